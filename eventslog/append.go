@@ -48,11 +48,11 @@ func (l *Log) append(ctx context.Context, events []Event) error {
 		l.commit()
 		<-l.turn
 	}
-	<-b.done // closed by now: only who has the turn takes a batch
+	<-b.done // already closed: only the holder of the turn takes a batch
 	return b.err
 }
 
-// join adds lines to what the next write takes.
+// join adds lines to the next write.
 func (l *Log) join(lines []byte) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *Log) join(lines []byte) (*batch, error) {
 	return l.batch, nil
 }
 
-// commit writes what has gathered. The caller has the turn.
+// commit writes the gathered lines. The caller has the turn.
 func (l *Log) commit() {
 	l.mu.Lock()
 	b := l.batch
@@ -108,8 +108,8 @@ func (l *Log) write(lines []byte) error {
 	return l.syncName()
 }
 
-// syncName makes the names of the file and of its directory durable. Whoever
-// made them may not have done so.
+// syncName makes the names of the file and of its directory durable. The process that made
+// them may not have done so.
 func (l *Log) syncName() error {
 	if l.out.named {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/cursortext"
 )
 
-// ErrRewritten tells that the log is not the one that a head was read from.
+// ErrRewritten is returned when the log is not the one that a head was read from.
 var ErrRewritten = errors.New("log was rewritten")
 
 // Cursor is a place in the log that survives restarts, truncation and
@@ -29,8 +29,8 @@ func (c Cursor) String() string { return cursorKind.Format(c.body()) }
 // MarshalText returns the text form.
 func (c Cursor) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads the text form. It fails on every other text, that of other
-// kinds of cursors too.
+// UnmarshalText reads the text form. It fails on every other text, also on the text of
+// another kind of cursor.
 func (c *Cursor) UnmarshalText(text []byte) error {
 	body, err := cursorKind.Parse(string(text))
 	if err != nil {

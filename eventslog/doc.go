@@ -2,25 +2,24 @@
 // session: one event a line, only ever appended to.
 //
 // [Log.Append] writes events as the Python logging hook does. The reading methods go
-// through a log of any size line by line. What they return of an event is its head, the
-// small members such as time and name. [Log.Open] returns the bytes of one event.
+// through a log of any size line by line. They return the head of an event: its small
+// members such as time and name. [Log.Open] returns the bytes of one event.
 //
-// # What counts as an event
+// # Events
 //
-// A line is an event if the reader of the Python tools, here called the
-// reference, takes it for one: it is an object that json.loads accepts. Its
-// members may stand in any order, and of several with one name the last counts.
-// CR ends a line as LF does. Other lines are skipped: damaged ones, and values
-// that are no objects. Names, levels, times and ids longer than 64 KiB are cut.
-// A line of more than 1 GiB, in a program of 32 bits 256 MiB, counts as damaged:
-// [Log.Refs] reports its number and its size.
+// A line is an event if the reader of the Python tools, here called the reference, takes it
+// for one: it is an object that json.loads accepts. Its members may be in any order, and of
+// several with one name the last counts. CR ends a line as LF does. Other lines are
+// skipped: damaged ones, and values that are no objects. Names, levels, times and ids
+// longer than 64 KiB are cut. A line of more than 1 GiB, in a program of 32 bits 256 MiB,
+// counts as damaged: [Log.Refs] reports its number and its size.
 //
 // The newer tools keep a log of their own in the directory context-intelligence of
 // a session. [OpenCapture] opens it. The same methods read it, by its own rules:
 // only LF ends a line, NaN is refused, and an event has a name, an object as its
 // data or none, and either the session's id or no id. Appending to it is refused.
 //
-// # What is durable
+// # Durability
 //
 // The events of one call are one write at the end of the file, so that no
 // writer's line is torn by another's. When [Log.Append] returns nil the events
@@ -29,12 +28,12 @@
 // survive a power cut. Calls that wait at the same time share a write and a
 // sync.
 //
-// A line that another writer or a failed write left unfinished is ended before
-// the next one is written, and so is what a failed sync may have lost. So only
-// that line is damaged. A program that replaces the file while another process
-// appends to it may lose what is being appended.
+// A line that another writer or a failed write left unfinished is ended before the next one
+// is written, and so are lines that a failed sync may have lost. So only that line is
+// damaged. A program that replaces the file while another process appends to it may lose
+// the events of that append.
 //
-// # What is noticed
+// # Changes of history
 //
 // A [Cursor] holds a hash of the 4 KiB before it. [Log.Heads] and [Log.Follow] compare
 // those bytes with the file whenever they read on. They do not notice when only older

@@ -9,20 +9,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// What isDumped follows; beyond, and where it would have to compute, it leaves
-// the answer to pyjson.
+// The limits up to which isDumped looks; beyond them, and where it would have to compute,
+// it leaves the answer to pyjson.
 const (
 	dumpedDepth = 32
 	dumpedNames = 128 // of all objects that are open
 	dumpedFloat = 15  // digits that any float has
 )
 
-// isDumped reports whether b, an object that json.loads accepts, is as
-// json.dumps writes it. It may be where the answer is false.
+// isDumped reports whether b, an object that json.loads accepts, is as json.dumps writes
+// it. False may be wrong.
 func isDumped(b []byte) bool {
 	var (
 		names  [dumpedNames]uint64 // of open objects, as sums
-		begins [dumpedDepth]int    // where those of each begin; -1: it is an array
+		begins [dumpedDepth]int    // where the names of each begin; -1: it is an array
 		depth  = -1
 		count  int
 		isKey  bool

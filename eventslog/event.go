@@ -24,8 +24,8 @@ var errNotObject = errors.New("data is not an object")
 // maxDepth leaves room for the containers that the envelope adds.
 const maxDepth = pyjson.MaxDepth - 2
 
-// promoted reports whether a member of the data stands beside the data, as in
-// the reference's log.
+// promoted reports whether a member of the data goes beside the data, as in the reference's
+// log.
 func promoted(key []byte) bool {
 	switch string(key[1 : len(key)-1]) {
 	case "redaction", "status", "duration_ms", "module", "component", "error",
@@ -132,7 +132,7 @@ func appendLevel(dst []byte, e Event, data []byte) []byte {
 	return append(dst, level...)
 }
 
-// failed reports whether an event tells of an error.
+// failed reports whether an event reports an error.
 func failed(name string, data []byte) bool {
 	status, _ := pyjson.Lookup(data, "status")
 	cause, ok := pyjson.Lookup(data, "error")

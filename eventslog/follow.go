@@ -12,7 +12,7 @@ import (
 
 const (
 	pollEvery = 50 * time.Millisecond
-	// settled is the age from which a file's time tells changes apart.
+	// settled is the age from which on changes of a file show in its time.
 	settled = 2 * time.Second
 )
 
@@ -50,7 +50,7 @@ func (l *Log) follow(ctx context.Context, cur Cursor, yield func(Head, error) bo
 	}
 }
 
-// look yields what is new since the file was seen.
+// look yields the events since the file was seen.
 func (l *Log) look(ctx context.Context, cur Cursor, seen os.FileInfo, yield func(Head, error) bool) (Cursor, os.FileInfo, bool, error) {
 	if fi, err := os.Stat(l.path()); err == nil && unchanged(seen, fi) {
 		return cur, seen, true, nil

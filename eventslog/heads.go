@@ -14,10 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
-// Head is what is known of an event without its data.
+// Head describes an event without its data.
 type Head struct {
 	Next         Cursor    // continue here
-	Rewritten    bool      // history before the cursor changed: forget all, what follows begins anew; there is no event
+	Rewritten    bool      // history before the cursor changed: forget all, the next heads begin anew; there is no event
 	Line         int       // from 1; 0: not known, after Tail
 	Offset, Size int64     // of the line without its end
 	Time         time.Time // zero when there is none or it cannot be read; a time without an offset is in UTC
@@ -48,10 +48,9 @@ func (l *Log) Heads(ctx context.Context, from Cursor) iter.Seq2[Head, error] {
 	}
 }
 
-// pass yields the heads in f after from, and all of them behind one that has
-// Rewritten set when history changed. It returns where it came, and whether
-// yield wants more. Unless whole, a line without an end is left for the next
-// pass.
+// pass yields the heads in f after from. When history changed, it yields a Head with
+// Rewritten set and then all heads. It returns where it came, and whether yield wants more.
+// Unless whole, a line without an end is left for the next pass.
 func (l *Log) pass(ctx context.Context, f *os.File, from Cursor, whole bool, yield func(Head, error) bool) (Cursor, bool, error) {
 	cur, more, err := l.walk(ctx, f, from, whole, yield)
 	for errors.Is(err, ErrRewritten) {

@@ -36,7 +36,7 @@ type lines struct {
 
 	src      source
 	buf      []byte
-	r, to, w int // buf[r:w] is unread, buf[r:to] what it has up to its first LF
+	r, to, w int // buf[r:w] is unread, buf[r:to] is its part up to the first LF
 
 	at     int64  // where the next line begins
 	number int    // LFs before at; negative: not known
@@ -68,9 +68,9 @@ func (ls *lines) begin(ctx context.Context, file io.ReaderAt, from Cursor) error
 	return nil
 }
 
-// check goes to the cursor in file, and compares from then on what was read with the file
-// whenever it reads on: the error is ErrRewritten where that changed, and where the file is not
-// the one of the cursor.
+// check goes to the cursor in file, and from then on compares the bytes before with the
+// file whenever it reads on: the error is ErrRewritten where they changed, and where the
+// file is not the one of the cursor.
 func (ls *lines) check(ctx context.Context, file io.ReaderAt, from Cursor) error {
 	if err := ls.begin(ctx, file, from); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (ls *lines) lineEnd(i int) int {
 	return -1
 }
 
-// take makes what the buffer has before end the rest of the line.
+// take makes the buffer's bytes before end the rest of the line.
 func (ls *lines) take(ln *line, end int) {
 	text := ls.buf[ls.r:end]
 	ls.pass(len(text))
@@ -150,8 +150,8 @@ func (ls *lines) pass(n int) {
 	ls.r += n
 }
 
-// fill goes on to the next LF of the buffer, or reads the next block. It returns how much the
-// buffer has of the line before that; of a line that is too long it drops that.
+// fill goes on to the next LF of the buffer, or reads the next block. It returns the number
+// of bytes of the line before that in the buffer; of a line that is too long it drops them.
 func (ls *lines) fill(ln *line) (seen int, err error) {
 	if ls.to == ls.w {
 		if ls.w-ls.r == len(ls.buf) {
@@ -173,8 +173,8 @@ func (ls *lines) fill(ln *line) (seen int, err error) {
 	return seen, nil
 }
 
-// grow makes room behind what the full buffer has of a line, for no more than the line if
-// that is long. What a line that is too long has in the buffer it drops.
+// grow makes room behind the part of a line that fills the buffer, for no more than the
+// line if that is long. It drops the part if the line is too long.
 func (ls *lines) grow(ln *line) {
 	size := int64(2 * len(ls.buf))
 	switch {
@@ -199,11 +199,11 @@ type source struct {
 	file io.ReaderAt
 	at   int64
 	seen []byte // ends with the bytes before at, which are compared with the file; nil: they are not
-	now  []byte // what the file has there
+	now  []byte // the file's bytes there
 }
 
 // Read reads the next bytes. The error is the context's if that has ended, and ErrRewritten
-// when the bytes before, which were read earlier, are others now.
+// when the bytes before, which were read earlier, have changed.
 func (s *source) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
@@ -237,8 +237,8 @@ func (s *source) compare() error {
 	return nil
 }
 
-// lineEnd returns how many bytes there are before the end of the line, or some number beyond
-// most. What cannot be read is found when it is read.
+// lineEnd returns how many bytes there are before the end of the line, or some number
+// beyond most. A read error shows up when the bytes are read.
 func (s *source) lineEnd(cr bool, most int64) (size int64) {
 	block := make([]byte, blockSize)
 	for size <= most && s.ctx.Err() == nil {

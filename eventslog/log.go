@@ -39,10 +39,10 @@ type Log struct {
 	done      chan struct{} // closed by Close
 	turn      chan struct{} // holds one token while a batch is written
 
-	out *appendFile // owned by who has the turn
+	out *appendFile // owned by the holder of the turn
 
-	mu     sync.Mutex // guards what follows
-	batch  *batch     // what the next write takes; nil: nothing
+	mu     sync.Mutex // guards the fields below
+	batch  *batch     // the lines of the next write; nil: none
 	closed bool
 }
 
@@ -93,7 +93,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 	return l, nil
 }
 
-// path is where the log is.
+// path returns the path of the log.
 func (l *Log) path() string { return filepath.Join(l.dir, fileName) }
 
 var errClosed = limits.Errorf(fs.ErrClosed, "the log is closed")
@@ -126,7 +126,7 @@ type appendFile struct {
 	dir    *vfs.Dir
 	file   *vfs.Append
 	named  bool // its name and its directory's are durable, as far as a sync of both makes them
-	unsure bool // a sync failed: what was written last may be lost, with its end, even if the next sync succeeds
+	unsure bool // a sync failed: the last lines may be lost, with their end, even if the next sync succeeds
 }
 
 // end returns the size of the file, and whether its last line lacks an LF.

@@ -11,8 +11,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 )
 
-// Ref is what ties an event to the messages of its session. [slice.Associate]
-// finds the message. It holds no content.
+// Ref holds the names by which an event is tied to the messages of its session.
+// [slice.Associate] finds the message. It holds no content.
 type Ref struct {
 	Line      int    // from 1; 0: not known
 	Event     string // its name
@@ -23,15 +23,15 @@ type Ref struct {
 	Auxiliary bool // it is about naming or summing up the session, not about its messages
 }
 
-// TextSum stands for a text that was submitted as a prompt: its SHA-256. The
-// zero TextSum stands for none.
+// TextSum is the SHA-256 of a text that was submitted as a prompt. The zero TextSum means
+// no text.
 type TextSum [32]byte
 
-// RowError tells what is wrong with a row of a log, and holds none of its
-// content. The codes are those of the newest tools:
+// RowError is the fault of a row of a log, and holds none of its content. The codes are the
+// codes of the newest tools:
 //
 //	invalid_event            it is no JSON object with the name of an event
-//	incomplete_event         it is the last row, without an end, and no JSON: somebody may be writing it
+//	incomplete_event         it is the last row, without an end, and no JSON: a writer may be at work on it
 //	invalid_event_data       its data is no object
 //	invalid_session_id       the id of a session is no text
 //	conflicting_session_ids  it names two sessions
@@ -54,10 +54,10 @@ func (e RowError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Code)
 }
 
-// Refs returns what ties the events of the log to messages, in order, and what
-// is wrong with rows. Rows of other sessions are left out and not reported.
-// Every log is read by the rules of the newest tools. A log that is missing is
-// empty. Memory holds one row at a time, and some 150 bytes for each event.
+// Refs returns the names by which the events of the log are tied to messages, in order, and
+// the faults of rows. Rows of other sessions are left out and not reported. Every log is
+// read by the rules of the newest tools. A log that is missing is empty. Memory holds one
+// row at a time, and some 150 bytes for each event.
 func (l *Log) Refs(ctx context.Context) (refs []Ref, wrong []RowError, err error) {
 	names := map[string]string{}
 	err = l.rows(ctx, func(ln line) error {

@@ -66,7 +66,8 @@ func (ls *events) event() (line, error) {
 }
 
 // parse reads the head of a line, and reports whether the line is an event that counts: an
-// object that json.loads accepts after str.strip, or what [events.isCaptured] describes.
+// object that json.loads accepts after str.strip, or in the log of the newer tools an
+// object of [events.isCaptured].
 func (ls *events) parse(ln line) bool {
 	dialect := pyjson.Tolerant
 	if ls.newer {
@@ -95,7 +96,7 @@ func (ls *events) parse(ln line) bool {
 	return true
 }
 
-// kept returns as much of a value as is looked at.
+// kept returns the part of a value that is looked at.
 func kept(value []byte) []byte {
 	if isContainer(value) {
 		return value

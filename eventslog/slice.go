@@ -28,13 +28,13 @@ func (l *Log) SliceTo(ctx context.Context, dst io.Writer, cut time.Time, newSess
 	return c.Events, err
 }
 
-// Cut tells what a slice of a log has, and what was left out as damaged.
+// Cut counts the events in a slice of a log, and the lines left out as damaged.
 type Cut struct {
 	Events  int // that were written
 	Skipped int // lines, not blank, that are no events, and events whose time cannot be read
 }
 
-// Cut is [Log.SliceTo] that also counts what it leaves out.
+// Cut does the same as [Log.SliceTo], and also counts the lines that it leaves out.
 func (l *Log) Cut(ctx context.Context, dst io.Writer, until time.Time, newSessionID, parentID string) (Cut, error) {
 	f, err := l.open()
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *Log) Cut(ctx context.Context, dst io.Writer, until time.Time, newSessio
 	return Cut{Events: s.events, Skipped: s.ls.damaged}, nil
 }
 
-// slicer writes what a slice has of a log.
+// slicer writes a slice of a log.
 type slicer struct {
 	ls         *events
 	out        *bufio.Writer
@@ -67,7 +67,7 @@ type slicer struct {
 	dump       []byte
 }
 
-// run writes the events that s keeps, those before a failure too.
+// run writes the events that s keeps, also the events before a failure.
 func (s *slicer) run() error {
 	for {
 		_, err := s.ls.event()

@@ -38,13 +38,13 @@ func (l *Log) Summary(ctx context.Context) (Summary, error) {
 	return t.summary(), nil
 }
 
-// tally is what was found of a log.
+// tally counts the events of a log.
 type tally struct {
 	names       map[string]*int // how many events have a name, by its JSON; a pointer spares an allocation
 	first, last []byte          // times
 }
 
-// tally counts the events of f.
+// tally returns the counts of the events of f.
 func (l *Log) tally(ctx context.Context, f *os.File) (tally, error) {
 	t, ls := tally{names: map[string]*int{}}, l.events(false)
 	if err := ls.begin(ctx, f, Cursor{}); err != nil {

@@ -65,7 +65,7 @@ func headAt(ctx context.Context, ls *events, src *io.SectionReader, start int64)
 		return Head{}, false, err
 	}
 	ln, err := ls.next()
-	if errors.Is(err, io.EOF) { // the log was cut meanwhile
+	if errors.Is(err, io.EOF) { // the log was cut in between
 		return Head{}, false, nil
 	}
 	if err != nil || !ls.parse(ln) {
@@ -112,7 +112,7 @@ func (b *backwards) load(ctx context.Context, end int64) error {
 	b.held = b.buf[:end-b.base]
 	n, err := b.src.ReadAt(b.held, b.base)
 	if n == len(b.held) || errors.Is(err, io.EOF) {
-		clear(b.held[n:]) // the log was cut meanwhile
+		clear(b.held[n:]) // the log was cut in between
 		return nil
 	}
 	return err

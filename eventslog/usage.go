@@ -15,35 +15,35 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
-// Usage is what one model used on one day, as its responses tell. Add sums up
+// Usage is the usage of one model on one day, as recorded with its responses. Add sums up
 // several.
 type Usage struct {
-	Provider, Model string // "" if not told
-	Day             string // of the responses, as 2026-11-23; "" if they tell no time
+	Provider, Model string // "" if not recorded
+	Day             string // of the responses, as 2026-11-23; "" if they have no time
 
 	Responses int  // of the model, also those that failed
 	Failed    int  // of the responses
-	Priced    int  // responses that tell a cost
+	Priced    int  // responses with a cost
 	Exact     bool // every response has an id, so that each is sure to count once
 
 	Input      int64 // tokens, also those from the cache
 	CacheRead  int64 // of Input: from the cache
 	CacheWrite int64 // tokens that were put into the cache; they are billed beside Input
 	Output     int64 // tokens
-	Reasoning  int64 // of Output, where that is told
+	Reasoning  int64 // of Output, where recorded
 
-	Cost  string        // in US dollars: the decimal sum of what is told, exact up to 28 digits
+	Cost  string        // in US dollars: the decimal sum of the recorded costs, exact up to 28 digits
 	Time  time.Duration // that the responses took
 	Tools int           // calls of tools that ended, after a response of this model and before the next
 }
 
-// ErrOverflow tells that a sum of costs is beyond what the tools can count: its
+// ErrOverflow is returned when a sum of costs is beyond the range of the tools: its
 // exponent is larger than 999,999.
 var ErrOverflow = decimal.ErrOverflow
 
-// Add adds what v tells to u. u keeps those of Provider, Model and Day that
-// both have in common; the zero Usage becomes v. The error is [ErrOverflow], or
-// tells that a Cost is not a number; then u is as it was.
+// Add adds v to u. u keeps Provider, Model and Day where both have the same value; the zero
+// Usage becomes v. The error is [ErrOverflow], or the error for a Cost that is not a
+// number; then u is as it was.
 func (u *Usage) Add(v Usage) error {
 	cost, err := addCosts(u.Cost, v.Cost)
 	if err != nil {
@@ -90,10 +90,10 @@ func addCosts(a, b string) (string, error) {
 	return sum.String(), err
 }
 
-// Counted remembers which responses and calls of tools were counted, so that
-// each counts once over several logs: forks and copies of sessions may tell of
-// the same ones. The zero Counted remembers nothing yet. It takes some 40 bytes
-// for each, and is for one goroutine at a time.
+// Counted remembers which responses and calls of tools were counted, so that each counts
+// once over several logs: forks and copies of sessions may record the same ones. The zero
+// Counted remembers nothing yet. It takes some 40 bytes for each, and is for one goroutine
+// at a time.
 type Counted struct{ seen map[identity]struct{} }
 
 // first reports whether id is new, and remembers it.
@@ -108,22 +108,22 @@ func (c *Counted) first(id identity) bool {
 
 // UsageOptions are the settings of [Log.Usage]. The zero UsageOptions are fine.
 type UsageOptions struct {
-	Days    *time.Location // whose days are told; nil: UTC
-	Counted *Counted       // what other logs told does not count; nil: this log stands alone
+	Days    *time.Location // the time zone of the days; nil: UTC
+	Counted *Counted       // events counted in other logs do not count; nil: only this log matters
 }
 
-// Usage tells what the responses of models in the log used, by day, provider and
-// model, in the order of these. opts may be nil. The error comes last.
+// Usage yields the usage of the responses of models in the log, by day, provider and model,
+// in the order of these. opts may be nil. The error comes last.
 //
-// A response counts once, however often the log tells of it. It is the same when
-// it has the same id, provider and model. Without an id it is the
-// same when it has the same time, provider, model, duration and usage, whatever
-// session it names; the Usage is then not Exact. A response without an id and a
-// time counts each time. Calls of tools count likewise.
+// A response counts once, however often the log records it. It is the same when it has the
+// same id, provider and model. Without an id it is the same when it has the same time,
+// provider, model, duration and usage, whatever session it names; the Usage is then not
+// Exact. A response without an id and a time counts each time. Calls of tools count
+// likewise.
 //
-// Rows count as for [Log.Refs]: those of other sessions do not. Package
-// sessionstore/cost gives the sums of the Python tools instead. They count a
-// response twice when the log tells of it twice.
+// Rows count as for [Log.Refs]: rows of other sessions do not. Package sessionstore/cost
+// gives the sums of the Python tools instead. They count a response twice when the log
+// records it twice.
 //
 // Usage reads the whole log and holds one row at a time in memory. A missing
 // log has no usage.
@@ -148,7 +148,7 @@ func (l *Log) Usage(ctx context.Context, opts *UsageOptions) iter.Seq2[Usage, er
 	}
 }
 
-// readUsage adds up what the log tells.
+// readUsage adds up the usage in the log.
 func (l *Log) readUsage(ctx context.Context, t *usageTally) error {
 	return l.rows(ctx, func(ln line) error {
 		if ln.long || !mayUse(ln.text) {
@@ -172,7 +172,7 @@ func mayUse(row []byte) bool {
 	return false
 }
 
-// usageGroup is what one Usage is about.
+// usageGroup is the day and the model of one Usage.
 type usageGroup struct{ day, provider, model string }
 
 func compareGroups(a, b usageGroup) int {

@@ -22,7 +22,7 @@ const (
 // there is one of the last two.
 var usageEvents = [...]string{capture.LLMResponse, toolPost, toolError}
 
-// identity is a hash of what makes an event the same in several logs.
+// identity is a hash by which an event is found again in other logs.
 type identity [16]byte
 
 // identify returns the identity of an event of a kind with these parts.
@@ -34,9 +34,9 @@ func identify(kind byte, parts ...string) identity {
 	return xxh3.Hash128(b).Bytes()
 }
 
-// response is what a row tells of a response of a model.
+// response is a response of a model, as a row records it.
 type response struct {
-	id              string // that the provider gave it; "" if not told
+	id              string // given by the provider; "" if not recorded
 	at              string
 	provider, model string
 	took            time.Duration
@@ -75,7 +75,7 @@ func (r *response) readUsage(usage []byte) {
 	write := members(usage, "cache_write_tokens", "cache_write", "cache_creation_input_tokens", "cost_usd")
 	r.input, r.output, r.reasoning = firstCount(in[:2]), firstCount(out[:2]), firstCount(out[2:])
 	r.cacheRead, r.cacheWrite = firstCount(read[:3]), firstCount(write[:3])
-	if r.cacheRead > r.input || read[0] == nil && read[1] == nil && read[2] != nil { // input without what was read: of older tools, or as Anthropic names it
+	if r.cacheRead > r.input || read[0] == nil && read[1] == nil && read[2] != nil { // input without cached tokens: of older tools, or as Anthropic names it
 		r.input += r.cacheRead
 	}
 	if write[3] != nil {
@@ -83,8 +83,8 @@ func (r *response) readUsage(usage []byte) {
 	}
 }
 
-// identity returns what makes the response the same in several logs, and false
-// if nothing does.
+// identity returns the hash by which the response is found again in other logs, and false
+// if it has none.
 func (r *response) identity() (identity, bool) {
 	if r.id != "" {
 		return identify('i', r.id, r.provider, r.model), true
@@ -103,7 +103,7 @@ func (r *response) identity() (identity, bool) {
 	return identify('r', r.at, r.provider, r.model, string(numbers), cost), true
 }
 
-// toolCall is what a row tells of a call of a tool that ended.
+// toolCall is a call of a tool that ended, as a row records it.
 type toolCall struct{ event, at, tool, call string }
 
 func readToolCall(e capture.Event) toolCall {
@@ -129,7 +129,7 @@ func members(obj []byte, names ...string) (values [4][]byte) {
 	return pyjson.Values(obj, names...)
 }
 
-// timeText returns the text that tells when an event was.
+// timeText returns the text of the time of an event.
 func timeText(timestamp, ts []byte) string {
 	if at := text(timestamp); at != "" {
 		return at
@@ -150,7 +150,7 @@ func dayOf(at string, days *time.Location) string {
 // maxCount is the largest number of tokens that is believed.
 const maxCount = 1 << 40
 
-// count returns a number of things, and 0 for what is none.
+// count returns a number of things, and 0 for any other value.
 func count(raw []byte) int64 {
 	if n, ok := pyjson.Int(raw); ok && n >= 0 && n <= maxCount {
 		return n
@@ -161,7 +161,7 @@ func count(raw []byte) int64 {
 // maxMillis is the longest duration that is believed, some weeks.
 const maxMillis = 1 << 32
 
-// millis returns a number of milliseconds, and 0 for what is none.
+// millis returns a number of milliseconds as a duration, and 0 for any other value.
 func millis(raw []byte) time.Duration {
 	if raw == nil {
 		return 0
@@ -173,7 +173,7 @@ func millis(raw []byte) time.Duration {
 	return time.Duration(n * float64(time.Millisecond))
 }
 
-// firstCount returns the first number that is told.
+// firstCount returns the first number that is recorded.
 func firstCount(all [][]byte) int64 {
 	for _, raw := range all {
 		if raw != nil && pyjson.KindOf(raw) != pyjson.Null {

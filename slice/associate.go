@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Method tells by what an event was tied to a message.
+// Method is the way in which an event was tied to a message.
 type Method string
 
 // The methods, in the order in which they are tried.
@@ -19,15 +19,15 @@ const (
 	Unassociated Method = ""             // the event fits no message, or more than one
 	ByMessageID  Method = "message_id"   // it names the message
 	ByToolCallID Method = "tool_call_id" // it names a call: its result for tool:post and tool:error, else the message that makes it
-	ByPrompt     Method = "prompt_match" // it tells that the text of the message was submitted
+	ByPrompt     Method = "prompt_match" // it submits the text of the message
 )
 
-// Association is where in a conversation an event belongs. Turns are those that
-// a person began, see [IsPrompt]; they are fewer than those of [Turns]. All
-// numbers are indexes, or -1 where there is none.
+// Association is where in a conversation an event belongs. Turns are the turns that a
+// person began, see [IsPrompt]; they are fewer than the turns of [Turns]. All numbers are
+// indexes, or -1 where there is none.
 type Association struct {
 	Message     int // of the message that the event is about
-	Turn        int // of the turn in which that message stands, from 0
+	Turn        int // of the turn of that message, from 0
 	TurnMessage int // of the message that begins this turn
 	Method      Method
 }
@@ -39,9 +39,9 @@ type Association struct {
 // submitted are all prompts of the conversation; otherwise those match whose
 // text occurs once on either side.
 //
-// Events of no session, and auxiliary ones, are tied to nothing. Associate never
-// fails: [eventslog.Log.Refs] tells which rows of the log could not be read. It
-// takes linear time.
+// Events of no session, and auxiliary ones, are tied to nothing. Associate never fails:
+// [eventslog.Log.Refs] reports the rows of the log that could not be read. It takes linear
+// time.
 func Associate(msgs []sessionstore.Message, events []eventslog.Ref) []Association {
 	p := placesOf(msgs)
 	submits := matchPrompts(p.prompts, events)
@@ -127,8 +127,7 @@ func matchPrompts(prompts []prompt, events []eventslog.Ref) map[int]int {
 	return found
 }
 
-// addSum notes at which index a text occurs. It is several for one that occurs
-// twice.
+// addSum notes at which index a text occurs, and several for a text that occurs twice.
 func addSum(at map[eventslog.TextSum]int, sum eventslog.TextSum, i int) {
 	if _, ok := at[sum]; ok {
 		i = several
@@ -136,7 +135,7 @@ func addSum(at map[eventslog.TextSum]int, sum eventslog.TextSum, i int) {
 	at[sum] = i
 }
 
-// places tells where in a conversation things are that events name.
+// places has the places in a conversation that events name.
 type places struct {
 	messages map[string]int // by the id of the message
 	calls    map[string]int // by the id of the call: the message that makes it
@@ -146,7 +145,7 @@ type places struct {
 	starts   []int // by turn: the message that begins it
 }
 
-// several stands for more than one message.
+// several means more than one message.
 const several = -2
 
 // prompt is a message whose text a person submitted.
@@ -165,7 +164,7 @@ func placesOf(msgs []sessionstore.Message) *places {
 	return p
 }
 
-// note notes what is in message i.
+// note notes the contents of message i.
 func (p *places) note(i int, m sessionstore.Message) {
 	if IsPrompt(m) {
 		p.starts = append(p.starts, i)

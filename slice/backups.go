@@ -18,7 +18,7 @@ import (
 // tools made before they changed it.
 type Backup struct {
 	Name   string    // of the file in the session's directory
-	Label  string    // what it was made before: pre-repair, pre-rewind, pre-salvage or pre-undo
+	Label  string    // the change that it was made for: pre-repair, pre-rewind, pre-salvage or pre-undo
 	Time   time.Time // when it was made, in UTC, to the second; the number behind it in Name orders the copies of one second
 	Size   int64     // in bytes
 	Events string    // name of the copy of the log that belongs to it; empty: none
@@ -54,7 +54,7 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 		}
 		stamp, err := dir.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed meanwhile
+			continue // removed in between
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look at backup: %w", err)

@@ -63,8 +63,8 @@ func (c *change) notObject(index int) error {
 	return bad
 }
 
-// verified returns the diagnosis of the messages that are to be written. It
-// returns an error unless they are healthy.
+// verified returns the diagnosis of the messages that will be written. It returns an error
+// unless they are healthy.
 func verified(rows []sessionstore.Message) (Diagnosis, error) {
 	d, err := Diagnose(rows)
 	if err == nil && !d.Healthy() {
@@ -73,12 +73,12 @@ func verified(rows []sessionstore.Message) (Diagnosis, error) {
 	return d, err
 }
 
-// ErrStillBroken tells that a session would not be healthy after a repair, or
+// ErrStillBroken is returned when a session would not be healthy after a repair, or
 // after a rewind that chose the place itself. Nothing was written.
 var ErrStillBroken = errors.New("the result would be broken")
 
-// about adds to err what was to be done to which session. It returns errors with
-// the reference's text, and sessionstore.ErrNotFound, as they are.
+// about adds to err the operation and the session. It returns errors with the reference's
+// text, and sessionstore.ErrNotFound, unchanged.
 func about(op, id string, err error) error {
 	if text := textError(""); errors.As(err, &text) || errors.Is(err, sessionstore.ErrNotFound) {
 		return err

@@ -13,12 +13,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Diagnosis tells what keeps a conversation from being continued. As JSON it is
+// Diagnosis describes the faults that prevent a conversation from going on. As JSON it is
 // the reference's.
 type Diagnosis struct {
 	Status     string       `json:"status"`             // healthy or broken
 	Modes      []string     `json:"failure_modes"`      // missing_tool_results, ordering_violation, incomplete_assistant_turn
-	Orphaned   []string     `json:"orphaned_tool_ids"`  // ids of calls without a result; "" stands for calls without an id
+	Orphaned   []string     `json:"orphaned_tool_ids"`  // ids of calls without a result; "" for calls without an id
 	Misplaced  []string     `json:"misplaced_tool_ids"` // ids of calls that are separated from their result
 	Incomplete []Incomplete `json:"incomplete_turns"`
 	Action     string       `json:"recommended_action"` // none or repair
@@ -34,11 +34,11 @@ type Incomplete struct {
 // Healthy reports whether nothing is wrong.
 func (d Diagnosis) Healthy() bool { return d.Status == "healthy" }
 
-// Diagnose tells what is wrong with a conversation, as the reference does:
+// Diagnose reports the faults of a conversation, as the reference does:
 //
 //   - missing_tool_results: a call has no result anywhere;
 //   - ordering_violation: a real user message (see [IsRealUser]) or an assistant
-//     message without calls stands between a call and its result;
+//     message without calls is between a call and its result;
 //   - incomplete_assistant_turn: the last result of a message's calls is
 //     followed by a real user message, or by nothing.
 //
@@ -87,7 +87,7 @@ func (d *Diagnosis) note(mode string, found int) {
 	}
 }
 
-// examination is what one diagnosis needs to know.
+// examination holds the state of one diagnosis.
 type examination struct {
 	*turns.Matcher
 	rows   []turns.Row
@@ -106,11 +106,11 @@ func newExamination(rows []turns.Row) *examination {
 	return x
 }
 
-// unfinished looks at the last message that has a call of exchange n. It
-// returns the message with the last result of the calls of that message, and
-// true if the turn ends there. So that each message is judged once, it returns
-// false unless exchange n is that of the message's first call. It also does if
-// all of the message's calls are broken: then there is no result to look for.
+// unfinished looks at the last message that has a call of exchange n. It returns the
+// message with the last result of the calls of that message, and true if the turn ends
+// there. So that each message is judged once, it returns false unless the message's first
+// call belongs to exchange n. It also does if all of the message's calls are broken: then
+// there is no result to look for.
 func (x *examination) unfinished(n int) (last int, ok bool) {
 	call := x.Exchanges[n].Call
 	all := x.Calls[x.first[call]:x.first[call+1]]
@@ -139,8 +139,8 @@ func Healthy(ctx context.Context, st *sessionstore.Store, id string) (bool, erro
 	return d.Healthy(), err
 }
 
-// Broken reports whether the transcript of session id needs repair. It is a
-// filter for [projects.Query]. Its errors are those of [Healthy].
+// Broken reports whether the transcript of session id needs repair. It is a filter for
+// [projects.Query]. It returns the same errors as [Healthy].
 func Broken(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
 	d, err := diagnoseStored(ctx, st, id)
 	return d.Status != "" && !d.Healthy(), err
@@ -198,15 +198,15 @@ func hasTranscript(ctx context.Context, st *sessionstore.Store, id string) error
 	})
 }
 
-// missingError tells, in the reference's words, that a session has no
-// transcript. It Is [fs.ErrNotExist].
+// missingError reports, in the reference's words, that a session has no transcript. It Is
+// [fs.ErrNotExist].
 type missingError struct{ dir string }
 
 func (e *missingError) Error() string {
 	return e.short() + ". This doesn't appear to be a valid session directory."
 }
 
-// short is what the reference says when it previews.
+// short returns the reference's words in a preview.
 func (e *missingError) short() string { return "No " + sessiondir.Transcript + " in " + e.dir }
 
 func (e *missingError) Unwrap() error { return fs.ErrNotExist }

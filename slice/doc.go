@@ -1,6 +1,5 @@
-// Package slice cuts, checks and repairs conversations: it finds turns, cuts
-// after one of them, tells which calls of tools and which results do not match,
-// and mends that.
+// Package slice cuts, checks and repairs conversations: it finds turns, cuts after one of
+// them, reports calls of tools and results that do not match, and mends them.
 //
 // A turn begins with a user message and ends before the next one. Turns are
 // counted from 1, as in the Python tools. A call is answered by a message of
@@ -21,14 +20,13 @@
 // [Fork], [PreviewFork], [Trace] and [Inspect] read a session and do not lock
 // it. Fork makes a new session, whole or not at all.
 //
-// [RepairSession], [RewindSession], [RewindSessionTo] and [Undo] change a
-// session as its only writer and owner. A repair, and a rewind to no turn that the
-// caller chose, diagnose what they are about to write, and write nothing unless
-// that is healthy, or accepted by the providers that the repair is for. Each of the
-// four first copies the files that it changes, under the names that the Python tools
-// use, see [Backups]. If the store syncs, the copies are durable before the
-// transcript changes. So every change can be undone, an undo as well. The
-// transcript changes at one instant. The log changes after it.
+// [RepairSession], [RewindSession], [RewindSessionTo] and [Undo] change a session as its
+// only writer and owner. A repair, and a rewind to no turn that the caller chose, diagnose
+// the result first, and write nothing unless it is healthy, or accepted by the providers
+// that the repair is for. Each of the four first copies the files that it changes, under
+// the names that the Python tools use, see [Backups]. If the store syncs, the copies are
+// durable before the transcript changes. So every change can be undone, an undo as well.
+// The transcript changes at one instant. The log changes after it.
 //
 // All functions are safe for concurrent use.
 package slice

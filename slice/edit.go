@@ -30,8 +30,8 @@ func removeCalls(msgs []sessionstore.Message, rows []turns.Row, orphans map[stri
 	return b.done()
 }
 
-// withoutCalls returns a message without the calls of those ids. What it returns
-// has the same length only if nothing was removed.
+// withoutCalls returns a message without the calls of those ids. The result has the same
+// length only if nothing was removed.
 func withoutCalls(line []byte, ids map[string]bool) []byte {
 	found := turns.Members(line, "tool_calls", "content")
 	if pyjson.KindOf(found[0]) == pyjson.Array {
@@ -98,7 +98,7 @@ func (b *builder) add(open []byte) { b.parse(append(open, '}')) }
 
 // parse adds the message of a line.
 func (b *builder) parse(line []byte) {
-	// A carriage return can only stand between members.
+	// A carriage return can only be between members.
 	m, err := sessionstore.ParseMessage(bytes.ReplaceAll(line, []byte{'\r'}, []byte{' '}))
 	if err != nil && b.err == nil {
 		b.err = fmt.Errorf("change messages: %w", err)

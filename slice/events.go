@@ -16,8 +16,8 @@ import (
 // eventsFile is the name of a session's log.
 const eventsFile = "events.jsonl"
 
-// newIDs are the ids that the copy of a log gets, see [eventslog.Log.Cut]. The
-// zero value leaves those of the log.
+// newIDs are the ids that the copy of a log gets, see [eventslog.Log.Cut]. The zero value
+// keeps the ids of the log.
 type newIDs struct{ session, parent string }
 
 // cutEvents writes the events of session id up to the time until to w. It

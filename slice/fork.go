@@ -22,19 +22,18 @@ import (
 // session is complete, and durable if the store syncs. After an error it is
 // complete or does not exist.
 //
-// Messages keep their bytes. Calls without a result are treated as
-// [ForkOptions].Orphans says. The metadata are those that the newest CLI writes:
-// the new session is a chat, whatever the parent is labelled as, and has the
-// parent's bundle and model, and not its name. The fork_cost_boundary tells what
-// the turns that it inherits have cost, so that package cost can go
-// on counting. Costs are read from the parent's capture in context-intelligence;
-// if they are not known for certain, the boundary says why.
+// Messages keep their bytes. Calls without a result are treated as [ForkOptions].Orphans
+// says. The metadata are the same as the newest CLI writes: the new session is a chat,
+// whatever the parent is labelled as, and has the parent's bundle and model, and not its
+// name. The fork_cost_boundary holds the costs of the turns that it inherits, so that
+// package cost can go on counting. Costs are read from the parent's capture in
+// context-intelligence; if they are not known for certain, the boundary says why.
 //
-// The last member is the parent's working_dir, if it has one. The CLI leaves that
-// out. Without it, calls on the new session would not find its ownership lock
-// unless [sessionstore.Options].Workspace is given, lists would not show its
-// directory, and programs would not know where to resume it. No reader loses by
-// it: the new session stands in the project of its parent.
+// The last member is the parent's working_dir, if it has one. The CLI leaves that out.
+// Without it, calls on the new session would not find its ownership lock unless
+// [sessionstore.Options].Workspace is given, lists would not show its directory, and
+// programs would not know where to resume it. No reader loses by it: the new session is in
+// the project of its parent.
 //
 // With [ForkOptions].Events the events up to the last time in the turn are
 // copied and get the new session's id, see [eventslog.Log.SliceTo]. If the turn
@@ -45,10 +44,10 @@ import (
 // the parent its session_id instead of its directory, as the tools before
 // September 2026 wrote them.
 //
-// The parent is read as [sessionstore.Store.Load] reads it. A damaged parent is
-// forked as far as it can be read; Damage or Recovered tell so. With
-// [ForkOptions].Damaged the messages are the complete ones of that file; the
-// metadata and the events are still the session's.
+// The parent is read as [sessionstore.Store.Load] reads it. A damaged parent is forked as
+// far as it can be read; Damage or Recovered is set then. With [ForkOptions].Damaged the
+// messages are the complete ones of that file; the metadata and the events are still the
+// session's.
 //
 // The error Is [fs.ErrExist] when a session NewID exists already,
 // [sessionstore.ErrInvalidID] when NewID cannot be the id of a session,
@@ -177,8 +176,8 @@ func (f *fields) set(name string, v any) {
 	}
 }
 
-// copy sets a member to that of other metadata. If they have none it sets null,
-// or nothing where that is optional.
+// copy sets a member to its value in other metadata. If they do not have the member, copy
+// sets null, or nothing where it is optional.
 func (f *fields) copy(from sessionstore.Metadata, name string, optional bool) {
 	raw, ok := from.Lookup(name)
 	switch {
@@ -219,7 +218,7 @@ func (p *parent) forkMetadata(fork Forked, rows []sessionstore.Message, cost []b
 	return f.md, nil
 }
 
-// parent is what is read of a session that is forked.
+// parent holds the data of a session that is forked.
 type parent struct {
 	id        string
 	sessionID []byte // JSON: its session_id, or the directory's name
@@ -287,31 +286,31 @@ func (p *parent) costOf(ctx context.Context, st *sessionstore.Store, child []ses
 	})
 }
 
-// isKnown tells what the boundary says of itself.
+// isKnown reports whether the boundary is verified, and its problems.
 func isKnown(boundary []byte) (known bool, problems []string) {
 	b := sessioncost.Verify(boundary)
 	if b.Verified {
 		return true, nil
 	}
-	return false, b.Problems[1:] // the first one tells that there are others
+	return false, b.Problems[1:] // the first one says that there are others
 }
 
 func costRow(m sessionstore.Message) sessioncost.Row {
 	return sessioncost.Row{JSON: core.Row(m), Role: m.Role()}
 }
 
-// ForkOptions say what [Fork] makes. The zero value forks at the last turn, as
-// the newest CLI does, without the events, and completes calls without a result.
+// ForkOptions control [Fork]. The zero value forks at the last turn, as the newest CLI
+// does, without the events, and completes calls without a result.
 type ForkOptions struct {
 	Turn    *int    // from 1; nil: the last turn
 	NewID   string  // empty: a new UUID
 	Events  bool    // copy the events up to the turn
 	Older   bool    // write the metadata of the tools before September 2026, see [Fork]
 	Damaged string  // name of a damaged file, see [sessionstore.SalvageFork]: its messages are forked instead of the transcript's
-	Orphans Orphans // what is done with calls that have no result
+	Orphans Orphans // the treatment of calls that have no result
 }
 
-// Forked tells what [Fork] made.
+// Forked describes the session that [Fork] made.
 type Forked struct {
 	ID       string // of the new session
 	ParentID string // of the parent's directory; with Older its session_id, if it has one, and empty if that is no string
@@ -319,8 +318,8 @@ type Forked struct {
 	Messages int    // number of messages of the new session
 	Events   int    // number of events that were copied
 
-	// CostKnown tells that the new session knows what the turns that it inherits
-	// have cost. CostProblems tells why it does not, in the words of the newest
+	// CostKnown reports whether the new session knows the costs of the turns that it
+	// inherits. CostProblems are the reasons why it does not, in the words of the newest
 	// tools; it is empty with Older.
 	CostKnown    bool
 	CostProblems []string
@@ -328,5 +327,5 @@ type Forked struct {
 	SkippedLines  int                    // rows of the parent that are no objects
 	SkippedEvents int                    // lines of its log that are no events, or whose time cannot be read
 	Recovered     *sessionstore.Recovery // not nil: a file of the parent is damaged, and its backup was read instead
-	Damage        error                  // not nil: the parent is damaged and no backup is good; what can be read was forked
+	Damage        error                  // not nil: the parent is damaged and no backup is good; the readable part was forked
 }

@@ -24,9 +24,9 @@ func optionalText(raw []byte) *string {
 	return &text
 }
 
-// replaced returns the object line, in whose member name, the array arr, each
-// element for which match is true is replaced by what with returns for it. If
-// none is replaced it returns line itself.
+// replaced returns the object line with changes in its member name, the array arr: the
+// result of with replaces each element for which match is true. If there is no such element
+// it returns line itself.
 func replaced(line []byte, name string, arr []byte, with func([]byte) []byte, match func([]byte) bool) []byte {
 	list, changed := []byte{'['}, false
 	for raw := range pyjson.Elements(arr) {

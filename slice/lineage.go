@@ -20,7 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Lineage tells where a session comes from and what was made of it.
+// Lineage is the origin of a session, with its children.
 type Lineage struct {
 	SessionID string  `json:"session_id"` // of the metadata; the directory's name where that is no text
 	ParentID  *string `json:"parent_id"`  // nil: none
@@ -43,9 +43,8 @@ type Lineage struct {
 // that does not exist, that cannot be read, or that was met before. Trace does not
 // read hidden directories.
 //
-// The error Is [sessionstore.ErrCorrupt] when the metadata of the session itself
-// are damaged and have no good backup. The lineage is then that of a session
-// with this id and without a parent.
+// The error Is [sessionstore.ErrCorrupt] when the metadata of the session itself are
+// damaged and have no good backup. The lineage then has this id and no parent.
 func Trace(ctx context.Context, st *sessionstore.Store, id string) (Lineage, error) {
 	md, err := st.Metadata(ctx, id)
 	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
@@ -58,8 +57,8 @@ func Trace(ctx context.Context, st *sessionstore.Store, id string) (Lineage, err
 	return l, errors.Join(err, lerr)
 }
 
-// Forks returns the sessions that have session id as their parent, newest
-// first, as [Trace] does. Those whose metadata cannot be read are left out.
+// Forks returns the sessions that have session id as their parent, newest first, as [Trace]
+// does. It leaves out sessions whose metadata cannot be read.
 func Forks(ctx context.Context, st *sessionstore.Store, id string) ([]Child, error) {
 	md, err := st.Metadata(ctx, id)
 	if err != nil {
@@ -98,7 +97,7 @@ func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string, 
 	l.Depth = len(l.Ancestors)
 }
 
-// scanned is what the metadata of all sessions tell about one of them.
+// scanned holds the facts about one session from the metadata of all sessions.
 type scanned struct {
 	children []Child           // newest first
 	stored   map[string]string // directories by a session_id that is not their name; "": several have it

@@ -10,10 +10,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Orphans says what [ToTurn] and [Fork] do with calls that have no result.
+// Orphans decides how [ToTurn] and [Fork] treat calls that have no result.
 type Orphans int
 
-// What is done with the calls.
+// The treatments.
 const (
 	Complete Orphans = iota // each call gets a result that says that it was interrupted
 	Remove                  // the calls are removed from their messages

@@ -16,7 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Preview tells what [Fork] would make.
+// Preview describes the session that [Fork] would make.
 type Preview struct {
 	ParentID      *string `json:"parent_id"` // nil: the parent's session_id is no text
 	Turn          int     `json:"turn"`
@@ -25,15 +25,15 @@ type Preview struct {
 	Orphaned      bool    `json:"has_orphaned_tools"` // some calls have no result
 	OrphanedCount int     `json:"orphaned_tool_count"`
 	LastUser      string  `json:"last_user_message"`      // its first 100 characters
-	LastAssistant string  `json:"last_assistant_message"` // the first 100 characters of the last one that has text
+	LastAssistant string  `json:"last_assistant_message"` // the first 100 characters of the last assistant message that has text
 
-	Damage error `json:"-"` // not nil: the session is damaged and no backup is good; this is about what can be read
+	Damage error `json:"-"` // not nil: the session is damaged and no backup is good; this is about the readable part
 }
 
-// PreviewFork tells what [Fork] would make of session id at a turn. Turns are
-// counted from 1; nil is the last. It writes nothing. If there is no such
-// turn, the text of the error is the reference's. The other errors are those of
-// Fork for the parent.
+// PreviewFork describes the session that [Fork] would make of session id at a turn. Turns
+// are counted from 1; nil is the last. It writes nothing. If there is no such turn, the
+// text of the error is the reference's. The other errors are the same as Fork returns for
+// the parent.
 func PreviewFork(ctx context.Context, st *sessionstore.Store, id string, turn *int) (Preview, error) {
 	p, err := readParent(ctx, st, id, "")
 	if missing := (*missingError)(nil); errors.As(err, &missing) {
@@ -184,8 +184,8 @@ func comma(dst []byte, first int) []byte {
 	return append(dst, ", "...)
 }
 
-// Info tells what a stored session is and whether it can be continued. A member
-// of its metadata that is no string is "" here.
+// Info describes a stored session, and says whether it can be continued. A member of its
+// metadata that is no string is "" here.
 type Info struct {
 	SessionID string   `json:"session_id"` // of the metadata; the directory's name when they have none
 	Path      string   `json:"path"`
@@ -198,11 +198,10 @@ type Info struct {
 	Modes     []string `json:"failure_modes"`
 }
 
-// Inspect tells what session id is. The error Is [sessionstore.ErrCorrupt] when
-// the metadata are damaged, or when a line of the transcript cannot be read or is
-// no JSON object, even if a backup is good. It Is [fs.ErrNotExist] when the
-// session has no metadata or no transcript, and [sessionstore.ErrNotFound] when
-// there is no such session.
+// Inspect returns the [Info] of session id. The error Is [sessionstore.ErrCorrupt] when the
+// metadata are damaged, or when a line of the transcript cannot be read or is no JSON
+// object, even if a backup is good. It Is [fs.ErrNotExist] when the session has no metadata
+// or no transcript, and [sessionstore.ErrNotFound] when there is no such session.
 func Inspect(ctx context.Context, st *sessionstore.Store, id string) (Info, error) {
 	s, err := st.Load(ctx, id)
 	if err != nil && s != nil {

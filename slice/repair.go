@@ -20,7 +20,7 @@ var errOtherMessages = errors.New("change messages: the diagnosis is of other me
 // its last one. It gives an id to each call without one. A healthy conversation
 // is returned as it is.
 //
-// d must be what Diagnose returned for msgs, else Repair returns an error.
+// d must be the result of Diagnose for msgs, else Repair returns an error.
 func Repair(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, error) {
 	rows := readRows(msgs)
 	if !reflect.DeepEqual(diagnose(rows), d) {
@@ -55,7 +55,7 @@ type repairer struct {
 func repair(msgs []sessionstore.Message, rows []turns.Row, d Diagnosis) ([]sessionstore.Message, []turns.Row, error) {
 	r := &repairer{rows: rows, broken: setOf(d.Orphaned), misplaced: setOf(d.Misplaced), incomplete: map[int]bool{}}
 	if r.broken[""] && turns.Match(rows).Answered("") {
-		delete(r.broken, "") // it stands for the calls without an id: those whose id is empty have a result
+		delete(r.broken, "") // "" means the calls without an id: calls whose id is empty have a result
 	}
 	for id := range r.misplaced {
 		r.broken[id] = true
@@ -95,7 +95,7 @@ func (r *repairer) add(open []byte) { r.parse(append(open, '}')) }
 // last returns the message that was added last.
 func (r *repairer) last() sessionstore.Message { return r.built.msgs[len(r.built.msgs)-1] }
 
-// survivors returns for every message the index of the next one that stays.
+// survivors returns for every message the index of the next message that stays.
 func (r *repairer) survivors() []int {
 	next := make([]int, len(r.rows))
 	after := len(r.rows)
@@ -172,9 +172,8 @@ func ownID(id string) int {
 	return n
 }
 
-// answer adds results for the broken calls of the message that was added last.
-// row is what that message was before the repair. answer reports whether all
-// calls of the message are broken.
+// answer adds results for the broken calls of the message that was added last. row is that
+// message before the repair. answer reports whether all calls of the message are broken.
 func (r *repairer) answer(row turns.Row) (all bool) {
 	if !row.MakesAny(r.broken) && !slices.ContainsFunc(row.Calls(), turns.Key.Unnamed) {
 		return false
@@ -197,7 +196,7 @@ func (r *repairer) answer(row turns.Row) (all bool) {
 // is the first message, or if there is no such message. A healthy conversation
 // is returned as it is. The result is healthy.
 //
-// d must be what [Diagnose] returned for msgs, else Rewind returns an error.
+// d must be the result of [Diagnose] for msgs, else Rewind returns an error.
 func Rewind(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, error) {
 	rows := readRows(msgs)
 	if !reflect.DeepEqual(diagnose(rows), d) {

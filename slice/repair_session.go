@@ -20,9 +20,9 @@ import (
 // before the transcript changes, and the repaired transcript is durable when
 // RepairSession returns.
 //
-// The error Is [sessionstore.ErrCorrupt] and names the line when a line cannot be
-// read, even if the backup is good. It Is [sessionstore.ErrConflict] when another
-// writer changed the transcript meanwhile. If one provider refuses what another wants,
+// The error Is [sessionstore.ErrCorrupt] and names the line when a line cannot be read,
+// even if the backup is good. It Is [sessionstore.ErrConflict] when another writer changed
+// the transcript in between. If one provider refuses messages that another wants,
 // RepairSession returns an error and writes nothing. After an error of the disk, the
 // transcript is either the old or the repaired one, complete.
 func RepairSession(ctx context.Context, st *sessionstore.Store, id string, providers ...accept.Provider) (RepairReport, error) {
@@ -67,7 +67,7 @@ func (c *change) repair(providers []accept.Provider) (RepairReport, error) {
 }
 
 // repairFor returns messages as a repair makes them, or, for providers, as those accept
-// them, and their diagnosis. What changes nothing returns the same values.
+// them, and their diagnosis. If nothing changes, it returns the same values.
 func repairFor(providers []accept.Provider, msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, Diagnosis, error) {
 	if len(providers) == 0 {
 		msgs, err := Repair(msgs, d)
@@ -85,8 +85,8 @@ func repairFor(providers []accept.Provider, msgs []sessionstore.Message, d Diagn
 	return msgs, d, err
 }
 
-// mendFor mends messages for one provider after the other. It returns an error if then
-// one of them refuses what the others want.
+// mendFor mends messages for one provider after the other. It returns an error if after
+// that one of them refuses messages that the others want.
 func mendFor(providers []accept.Provider, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
 	for _, p := range slices.Sorted(slices.Values(providers)) {
 		m, err := accept.Fix(p, msgs)
@@ -116,7 +116,7 @@ const (
 	NoUndoNeeded   Status = "no-undo-needed"
 )
 
-// RepairReport tells what [RepairSession] did. As JSON it is the reference's.
+// RepairReport describes the work of [RepairSession]. As JSON it is the reference's.
 type RepairReport struct {
 	Status       Status       `json:"status"`             // Repaired or NoRepairNeeded
 	Original     Diagnosis    `json:"original_diagnosis"` // of the transcript before the repair
@@ -137,8 +137,7 @@ func (r RepairReport) MarshalJSON() ([]byte, error) {
 	return marshalReport(r.Status == NoRepairNeeded, r.Status, report(r))
 }
 
-// RewindReport tells what a rewind of a stored session did. As JSON it is the
-// reference's.
+// RewindReport describes a rewind of a stored session. As JSON it is the reference's.
 type RewindReport struct {
 	Status       Status `json:"status"` // Rewound or NoRewindNeeded
 	Original     int    `json:"original_entries"`
@@ -153,7 +152,7 @@ func (r RewindReport) MarshalJSON() ([]byte, error) {
 	return marshalReport(r.Status == NoRewindNeeded, r.Status, report(r))
 }
 
-// UndoReport tells what [Undo] did.
+// UndoReport describes the work of [Undo].
 type UndoReport struct {
 	Status       Status `json:"status"`           // Undone or NoUndoNeeded
 	Messages     int    `json:"restored_entries"` // number of messages of the restored transcript

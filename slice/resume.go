@@ -13,12 +13,12 @@ import (
 // a result, see [sessionstore.Store.View]. A result whose call is nowhere
 // costs reading the whole transcript.
 //
-// The window is what a model is given. What comes after it goes into the session by
-// [sessionstore.Store.Append]: a Save of the window would drop all turns before it,
-// and is refused with [sessionstore.ErrWindow].
+// The window is the input for a model. The messages after it go into the session by
+// [sessionstore.Store.Append]: a Save of the window would drop all turns before it, and is
+// refused with [sessionstore.ErrWindow].
 //
-// The errors are those of [sessionstore.Store.View]. With damage it returns the window of
-// what could be read.
+// It returns the errors of [sessionstore.Store.View]. When the transcript is damaged, it
+// also returns the window of the readable messages.
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.

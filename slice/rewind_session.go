@@ -14,11 +14,10 @@ import (
 // also removes the events after the last time that is left in the transcript, see
 // [eventslog.Log.SliceTo]. It writes nothing when the session is healthy.
 //
-// It first copies both files completely, under the names that the reference
-// uses; [Undo] brings the copies back. If the store syncs, the copies are durable
-// before the transcript changes. The log changes after the transcript: a call
-// that ends between the two leaves the log complete. Metadata do not change. The
-// errors are those of [RepairSession].
+// It first copies both files completely, under the names that the reference uses; [Undo]
+// brings the copies back. If the store syncs, the copies are durable before the transcript
+// changes. The log changes after the transcript: a call that ends between the two leaves
+// the log complete. Metadata do not change. The errors are the same as for [RepairSession].
 func RewindSession(ctx context.Context, st *sessionstore.Store, id string) (RewindReport, error) {
 	return rewindSession(ctx, st, id, func(rows []sessionstore.Message) ([]sessionstore.Message, error) {
 		d, err := Diagnose(rows)
@@ -33,10 +32,10 @@ func RewindSession(ctx context.Context, st *sessionstore.Store, id string) (Rewi
 	})
 }
 
-// RewindSessionTo is [RewindSession] to the end of a turn, counted from 1, as
-// [ToTurn] cuts it. It also rewinds a healthy session. It leaves the messages that
-// a [Fork] at that turn has, and is refused where that is: the messages that are
-// left need not be healthy, since what is broken may lie in the turns that stay.
+// RewindSessionTo is [RewindSession] to the end of a turn, counted from 1, as [ToTurn] cuts
+// it. It also rewinds a healthy session. It leaves the messages that a [Fork] at that turn
+// has, and is refused where the fork is: the messages that are left need not be healthy,
+// since the fault may lie in the turns that stay.
 func RewindSessionTo(ctx context.Context, st *sessionstore.Store, id string, turn int, o Orphans) (RewindReport, error) {
 	return rewindSession(ctx, st, id, func(rows []sessionstore.Message) ([]sessionstore.Message, error) {
 		return ToTurn(rows, turn, o)

@@ -57,11 +57,11 @@ func IsRealUser(m sessionstore.Message) bool {
 	return m.Role() == "user" && readRow(m).Real
 }
 
-// IsPrompt reports whether the message is a prompt of a person by the stricter
-// rule of the newest tools, by which events are tied to messages: its role is
-// user, it has no tool_call_id, no text of it begins with <system-reminder>, no
-// block of it names the call of which it is the result, and metadata.ephemeral,
-// by which hosts mark what they put in, is missing or false in Python's sense.
+// IsPrompt reports whether the message is a prompt of a person by the stricter rule of the
+// newest tools, by which events are tied to messages: its role is user, it has no
+// tool_call_id, no text of it begins with <system-reminder>, no block of it names the call
+// of which it is the result, and metadata.ephemeral, by which hosts mark their own
+// messages, is missing or false in Python's sense.
 func IsPrompt(m sessionstore.Message) bool {
 	return m.Role() == "user" && turns.IsPrompt(core.From(m, "content"), core.From(m, "metadata"), core.From(m, "tool_call_id") != nil)
 }
@@ -78,8 +78,8 @@ func turnAt(msgs []sessionstore.Message, turn int) (found Turn, count int) {
 	return found, count
 }
 
-// findTurn returns one turn, and does not read what follows it. If there is no
-// such turn, ok is false and count is the number of all turns.
+// findTurn returns one turn, and does not read the messages after it. If there is no such
+// turn, ok is false and count is the number of all turns.
 func findTurn(msgs []sessionstore.Message, turn int) (found Turn, count int, ok bool) {
 	for t := range Turns(msgs) {
 		count++
@@ -288,7 +288,7 @@ func cutBetween(left, all []sessionstore.Message) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// TurnSummary tells what happened in a turn.
+// TurnSummary describes a turn.
 type TurnSummary struct {
 	Turn      int    `json:"turn"`
 	User      string `json:"user_content"`      // the first text of the last user message that has one
@@ -297,10 +297,10 @@ type TurnSummary struct {
 	Messages  int    `json:"message_count"`
 }
 
-// Summarize tells what happened in a turn, counted from 1. A text of more than
-// maxLength characters is cut and three dots are added. Lone surrogates become
-// U+FFFD. A call that stands both in tool_calls and in content counts once. If
-// there is no such turn, the text of the error is the reference's.
+// Summarize describes a turn, counted from 1. A text of more than maxLength characters is
+// cut and three dots are added. Lone surrogates become U+FFFD. A call that is both in
+// tool_calls and in content counts once. If there is no such turn, the text of the error is
+// the reference's.
 func Summarize(msgs []sessionstore.Message, turn, maxLength int) (TurnSummary, error) {
 	t, count, ok := findTurn(msgs, turn)
 	if !ok {

@@ -27,17 +27,17 @@ type UndoOptions struct {
 }
 
 // Undo brings back a transcript that [RepairSession], [RewindSession],
-// [sessionstore.Store.Salvage] or Undo itself copied, byte for byte, and the
-// events that were cut with it. backup is a name of [Backups], or the path in a
-// report; "" is the newest that is not the same as the transcript, so that Undo takes back
-// the last change. Undo first copies what it replaces in the same way, so that it can be
-// undone itself. Events that were logged since a rewind stay, behind those that
-// come back. Undo writes nothing when the transcript is the same as the backup.
+// [sessionstore.Store.Salvage] or Undo itself copied, byte for byte, and the events that
+// were cut with it. backup is a name of [Backups], or the path in a report; "" is the
+// newest that is not the same as the transcript, so that Undo takes back the last change.
+// Undo first copies the files that it replaces in the same way, so that it can be undone
+// itself. Events that were logged since a rewind stay, behind the events that come back.
+// Undo writes nothing when the transcript is the same as the backup.
 //
-// The error Is [ErrWentOn] when the transcript is not what a repair, a rewind
-// or a salvage makes of the backup, and no other backup is the same as it. It
-// Is [fs.ErrNotExist] when there is no such backup, or none at all. If the store syncs, the
-// transcript is durable when Undo returns.
+// The error Is [ErrWentOn] when no repair, rewind or salvage makes the transcript of the
+// backup, and no other backup is the same as it. It Is [fs.ErrNotExist] when there is no
+// such backup, or none at all. If the store syncs, the transcript is durable when Undo
+// returns.
 func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *UndoOptions) (UndoReport, error) {
 	if backup == "" {
 		return undoLast(ctx, st, id, opts)
@@ -244,7 +244,7 @@ func loggedSince(ctx context.Context, old, now io.Reader) (from int64, more bool
 // white space around it. It leaves out blank lines. Lines may be of any length.
 type sums struct {
 	r      *bufio.Reader
-	offset int64 // of what comes next
+	offset int64 // of the next line
 }
 
 func newSums(r io.Reader) *sums { return &sums{r: bufio.NewReaderSize(r, copyBlock)} }

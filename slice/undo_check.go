@@ -15,8 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-// ErrWentOn tells that the conversation went on after the change that is to be
-// undone.
+// ErrWentOn is returned when the conversation went on after the change to undo.
 var ErrWentOn = errors.New("the session went on since")
 
 // isThere reports whether the transcript has the bytes of backup b.

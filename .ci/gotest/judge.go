@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// signs are what no later run of a package forgives, by the text that tells of it.
+// signs are the failures that no later run of a package forgives, by a text in their
+// output.
 var signs = []struct{ text, why string }{
 	{"WARNING: DATA RACE", "a data race"},
 	{"panic: test timed out after", "it ran into -timeout"},
@@ -45,9 +46,9 @@ func (t *test) unforgivable(failed bool) string {
 	return ""
 }
 
-// confirm returns why a later run of the package does not show that the first
-// failed by chance, or nothing when it does. All tests that the first run began
-// have to be there again, and those that failed have to pass.
+// confirm returns why a later run of the package does not show that the first failed by
+// chance, or "" when it does. All tests that the first run began must be in the later run,
+// and the tests that failed must pass.
 func (r *run) confirm(later *run) string {
 	if why := later.unforgivable(); why != "" {
 		return why
@@ -67,8 +68,8 @@ func (r *run) confirm(later *run) string {
 	return ""
 }
 
-// complaints returns a line for each test that failed: its name and what it said.
-// A test whose subtests failed too is left to those.
+// complaints returns a line for each test that failed: its name and its output. A test with
+// a failed subtest has no line: the subtest has one.
 func (r *run) complaints() (lines []string) {
 	names := r.ofKind(failed)
 	for i, name := range names {
@@ -83,8 +84,8 @@ func (r *run) complaints() (lines []string) {
 	return lines
 }
 
-// oneLine returns the text in one line of at most 600 bytes, without what go test
-// says of the beginning and end of tests.
+// oneLine returns the text in one line of at most 600 bytes, without the lines of go test
+// about the beginning and end of tests.
 func oneLine(text string) string {
 	var words []string
 	for line := range strings.Lines(text) {

@@ -2,16 +2,16 @@
 //
 //	go run ./.ci/gotest [-modules DIR,DIR] [-flags 'FLAGS OF GO TEST'] [PACKAGE...]
 //
-// A package that failed is run again when all others are done: whole, and twice.
-// When both runs pass, it is called flaky and fails nothing. A line that begins
-// with FLAKY names each of its tests that failed, and what that said. See
-// judge.go for what no later run forgives.
+// A package that failed is run again when all others are done: whole, and twice. When both
+// runs pass, it is called flaky and fails nothing. A line that begins with FLAKY has the
+// name and the output of each of its tests that failed. See judge.go for the failures that
+// no later run forgives.
 //
 // A test that is skipped counts as a failure where CI is set. Tests whose reason
 // begins with "soak: " or "flaky: " are counted apart: .ci/soak runs those.
 //
-// What failed goes to standard error; the totals and the FLAKY lines go to
-// standard output. The exit code is 0 when the tests passed, and 1 when not.
+// Failures go to standard error; the totals and the FLAKY lines go to standard output. The
+// exit code is 0 when the tests passed, and 1 when not.
 package main
 
 import (
@@ -41,11 +41,11 @@ func main() {
 	}
 }
 
-// mostRepeated is how many packages are run again at most. When more fail, this
-// is no chance.
+// mostRepeated is the greatest number of packages that are run again. When more fail, it is
+// not by chance.
 const mostRepeated = 3
 
-// A session runs packages and keeps what became of them.
+// A session runs packages and keeps their results.
 type session struct {
 	flags []string
 	ci    bool // a test may not be skipped
@@ -54,7 +54,7 @@ type session struct {
 	flaky []string
 }
 
-// test runs go test in a module, and returns what became of each package.
+// test runs go test in a module, and returns the run of each package.
 func (s *session) test(dir string, packages ...string) []*run {
 	args := append([]string{"test", "-json"}, s.flags...)
 	cmd := exec.Command("go", append(args, packages...)...)
@@ -86,7 +86,7 @@ func (s *session) fail(format string, args ...any) {
 	s.red = append(s.red, fmt.Sprintf(format, args...))
 }
 
-// judge decides what the runs mean. It runs packages that failed again.
+// judge decides whether each package passed. It runs packages that failed again.
 func (s *session) judge() {
 	var again []*run
 	for _, r := range s.first {

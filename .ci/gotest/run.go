@@ -15,13 +15,13 @@ import (
 // An event is one of those that go test -json prints.
 type event struct{ Action, Package, Test, Output, FailedBuild string }
 
-// A test is a test or a subtest, or what a package printed outside of its tests.
+// A test is a test or a subtest, or the output of a package outside of its tests.
 type test struct {
 	result string // pass, fail or skip; empty when it did not end
 	output strings.Builder
 }
 
-// What became of a test.
+// Results of a test.
 const (
 	passed  = "passed"
 	failed  = "failed"
@@ -30,7 +30,7 @@ const (
 	leftOut = "left out as flaky"
 )
 
-// kind returns what became of the test. A test that did not end has failed.
+// kind returns the result of the test. A test that did not end has failed.
 func (t *test) kind() string {
 	switch {
 	case t.result == "pass":
@@ -45,13 +45,13 @@ func (t *test) kind() string {
 	return skipped
 }
 
-// A run is what became of one package.
+// A run is the result of one package.
 type run struct {
 	pkg, dir string
 	result   string // pass, fail or skip; empty when it did not end
 	built    bool
 	tests    map[string]*test
-	outside  test // what was printed outside of tests
+	outside  test // the output outside of tests
 }
 
 // failed reports whether the package failed, or one of its tests, or the package
@@ -60,8 +60,8 @@ func (r *run) failed() bool {
 	return r.result == "fail" || r.result == "" || len(r.ofKind(failed)) > 0 || r.empty()
 }
 
-// empty reports whether the package says that it passed, and ran no test, though
-// it has some: TestMain can do that.
+// empty reports whether the package passed and ran no test, though it has some: TestMain
+// can do that.
 func (r *run) empty() bool {
 	said := r.outside.output.String()
 	return r.result == "pass" && len(r.tests) == 0 && !strings.Contains(said, "no tests to run") && !strings.Contains(said, "[no test")
@@ -79,7 +79,7 @@ func (r *run) ofKind(kind string) (names []string) {
 	return names
 }
 
-// read reads the events of one go test and shows what failed in them.
+// read reads the events of one go test and shows its failures.
 func read(events io.Reader) ([]*run, error) {
 	runs := map[string]*run{}
 	in := bufio.NewReader(events)
@@ -103,7 +103,7 @@ func read(events io.Reader) ([]*run, error) {
 	return slices.SortedFunc(maps.Values(runs), func(a, b *run) int { return strings.Compare(a.pkg, b.pkg) }), nil
 }
 
-// take adds one line to the runs. A line that is no event is shown as it is.
+// take adds one line to the runs. A line that is no event is shown unchanged.
 func take(runs map[string]*run, line []byte) {
 	var e event
 	if json.Unmarshal(line, &e) != nil {
@@ -147,11 +147,11 @@ func (r *run) take(e event) {
 	}
 }
 
-// figures is what lines begin with that are shown from tests that passed, too.
+// figures is the beginning of lines that are also shown from tests that passed.
 const figures = "power cuts "
 
-// show tells how the package ended, and shows what its failed and skipped tests
-// printed.
+// show prints the output of the failed and skipped tests of the package and the output
+// outside of tests.
 func (r *run) show() {
 	for _, name := range slices.Sorted(maps.Keys(r.tests)) {
 		if kind := r.tests[name].kind(); kind == failed || kind == skipped {

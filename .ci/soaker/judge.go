@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// findings are what the output of a run tells.
+// findings are the results in the output of a run.
 type findings struct {
 	failing bool           // a test failed
 	flaky   bool           // a test failed, and passed when it was run again
 	killed  bool           // a process was killed
 	shown   bool           // it did something
 	repeat  string         // the command that the first test names which failed
-	figures map[string]int // what tests counted
+	figures map[string]int // the counts of tests
 }
 
 var (
 	failing = regexp.MustCompile(`^(--- FAIL: |panic: |fatal error: |LOST |WARNING: DATA RACE)`)
 
-	// counts are lines in which tests count. Its groups name the numbers.
+	// counts match the lines in which tests count. Its groups name the numbers.
 	counts = []*regexp.Regexp{
 		regexp.MustCompile(`^power cuts \S+: (?P<states>\d+) states, acknowledged (?P<acknowledged>\d+), lost (?P<lost>\d+)`),
 		regexp.MustCompile(`^simulation: (?P<seeds>\d+) seeds, .*lost (?P<lost>\d+), .*bad (?P<bad>\d+), late (?P<late>\d+)`),
@@ -65,7 +65,7 @@ func (f *findings) take(line, shows string) {
 	}
 }
 
-// judge decides what a run came to, and why, where no test says that.
+// judge returns the result of a run, and the reason where no test gives it.
 func judge(e ended, f findings) (result, reason string) {
 	switch {
 	case e.code == 0 && !f.shown:

@@ -14,8 +14,8 @@ import (
 // A need is a program that a part needs, and the packages of Debian that bring it.
 type need struct{ program, packages string }
 
-// provide installs what the part needs and the machine lacks. The error tells what
-// is still missing.
+// provide installs the needs of the part that the machine lacks. The error names the
+// missing programs.
 func (s *soak) provide(ctx context.Context, p part) error {
 	programs, packages := lacking(p.needs)
 	if len(programs) == 0 {
@@ -45,7 +45,7 @@ func lacking(list []need) (programs, packages []string) {
 	return programs, packages
 }
 
-// aptGet runs apt-get. The error has the last line of what it said.
+// aptGet runs apt-get. The error has the last line of its output.
 func aptGet(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
@@ -60,7 +60,7 @@ func aptGet(ctx context.Context, args ...string) error {
 // clone is the folder of the clone.
 func (s *soak) clone() string { return filepath.Join(s.folder, "clone") }
 
-// refresh makes the clone that of the newest commit which landed.
+// refresh makes a clone of the newest commit that landed, unless the clone has that commit.
 func (s *soak) refresh(ctx context.Context) error {
 	commit, err := s.newest(ctx)
 	if err != nil || commit == s.commit {

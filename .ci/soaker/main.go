@@ -4,14 +4,13 @@
 //
 //	.ci/soak [-minutes N] [-only PART,…] [-seed N]
 //
-// Without -only, weights and chance choose the parts. With -only and without -minutes,
-// each part that is named runs once. The seed decides what is chosen, and the seeds of
-// the runs.
+// Without -only, weights and chance choose the parts. With -only and without -minutes, each
+// named part runs once. The seed decides which parts are chosen, and the seeds of the runs.
 //
-// A run that fails stops nothing. Where a gate runs, the soak rests: see gate.go. Each
-// run adds a line to runs.jsonl in $XDG_STATE_HOME/sessionstorage-soak, and what a
-// failed run printed stays beside it. A table at the end tells what was done, and the
-// command that repeats each failure.
+// A run that fails stops nothing. While a gate runs, the soak rests: see gate.go. Each run
+// adds a line to runs.jsonl in $XDG_STATE_HOME/sessionstorage-soak, and the output of a
+// failed run stays beside it. A table at the end lists the runs and their failures, with
+// the command that repeats each failure.
 //
 // The exit code is 0 when nothing was found, 1 when something was, and 2 when nothing
 // ran.
@@ -74,7 +73,7 @@ func command(ctx context.Context, args []string, out io.Writer) int {
 	return s.code()
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	minutes float64
 	parts   []part
@@ -105,10 +104,10 @@ func parse(args []string, out io.Writer) (o options, err error) {
 type soak struct {
 	repository string        // the newest commit that landed there is searched
 	state      string        // the folder of runs.jsonl, of logs, and of the gate's lock
-	folder     string        // of the clone, and of what a run leaves
+	folder     string        // of the clone, and of the files of runs
 	commit     string        // of the clone
 	poll       time.Duration // how often it looks whether a gate runs
-	grace      time.Duration // how long a run that is told to end may take to do so
+	grace      time.Duration // how long a run may take to end after SIGTERM
 	root       bool          // packages can be installed
 	out        io.Writer
 	runs       []run
@@ -135,7 +134,7 @@ func (s *soak) open() (err error) {
 	return err
 }
 
-// remove removes the clone, and what is left of runs.
+// remove removes the clone and the files of runs.
 func (s *soak) remove() {
 	s.sweep()
 	if err := os.RemoveAll(s.folder); err != nil {

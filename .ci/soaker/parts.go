@@ -12,14 +12,14 @@ import (
 type part struct {
 	name   string
 	weight int      // how often it is chosen, beside the weights of the others
-	needs  []need   // what the machine must have
+	needs  []need   // programs that the machine must have
 	env    []string // variables of its commands; TEST_SEED comes to them
-	// The commands are lines for a shell at the top of the repository, {seed} stands for
-	// the seed. All of them run.
+	// The commands are lines for a shell at the top of the repository. {seed} is replaced
+	// by the seed. All of them run.
 	commands []string
-	shows    string        // what a run prints that did something
+	shows    string        // text in the output of a run that did something
 	fails    uint32        // it fails on purpose, for one seed in so many
-	whole    bool          // the commands repeat a failure, and what a test says does not
+	whole    bool          // the commands repeat a failure, and the command that a test prints does not
 	limit    time.Duration // without pauses; 0: two hours
 }
 
@@ -102,7 +102,7 @@ var parts = []part{
 	{name: "notices", weight: 10, shows: ": TestNotices (", fails: 100, commands: []string{goTest + "./.ci/soaker/testdata/notices"}},
 }
 
-// builds returns commands that link a program which has nearly all packages.
+// builds returns commands that link a program with nearly all packages.
 func builds(platforms ...string) (commands []string) {
 	for _, p := range platforms {
 		system, processor, _ := strings.Cut(p, "/")

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// ended tells how the commands of a run ended.
+// ended describes the end of the commands of a run.
 type ended struct {
 	code   int    // the exit code
 	cut    string // why they were ended before they ended by themselves
 	paused bool
-	size   int64 // of the output, without what they printed when they were ended
+	size   int64 // of the output before the cut, or all of it
 }
 
 // killed is the exit code of a shell whose command was killed; its own is -1 then.
 const killed = 128 + int(syscall.SIGKILL)
 
-// execute runs the lines in the clone, with low priority, and writes what they print
-// into the file log. It pauses them while a gate runs, and ends them when ctx is done
-// or the part takes too long.
+// execute runs the lines in the clone, with low priority, and writes their output to the
+// file log. It pauses them while a gate runs, and ends them when ctx is done or the part
+// takes too long.
 func (s *soak) execute(ctx context.Context, p part, lines []string, log string) (e ended, err error) {
 	out, err := os.Create(log)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *soak) execute(ctx context.Context, p part, lines []string, log string) 
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the exit code tells
+		_ = cmd.Wait() // the exit code shows it
 		close(done)
 	}()
 	e.cut, e.paused = s.watch(ctx, p, cmd.Process.Pid, done)
@@ -61,8 +61,8 @@ func (s *soak) execute(ctx context.Context, p part, lines []string, log string) 
 	return e, nil
 }
 
-// script returns what a shell does to run the lines with low priority. The exit code
-// is that of the last line that failed.
+// script returns a shell script that runs the lines with low priority. Its exit code is the
+// exit code of the last line that failed.
 func script(lines []string) string {
 	text := "renice -n 19 $$ >/dev/null\nionice -c 3 -p $$ 2>/dev/null\nstatus=0\n"
 	for _, line := range lines {
@@ -71,7 +71,7 @@ func script(lines []string) string {
 	return text + "exit $status\n"
 }
 
-// environment returns the variables of a run. Those that decide what tests do come
+// environment returns the variables of a run. The variables that decide about tests come
 // from the part alone.
 func (s *soak) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -83,8 +83,8 @@ func (s *soak) environment() []string {
 // temporary is where runs have their temporary files.
 func (s *soak) temporary() string { return filepath.Join(s.folder, "tmp") }
 
-// watch returns when the commands ended, or are to be ended: then it tells why. It
-// pauses them while a gate runs.
+// watch returns when the commands have ended, or with the reason in cut when they must be
+// ended. It pauses them while a gate runs.
 func (s *soak) watch(ctx context.Context, p part, session int, done <-chan struct{}) (cut string, paused bool) {
 	limit := p.limit
 	if limit == 0 {
@@ -118,7 +118,8 @@ func (s *soak) watch(ctx context.Context, p part, session int, done <-chan struc
 	}
 }
 
-// end ends what is left of a session: it asks first, and kills after a while.
+// end ends the remaining processes of a session with SIGTERM, and after s.grace with
+// SIGKILL.
 func (s *soak) end(session int, done <-chan struct{}) {
 	signalAll(session, syscall.SIGTERM)
 	signalAll(session, syscall.SIGCONT)
@@ -158,12 +159,12 @@ func members(session int) (pids []int) {
 	return pids
 }
 
-// sweep removes what runs left in their temporary folder: files, and mounts and loop
+// sweep removes the leftovers of runs in their temporary folder: files, and mounts and loop
 // devices of tests that were killed.
 func (s *soak) sweep() {
 	mounts, _ := os.ReadFile("/proc/self/mounts")
 	list := strings.Split(string(mounts), "\n")
-	slices.Reverse(list) // what lies on another mount comes after it
+	slices.Reverse(list) // a mount inside another one comes after it in the file
 	for _, m := range list {
 		if at := strings.Fields(m); len(at) > 1 && strings.HasPrefix(at[1], s.temporary()) {
 			_ = exec.Command("umount", "-l", at[1]).Run()

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// A row tells of all runs of a part.
+// A row sums up all runs of a part.
 type row struct {
 	runs, failures, planned, notRun int
 	seconds                         float64
@@ -45,7 +45,7 @@ func (w *row) add(r run) {
 	}
 }
 
-// notes returns what the runs of the part counted.
+// notes returns the figures that the runs of the part counted.
 func (w *row) notes(p part) string {
 	var notes []string
 	if p.fails > 0 {
@@ -57,7 +57,7 @@ func (w *row) notes(p part) string {
 	return strings.Join(notes, ", ")
 }
 
-// report prints the table of all parts, what failed, and what did not run.
+// report prints the table of all parts, the failures, and the parts that did not run.
 func (s *soak) report() {
 	table := rows(s.runs)
 	out := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
@@ -67,7 +67,7 @@ func (s *soak) report() {
 			fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%.0f\t%s\n", p.name, w.runs, w.failures, w.notRun, w.seconds, w.notes(p))
 		}
 	}
-	_ = out.Flush() // there is nowhere to tell that
+	_ = out.Flush() // an error of the output could not be printed
 	for _, r := range s.runs {
 		if r.isFind() {
 			fmt.Fprintf(s.out, "\nfailed: %s, seed %d, commit %s%s\n  output: %s\n  repeat: %s\n", r.Part, r.Seed, r.Commit, because(r.Reason), filepath.Join(s.state, r.Log), r.Repeat)

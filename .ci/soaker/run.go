@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A run is what became of one run of a part: a line of runs.jsonl.
+// A run is the result of one run of a part: a line of runs.jsonl.
 type run struct {
 	Time    time.Time      `json:"time"`
 	Commit  string         `json:"commit"`
@@ -25,11 +25,11 @@ type run struct {
 	Reason  string         `json:"reason,omitempty"`  // why it did not run, or is no failure of a test
 	Planned bool           `json:"planned,omitempty"` // it failed on purpose
 	Repeat  string         `json:"repeat,omitempty"`  // the command that repeats the failure
-	Log     string         `json:"log,omitempty"`     // the file with what it printed
-	Figures map[string]int `json:"figures,omitempty"` // what it counted
+	Log     string         `json:"log,omitempty"`     // the file with its output
+	Figures map[string]int `json:"figures,omitempty"` // its counts
 }
 
-// What a run comes to.
+// Results of a run.
 const (
 	passed = "passed"
 	failed = "failed"
@@ -38,7 +38,7 @@ const (
 
 func (r run) isFind() bool { return r.Result == failed && !r.Planned }
 
-// run runs the part, unless the machine lacks something, and keeps what became of it.
+// run runs the part, unless the machine lacks something, and keeps the result.
 func (s *soak) run(ctx context.Context, p part, seed uint32, lacks error) error {
 	s.awaitGate(ctx)
 	begin := time.Now()
@@ -69,7 +69,7 @@ func (s *soak) run(ctx context.Context, p part, seed uint32, lacks error) error 
 	return errors.Join(err, s.keep(r))
 }
 
-// conclude notes what the part came to.
+// conclude sets the result of the run.
 func (r *run) conclude(p part, e ended, f findings) {
 	r.Result, r.Reason = judge(e, f)
 	r.Figures = f.figures
@@ -88,8 +88,8 @@ func (r *run) conclude(p part, e ended, f findings) {
 	}
 }
 
-// known reports whether a test says this variable in the command that repeats it, or
-// does the same without it.
+// known reports whether a test prints this variable in the command that repeats its
+// failure, or does the same without it.
 func known(variable string) bool {
 	return strings.HasPrefix(variable, "TEST_LONG=") || strings.HasPrefix(variable, "CI=")
 }

@@ -87,8 +87,8 @@ func changedPaths(ctx context.Context, base string) ([]string, error) {
 	return strings.FieldsFunc(differ+unknown, func(r rune) bool { return r == 0 }), err
 }
 
-// isTestFile reports whether the file has tests of a package. What lies below testdata
-// is data of others.
+// isTestFile reports whether the file has tests of a package. Files below testdata are data
+// of other tests.
 func isTestFile(name string) bool {
 	return strings.HasSuffix(name, "_test.go") && !strings.Contains("/"+name, "/testdata/")
 }

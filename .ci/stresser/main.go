@@ -2,14 +2,14 @@
 //
 //	.ci/stress [BASE]
 //
-// BASE is the commit that they are compared with: origin/main, or else the parent of
-// HEAD. What is not committed counts, too. A test has changed when its function or its
-// comment has, or a file below testdata that has its name: limits.txt is that of
-// TestLimits. That something it calls has changed does not count.
+// BASE is the commit to compare with: origin/main, or else the parent of HEAD. Uncommitted
+// changes count, too. A test has changed when its function or its comment has, or a file
+// below testdata with its name: limits.txt belongs to TestLimits. A change in a function
+// that the test calls does not count.
 //
 // Each test runs once with its own seed, a hundred times or for three minutes with new
-// ones, and 25 times with the race detector. After half an hour all ends, and what was
-// not reached is named. TEST_LONG has the usual meaning.
+// seeds, and 25 times with the race detector. After half an hour everything ends, and the
+// tests that did not run are named. TEST_LONG has the usual meaning.
 //
 // The exit code is 0 when no test failed, 1 when one did, and 2 when they could not
 // run.
@@ -34,7 +34,7 @@ const (
 	couldNotRun = 2
 )
 
-// limits say how much is done.
+// limits are the limits of a stress.
 type limits struct {
 	runs, races int           // of a test, and with the race detector
 	each, all   time.Duration // for the runs of a test, and for everything

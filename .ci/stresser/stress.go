@@ -28,8 +28,7 @@ type stress struct {
 	programs map[kind]string // that run the tests of packages
 }
 
-// stressAll runs the tests beside load until ctx is done, and tells what became of
-// each.
+// stressAll runs the tests beside load until ctx is done, and prints the result of each.
 func stressAll(ctx context.Context, tests []test, l limits, out io.Writer) (failed bool, err error) {
 	work, err := os.MkdirTemp("", "stress-")
 	if err != nil {
@@ -96,7 +95,7 @@ func moduleOf(folder string) (module, pkg string) {
 	return module, "./" + folder
 }
 
-// repeat runs a test as often as the limits say, and tells what became of it.
+// repeat runs a test as often as the limits say, and returns the result as text.
 func (s *stress) repeat(ctx context.Context, t test) (failed bool, said string) {
 	first := run{test: t, program: s.programs[kind{t.folder, false}]}
 	first.do(ctx)
@@ -161,13 +160,13 @@ func (r *run) do(ctx context.Context) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrWaitDelay) { // what it started has its output still
+	if errors.Is(err, exec.ErrWaitDelay) { // a process that the test started still has its output open
 		err = nil
 	}
 	r.said, r.err = string(out), err
 }
 
-// describe returns what the run said, and the command that repeats it.
+// describe returns the output of the run, and the command that repeats it.
 func (r *run) describe() string {
 	_, command, ok := strings.Cut(r.said, "to repeat: ")
 	command, _, _ = strings.Cut(command, "\n")
@@ -200,7 +199,7 @@ func startLoad(n int) (idle func(), err error) {
 	for range n {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), busyVariable+"=1")
-		if _, err := cmd.StdinPipe(); err != nil { // its end is that of this program
+		if _, err := cmd.StdinPipe(); err != nil { // the load's standard input ends with this program
 			idle()
 			return nil, err
 		}

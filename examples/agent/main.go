@@ -1,12 +1,12 @@
-// Agent is a small agent that keeps its sessions with this library. It goes on with
-// a session or begins one, asks and answers, and shows what is written meanwhile, by
-// itself and by others. With -fork it also forks the session. Where COSMOS_ENDPOINT and
-// COSMOS_KEY name an account, it takes what other devices added and sends what it wrote.
-// Without a network it answers all the same, and a later run sends the turn.
+// Agent is a small agent that keeps its sessions with this library. It continues or begins
+// a session, asks and answers, and prints the changes that it and other programs make to
+// the sessions. With -fork it also forks the session. Where COSMOS_ENDPOINT and COSMOS_KEY
+// name an account, it receives the changes of other devices and sends its own. It answers
+// without a network, too; a later run then sends the turn.
 //
 //	go run ./examples/agent [-id SESSION] [-dir DIR] [-fork] QUESTION
 //
-// It calls no model: answer makes up what one would say.
+// It calls no model: answer makes up a reply.
 package main
 
 import (
@@ -67,7 +67,7 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 		return err
 	}
 	defer func() {
-		closed := store.Close() // sends what is left
+		closed := store.Close() // sends the rest
 		if errors.Is(closed, hybrid.ErrDeferred) {
 			log.Print(closed) // it is on the disk, and a later run sends it
 			closed = nil
@@ -96,7 +96,7 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 		*id = latest.ID
 	}
 	if options.Remote != nil {
-		_, err := store.Refresh(ctx, *id) // takes what other devices added
+		_, err := store.Refresh(ctx, *id) // receives the changes of other devices
 		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 			log.Print(err)
 		}
@@ -142,7 +142,7 @@ func share(ctx context.Context, place string) (*remotedir.Remote, error) {
 	return remotedir.Open(ctx, place)
 }
 
-// answer stands in for a model.
+// answer takes the place of a model.
 func answer(history []sessionstore.Message, question string) string {
 	return fmt.Sprintf("You asked %q; I know %d messages before that.", question, len(history))
 }

@@ -4,8 +4,8 @@ package main
 
 import "time"
 
-// processorTime returns the time of the clock: this system does not tell the
-// processors' in the same way.
+// processorTime returns the time of the clock: this system does not report processor times
+// in the same way.
 func processorTime() time.Duration { return time.Since(started) }
 
 var started = time.Now()

@@ -2,13 +2,12 @@
 //
 //	bench OP ARGUMENTS
 //
-// It prints one JSON object a line, {"op", "n", "median_s", "rss_mib"}: the
-// median of the repetitions in seconds, and the peak resident memory of the
-// process in MiB (0 where the system does not tell). Data lies in the folder
-// $BENCH_DATA: t<N>.jsonl, a transcript of N messages, base<N>, a directory of
-// N sessions, and logs of events under any name. Scratch files go to
-// $BENCH_WORK, and to a temporary directory without it; sync costs what the
-// file system of that folder costs.
+// It prints one JSON object a line, {"op", "n", "median_s", "rss_mib"}: the median of the
+// repetitions in seconds, and the peak resident memory of the process in MiB (0 where the
+// system does not report it). Data lies in the folder $BENCH_DATA: t<N>.jsonl, a transcript
+// of N messages, base<N>, a directory of N sessions, and logs of events under any name.
+// Scratch files go to $BENCH_WORK, and to a temporary directory without it; sync costs as
+// much as the file system of that folder takes.
 //
 //	save N REPS durable|synced|relaxed      Save with one more message, metadata as it was
 //	savemeta N REPS durable|synced|relaxed  the same with a new turn_count
@@ -21,7 +20,7 @@
 //	listmetafirst N REPS                    listmeta, each time in a fresh Store
 //	summaries N REPS                        Summaries, each time in a fresh Store, with an index that fits
 //	summariesfirst N REPS                   the same without an index
-//	summariesone N REPS                     with one that fits all sessions but one
+//	summariesone N REPS                     the same with an index that fits all sessions but one
 //	summariesrows N REPS                    the first 50 rows without an index
 //	find N REPS                             Find of a prefix that one of N sessions has
 //	keyword N REPS                          Projects.Find of a word that is nowhere
@@ -34,9 +33,9 @@
 //	                                        times and of processor times. Messages have BYTES; from 1 MiB on one
 //	                                        turn of a hundred has a message of BYTES. The others are read, and these in
 //	                                        a line of their own. The memory is the most of the processes of a line
-//	part DIR turn|window|all N              what turns runs: opens a Store of the directory DIR, once, and reads turn N,
+//	part DIR turn|window|all N              a process of turns: opens a Store of the directory DIR, once, and reads turn N,
 //	                                        the ResumeWindow of N turns, or the session
-//	append-asked DIR                        what turns runs beside: appends a message for each line of standard input
+//	append-asked DIR                        a process beside turns: appends a message for each line of standard input
 //	fork N REPS                             Fork at the last turn, without events
 //	diagnose N REPS                         Load and Diagnose
 //	info N REPS                             metadata, turns and diagnosis
@@ -48,7 +47,7 @@
 //	                                        bare calls that promise the same, a line each; on Linux
 //	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS, limit-scan FILE REPS,
 //	limit-copy FILE REPS durable|synced|relaxed, limit-list N REPS
-//	                                        what the system alone takes: a write (and syncs), a read, a read
+//	                                        the least that the system takes for it: a write (and syncs), a read, a read
 //	                                        and a search for line ends, a read and a write, names and stat
 //
 // The operations whose names begin with summaries keep an index in base<N> while they run.

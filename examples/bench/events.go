@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/eventslog"
 )
 
-// logged opens the log FILE as that of a session and times do REPS times.
+// logged opens the log FILE as the log of a session and times do REPS times.
 func (r *run) logged(do func(context.Context, *eventslog.Log) error) error {
 	if len(r.args) == 0 {
 		return errUsage
@@ -42,7 +42,7 @@ func (r *run) openLog(name string, opts *eventslog.Options) (*eventslog.Log, err
 	return eventslog.Open(home, opts)
 }
 
-// place gives the file a second name, or copies it where that cannot be.
+// place gives the file a second name, or copies it where a second name cannot be made.
 func place(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// limitAppend times what a save cannot do without: one write of a kilobyte,
-// and the syncs that the durability asks for.
+// limitAppend times the least work of a save: one write of a kilobyte, and the syncs that
+// the durability asks for.
 func limitAppend(r *run) error {
 	_, times, err := r.sizes()
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *run) scan(look func([]byte) int) error {
 	})
 }
 
-// limitCopy times reading a file and writing what it holds to a new one.
+// limitCopy times reading a file and writing its content to a new one.
 func limitCopy(r *run) error {
 	f, times, err := r.file()
 	if err != nil {

@@ -14,7 +14,7 @@ func dataSync(f *os.File) error {
 	return unix.Fdatasync(int(f.Fd()))
 }
 
-// beginWriting has the system begin to write what f holds, and does not wait.
+// beginWriting has the system begin to write the content of f, and does not wait.
 func beginWriting(f *os.File) error {
 	defer runtime.KeepAlive(f)
 	return unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)

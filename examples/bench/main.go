@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// operations are what can be measured. Each prepares itself and hands what is
-// to be timed to [run.time].
+// operations are the measurements by name. Each prepares its data and passes the timed part
+// to [run.time].
 var operations = map[string]func(*run) error{
 	"save": save, "savemeta": saveMeta, "append": appendOne, "rewrite": rewrite,
 	"load": load, "reload": reload, "decode": decode,
@@ -27,7 +27,7 @@ var operations = map[string]func(*run) error{
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 
-// result is the line that is printed.
+// result is a line of the output.
 type result struct {
 	Op     string  `json:"op"`
 	N      int     `json:"n"`
@@ -103,7 +103,7 @@ func (r *run) time(do func() error) error {
 	return err
 }
 
-// repeat times do so many times.
+// repeat runs do so many times and times each.
 func (r *run) repeat(times int, do func() error) error {
 	for range times {
 		if err := r.time(do); err != nil {

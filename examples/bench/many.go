@@ -60,7 +60,7 @@ func list(r *run) error {
 
 func listMeta(r *run) error { return r.listing(nil, listWithMetadata) }
 
-// listMetaFirst is listMeta of which nothing is known from before.
+// listMetaFirst is listMeta with a store that was just opened, each time.
 func listMetaFirst(r *run) error {
 	path, times, err := r.sessions()
 	if err != nil {

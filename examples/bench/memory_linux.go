@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// peakMemory returns the peak resident memory of this process in MiB, which
-// getrusage would mix with that of the program that started it.
+// peakMemory returns the peak resident memory of this process in MiB. getrusage would mix
+// it with the memory of the program that started it.
 func peakMemory() float64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

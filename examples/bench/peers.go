@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// rounds is how often a comparison is made; the median of each figure counts.
+// rounds is the number of times that a comparison runs; the median of each figure counts.
 const rounds = 3
 
 // rival is one measurement of a comparison.
@@ -23,8 +23,8 @@ type rival struct {
 	args []string // of the program
 }
 
-// comparison lists what is measured for N messages or sessions, REPS times.
-// What belongs together stands together, so that it meets the same machine.
+// comparison lists the measurements for N messages or sessions, REPS times. Measurements to
+// compare are neighbours in the list, so that they run under the same load.
 func comparison(n, reps string) (list []rival) {
 	ours := func(name string, args ...string) { list = append(list, rival{name, false, args}) }
 	theirs := func(name string, args ...string) { list = append(list, rival{name, true, args}) }
@@ -112,8 +112,8 @@ func measured(program string, args []string, env ...string) (one result, err err
 	return one, json.Unmarshal(out.Bytes(), &one)
 }
 
-// peersProgram returns the program peers: that in $BENCH_PEERS, or one that is
-// built from the sources beside this program's, below the working directory.
+// peersProgram returns the path of the program peers: $BENCH_PEERS, or a program built from
+// the sources beside this program's, below the working directory.
 func (r *run) peersProgram() (string, error) {
 	if path := os.Getenv("BENCH_PEERS"); path != "" {
 		return exec.LookPath(path)

@@ -76,7 +76,7 @@ func (r *run) beside(name string, times int, ours, bare func(i int) error) error
 	return nil
 }
 
-// bareLog is a file and its backup, each of which gets what it lacks in its turn.
+// bareLog is a file and its backup. Each is written in turn, with the lines that it lacks.
 type bareLog struct {
 	dir   string
 	line  []byte
@@ -84,7 +84,7 @@ type bareLog struct {
 	sizes [2]int64
 }
 
-// open makes both from the file at path.
+// open makes both files from the file at path.
 func (b *bareLog) open(path string) error {
 	for i, name := range [...]string{"main", "main.backup"} {
 		to := filepath.Join(b.dir, name)
@@ -105,7 +105,7 @@ func (b *bareLog) open(path string) error {
 	return nil
 }
 
-// append writes to the backup what it lacks and the line, and exchanges the names.
+// append writes the missing lines and the new line to the backup, and exchanges the names.
 func (b *bareLog) append() error {
 	main, backup := b.files[0], b.files[1]
 	size := b.sizes[0] + int64(len(b.line))
@@ -132,7 +132,7 @@ func (b *bareLog) close() {
 	}
 }
 
-// bareReplace gives a small file new content, and the old one to its backup.
+// bareReplace gives a small file new content, and keeps the old content as its backup.
 func bareReplace(dir string, content []byte) error {
 	temp, name := filepath.Join(dir, "small.tmp"), filepath.Join(dir, "small")
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

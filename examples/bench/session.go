@@ -102,7 +102,7 @@ func (r *run) writing(do func(context.Context, *writer) error) error {
 
 var filler = strings.Repeat("The store writes a line and returns. ", 22)
 
-// message returns a message of about 0.9 kB, made from what a caller has.
+// message returns a new message of about 0.9 kB.
 func (w *writer) message() (sessionstore.Message, error) {
 	w.turns++
 	return sessionstore.NewMessage(map[string]any{

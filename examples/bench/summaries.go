@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// firstRows is how many rows a screen shows.
+// firstRows is the number of rows on a screen.
 const firstRows = 50
 
 // summaries has an index that fits.
@@ -86,7 +86,7 @@ func (r *run) summarizing(indexed bool, prepare func(path string) error, rows in
 	return nil
 }
 
-// rest is how long files are left alone, so that their times tell of changes.
+// rest is how long files are left alone, so that their times show later changes.
 const rest = 100 * time.Millisecond
 
 func withoutIndex(path string) error {

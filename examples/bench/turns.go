@@ -20,7 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-// longLine is from how many bytes on a line stands in one turn of a hundred.
+// longLine is the least size in bytes at which one turn of a hundred has a long line.
 const longLine = 1 << 20
 
 // readTurns measures how parts of a transcript of MIB MiB are read, each time in a
@@ -87,7 +87,7 @@ func (t *turnsRun) make(bytes int64, size int) error {
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	row := func(role, text string) {
-		n, _ := fmt.Fprintf(w, `{"role": %q, "content": %q}`+"\n", role, text) // Flush tells of errors
+		n, _ := fmt.Fprintf(w, `{"role": %q, "content": %q}`+"\n", role, text) // Flush returns the errors
 		bytes -= int64(n)
 	}
 	text, long := strings.Repeat("word ", answer/5), strings.Repeat("long ", size/5)
@@ -150,7 +150,7 @@ func percentile(took []time.Duration, percent int) time.Duration {
 	return took[(len(took)*percent+99)/100-1]
 }
 
-// build makes the index. It also prints how large that is for each byte.
+// build makes the index, and prints its size for each byte of the transcript.
 func (t *turnsRun) build() error {
 	if err := t.each("index-build", 1, nil, "turn", t.turn, turnRows); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (t *turnsRun) build() error {
 	return err
 }
 
-// turnRows is how many messages a turn has at least.
+// turnRows is the least number of messages in a turn.
 const turnRows = 5
 
 func (t *turnsRun) fits() error { return t.each("turn", t.times, nil, "turn", t.turn, turnRows) }
@@ -216,7 +216,8 @@ func (t *turnsRun) sqlite() error {
 	return json.NewEncoder(t.out).Encode(one)
 }
 
-// parts are what is read of a session: something that has to do with a number.
+// parts are the parts of a session that can be read, by name. n is the turn, or the number
+// of turns.
 var parts = map[string]func(ctx context.Context, st *sessionstore.Store, n int) (rows []sessionstore.Message, err error){
 	"turn": func(ctx context.Context, st *sessionstore.Store, n int) ([]sessionstore.Message, error) {
 		v, err := st.View(ctx, sessionID)
@@ -238,9 +239,8 @@ var parts = map[string]func(ctx context.Context, st *sessionstore.Store, n int) 
 	},
 }
 
-// readPart times the opening of a Store and the reading of a part, once: what it
-// costs in a process that has done nothing before. n of the line is how many
-// messages the part has.
+// readPart times the opening of a Store and the reading of a part, once: the cost in a new
+// process. The n of the line is the number of messages in the part.
 func readPart(r *run) error {
 	if len(r.args) < 3 || parts[r.args[1]] == nil {
 		return errUsage
@@ -289,7 +289,8 @@ type appender struct {
 	answers *bufio.Reader
 }
 
-// startAppender starts one that has appended once to the session in dir.
+// startAppender starts a process that has appended once to the session in dir when
+// startAppender returns.
 func startAppender(program, dir string) (*appender, error) {
 	a := &appender{process: exec.CommandContext(context.Background(), program, "append-asked", dir)}
 	a.process.Stderr = os.Stderr

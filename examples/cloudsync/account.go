@@ -21,13 +21,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
-// account is where the sessions go.
+// account is the remote of the sessions.
 type account struct {
 	remote    *cosmos.Remote
-	container *azcosmos.ContainerClient // what is asked of the account goes here
+	container *azcosmos.ContainerClient // for requests outside the remote
 	user      string
-	lasting   bool         // it is there when this program is not
-	close     func() error // ends the server, if it is one of our own
+	lasting   bool         // the account outlives this program
+	close     func() error // ends the server, if this program started it
 }
 
 // open opens the account that the environment names, or starts a server whose
@@ -58,8 +58,7 @@ func open(ctx context.Context, delay time.Duration, provision bool, record *reco
 	return a, nil
 }
 
-// signIn finds out now whether there is a login for the account, instead of at
-// the first request.
+// signIn checks the login for the account before the first request needs it.
 func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error) {
 	at, err := url.Parse(endpoint)
 	if err != nil {
@@ -73,8 +72,8 @@ func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error
 	return cred, err
 }
 
-// connect opens the container, as a remote too; what goes there and comes back is shown on out,
-// and recorded if record is not nil.
+// connect opens the container and a remote on it. The traffic is shown on out, and recorded
+// if record is not nil.
 func connect(ctx context.Context, c cosmos.Config, cred azcore.TokenCredential, record *recorder, out *screen) (*account, error) {
 	options := &azcosmos.ClientOptions{ClientOptions: policy.ClientOptions{PerRetryPolicies: []policy.Policy{meter{out}}}}
 	if record != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// project is what the sessions belong to, on all devices.
+// project is the project of the sessions, on all devices.
 const project = "cloudsync"
 
 // device is a directory of sessions with its copy in the cloud.
@@ -22,8 +22,8 @@ type device struct {
 	out   *screen
 }
 
-// open makes a device with an empty directory below dir. It syncs only when it
-// is told to.
+// open makes a device with an empty directory below dir. It syncs only when sync or pull is
+// called.
 func (a *account) open(ctx context.Context, dir, name string, out *screen) (*device, error) {
 	dir = filepath.Join(dir, name)
 	if _, err := os.Lstat(dir); err == nil {
@@ -47,14 +47,14 @@ func (d *device) say(ctx context.Context, session, role, text string) error {
 	return d.store.Append(ctx, session, m)
 }
 
-// sync sends what is new, about so many bytes, and takes what others added.
+// sync sends the changes, about so many bytes, and receives the changes of others.
 func (d *device) sync(ctx context.Context, bytes int64) (hybrid.SyncResult, error) {
 	end := d.out.begin(d.name+" sends", bytes)
 	defer end()
 	return d.store.Sync(ctx)
 }
 
-// pull fetches what is new, about so many bytes.
+// pull fetches the changes of others, about so many bytes.
 func (d *device) pull(ctx context.Context, bytes int64) (hybrid.PullResult, error) {
 	end := d.out.begin(d.name+" fetches", bytes)
 	defer end()
@@ -80,7 +80,7 @@ func (d *device) look(ctx context.Context, session string) (c copied, err error)
 	return copied{messages: len(loaded.Messages), bytes: int64(len(data)), sum: sha256.Sum256(data)}, nil
 }
 
-// list returns the sessions of the device, the one that changed last first.
+// list returns the sessions of the device, the last changed first.
 func (d *device) list(ctx context.Context) ([]string, error) {
 	infos, err := d.store.List(ctx, nil)
 	ids := make([]string, len(infos))

@@ -1,8 +1,7 @@
-// Cloudsync shows what happens to sessions that several devices work on, each
-// in a directory of its own, with a copy in Azure Cosmos DB: a line of 5 MB
-// goes up and comes back, two devices go on without a network and nothing is
-// lost, a third device fetches everything. It compares the files byte for byte,
-// and fails if they are not the same.
+// Cloudsync shows how several devices work on sessions, each in a directory of its own,
+// with a copy in Azure Cosmos DB: a line of 5 MB goes up and comes back, two devices go on
+// without a network and nothing is lost, a third device fetches everything. It compares the
+// files byte for byte, and fails if they are not the same.
 //
 //	go run . [-dir DIR] [-delay D] [-record FILE]
 //
@@ -17,22 +16,20 @@
 // and the container COSMOS_CONTAINER, "amplifier" and "sync" unless set. It signs
 // in as azidentity's DefaultAzureCredential does: by the environment, a managed
 // identity, or the login of the Azure CLI. With COSMOS_KEY set it uses that key.
-// Database and container must be there, with the partition key /pk; with
-// -provision they are made first, for which a key or control-plane rights are
-// needed. Everything is done under a user of its own name, and deleted at the
-// end: what stays is a tombstone for each session.
+// Database and container must exist, with the partition key /pk; with -provision they are
+// made first, which takes a key or control-plane rights. The program writes under a user of
+// its own name, and deletes everything at the end, except for a tombstone for each session.
 //
 // # Recording an account
 //
-// The charges that this project counts with come from published prices, not
-// from an account. With -record the program asks the account some twenty
-// questions about documents, batches and queries, lets two devices take turns
-// on a short session, deletes all of it again, and writes to FILE what was
-// answered: a line of JSON for each request, with the operation, the status and
-// sub-status, the charge, the sizes of bodies and the time. It writes no name
-// of an account, user or session, no key and no content. The program tells
-// which answers were not the expected ones. To compare the charges with those
-// of the strict server, record both:
+// This project computes charges from published prices, not from an account's answers. With
+// -record the program asks the account some twenty questions about documents, batches and
+// queries, lets two devices take turns on a short session, deletes all of it again, and
+// writes the answers to FILE: a line of JSON for each request, with the operation, the
+// status and sub-status, the charge, the sizes of bodies and the time. The file has no name
+// of an account, user or session, no key and no content. The program prints which answers
+// were not the expected ones. To compare the charges with the charges of the strict server,
+// record both:
 //
 //	COSMOS_ENDPOINT=https://… go run . -record real.jsonl
 //	go run . -record strict.jsonl
@@ -46,7 +43,7 @@
 // The output is lines of text. On a terminal a bar shows the progress while
 // much is sent or fetched.
 //
-// Here each device syncs when it is told to, so that the story is the same each
-// time. Other programs leave that to the store, which does it in the background
+// Here each device syncs only when the story asks for it, so that the story is the same
+// each time. Other programs leave the time to the store, which syncs in the background
 // (Options.Manual is false then).
 package main

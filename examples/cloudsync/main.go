@@ -40,7 +40,7 @@ const usage = `usage: cloudsync [-dir DIR] [-delay D] [-provision] [-record FILE
   -record FILE write what the account answers to FILE, which must not be there, instead of telling the story
 `
 
-// run tells the whole story on out.
+// run prints the whole story on out.
 func run(ctx context.Context, args []string, out *screen) (err error) {
 	flags := flag.NewFlagSet("cloudsync", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -14,8 +14,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 )
 
-// questions asks an account how it answers the requests that a sync makes, and
-// those that go wrong, on documents of a partition of their own.
+// questions asks an account how it answers the requests that a sync makes, and faulty
+// requests, on documents of a partition of their own.
 type questions struct {
 	container *azcosmos.ContainerClient
 	record    *recorder
@@ -106,7 +106,7 @@ func query(rows int32) func(context.Context, *questions) error {
 	}
 }
 
-// batch creates n documents at once, and then one that may be there.
+// batch creates n documents at once, and after them the document last, which may exist.
 func batch(prefix string, n int, last string) func(context.Context, *questions) error {
 	return func(ctx context.Context, q *questions) error {
 		all := q.container.NewTransactionalBatch(q.key())
@@ -121,7 +121,8 @@ func batch(prefix string, n int, last string) func(context.Context, *questions) 
 	}
 }
 
-// asked are the questions in their order: each finds what those before it left.
+// asked are the questions in their order. Each uses the documents that the earlier ones
+// made.
 var asked = []question{
 	{"create 1 KB", http.StatusCreated, create("small", 1<<10)},
 	{"create 16 KB", http.StatusCreated, create("middle", 16<<10)},
@@ -146,7 +147,7 @@ var asked = []question{
 	{"delete what is not there", http.StatusNotFound, remove("small")},
 }
 
-// askAll asks all questions, and removes what they left.
+// askAll asks all questions and removes their documents.
 func askAll(ctx context.Context, container *azcosmos.ContainerClient, record *recorder) error {
 	q := &questions{container: container, record: record, pk: "cloudsync-questions-" + strings.ToLower(rand.Text()[:12])}
 	for _, one := range asked {
@@ -158,7 +159,7 @@ func askAll(ctx context.Context, container *azcosmos.ContainerClient, record *re
 	return q.tidy(ctx)
 }
 
-// answerOf returns the errors that are no answer.
+// answerOf returns the errors that are not answers of the account.
 func answerOf(err error) error {
 	if answer := (*azcore.ResponseError)(nil); errors.As(err, &answer) {
 		return nil

@@ -16,26 +16,26 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// answered is a line of the record: one request and what the account answered. It
-// holds no names, ids, keys or content, only sizes.
+// answered is a line of the record: a request and the account's answer. It holds no names,
+// ids, keys or content, only sizes.
 type answered struct {
 	Part       string  `json:"part"`                 // "questions" or "story"
-	Step       string  `json:"step"`                 // what the request belongs to
+	Step       string  `json:"step"`                 // of the request, such as "create 1 KB"
 	Op         string  `json:"op"`                   // "read", "query", …
 	Status     int     `json:"status"`               // of HTTP; 0: no answer came
 	SubStatus  int     `json:"substatus,omitempty"`  // of the service
 	Operations []int   `json:"operations,omitempty"` // statuses of a batch's operations
-	Expected   int     `json:"expected,omitempty"`   // status that the documentation tells
+	Expected   int     `json:"expected,omitempty"`   // the documented status; 0: any
 	Charge     float64 `json:"charge"`               // request units
 	Sent       int64   `json:"sent"`                 // bytes of the request's body
 	Received   int64   `json:"received"`             // bytes of the answer's body
 	Millis     float64 `json:"ms"`
 }
 
-// recorder writes what the account answers to a file, a line of JSON for each
-// request. It is a policy of the client.
+// recorder writes the answers of the account to a file, a line of JSON for each request. It
+// is a policy of the client.
 type recorder struct {
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	file     *os.File
 	err      error // the first of file
 	part     string
@@ -60,8 +60,8 @@ func (r *recorder) close() error {
 	return errors.Join(r.err, r.file.Close())
 }
 
-// begin names what the next requests belong to. expected is the status of each, 0
-// when any may come.
+// begin sets the part and the step of the next requests. expected is the status of each, or
+// 0 when any may come.
 func (r *recorder) begin(part, step string, expected int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *recorder) Do(req *policy.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// read takes down what an answer told, whose body stays to be read.
+// read records the answer. The body of the answer can still be read afterwards.
 func (a *answered) read(answer *http.Response) error {
 	body, err := io.ReadAll(answer.Body)
 	err = errors.Join(err, answer.Body.Close())
@@ -116,7 +116,7 @@ func (r *recorder) write(line answered) {
 	r.lines++
 }
 
-// operation names what a request does.
+// operation returns the name of a request's operation.
 func operation(r *http.Request) string {
 	is := func(name string) bool { return strings.EqualFold(r.Header.Get(name), "true") }
 	switch {

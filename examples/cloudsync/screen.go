@@ -10,13 +10,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 )
 
-// screen is where the story is told: lines of text, and on a terminal a bar
-// below them while something goes on.
+// screen shows the story: lines of text, and on a terminal a progress bar below them.
 type screen struct {
 	out     io.Writer
 	columns func() int // of the terminal; nil: it is none
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	err   error      // the first of out
 	label string     // of the bar; empty: there is none
 	done  int64      // bytes
@@ -38,11 +37,10 @@ func (s *screen) write(text string) {
 	}
 }
 
-// worthwhile is from how many bytes on a bar is shown: what is less is over at
-// once.
+// worthwhile is the least number of bytes with a bar: less is sent in an instant.
 const worthwhile = 256 << 10
 
-// begin shows a bar for what will move about total bytes, until end is called.
+// begin shows a bar for a transfer of about total bytes, until end is called.
 func (s *screen) begin(label string, total int64) (end func()) {
 	if s.columns == nil || total < worthwhile {
 		return func() {}
@@ -68,7 +66,7 @@ func (s *screen) moved(n int64) {
 	}
 }
 
-// draw shows the bar if it looks otherwise than before.
+// draw shows the bar if it has changed.
 func (s *screen) draw() {
 	line := bar(s.label, s.done, s.total, s.columns())
 	if line != s.shown {
@@ -77,11 +75,11 @@ func (s *screen) draw() {
 	}
 }
 
-// widest is how many cells a bar has at most.
+// widest is the greatest number of cells in a bar.
 const widest = 30
 
-// bar is one line of less than so many columns: how much of total is done, and
-// a bar where there is room for one.
+// bar returns a line of less than columns columns: label, the share of total that is done,
+// and a bar if there is room for it.
 func bar(label string, done, total int64, columns int) string {
 	share := 1.0
 	if total > 0 {
@@ -99,7 +97,7 @@ func bar(label string, done, total int64, columns int) string {
 	return indent + label + "  " + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + "  " + text
 }
 
-// size is a number of bytes for people.
+// size returns a number of bytes for people.
 func size(bytes int64) string {
 	switch {
 	case bytes < 1000:
@@ -110,7 +108,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1000_000)
 }
 
-// meter tells the screen what requests move. It is a policy of the client.
+// meter adds the bytes of requests and answers to the bar. It is a policy of the client.
 type meter struct{ *screen }
 
 // Do passes a request on.

@@ -9,8 +9,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// recordAll asks the questions, lets two devices take turns, and writes what the
-// account answered.
+// recordAll asks the questions, lets two devices take turns, and writes the answers of the
+// account.
 func recordAll(ctx context.Context, a *account, dir string, record *recorder, out *screen) (err error) {
 	if err := askAll(ctx, a.container, record); err != nil {
 		return fmt.Errorf("questions: %w", err)

@@ -14,21 +14,21 @@ import (
 // garden is the session that the story is about.
 const garden = "garden"
 
-// longLine is how long the content of the long line is, in bytes.
+// longLine is the length of the long line's content, in bytes.
 const longLine = 5_000_000
 
-// story is what the devices do.
+// story is the state of the story.
 type story struct {
 	account *account
 	dir     string
 	out     *screen
 
 	laptop, desk, phone *device
-	kept                string // the session that keeps what desk wrote
+	kept                string // the session that keeps the messages of desk
 	stored              int64  // bytes that lie in the cloud
 }
 
-// tell lets everything happen.
+// tell runs the story from beginning to end.
 func (s *story) tell(ctx context.Context) (err error) {
 	if s.laptop, err = s.account.open(ctx, s.dir, "laptop", s.out); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *story) same(ctx context.Context, session string, one, other *device) er
 	return nil
 }
 
-// check compares what the devices list.
+// check compares the lists of the devices.
 func (s *story) check(ctx context.Context) error {
 	var first []string
 	for i, d := range []*device{s.laptop, s.desk, s.phone} {

@@ -19,7 +19,7 @@ const (
 	backupExt      = ".backup"
 )
 
-// content is the size of a file and the SHA-256 of so many of its bytes.
+// content is the size of a file and the SHA-256 of its first bytes, see contentOf.
 type content struct {
 	size int64
 	sum  string
@@ -48,7 +48,7 @@ func snapshot(dir string) (map[string]content, error) {
 	return files, nil
 }
 
-// contentOf reads the first n bytes of a file; all of them when n is negative.
+// contentOf reads the first n bytes of a file, or the whole file when n is negative.
 func contentOf(path string, n int64) (c content, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,8 +64,9 @@ func contentOf(path string, n int64) (c content, err error) {
 	return content{size, fmt.Sprintf("%.16x", sum.Sum(nil))}, err
 }
 
-// compare shows that the files in dir begin with what they held before, that
-// the backups are what was replaced, and that the other files are untouched.
+// compare prints whether the transcript in dir begins with its earlier content, and which
+// backups are the replaced files. It fails if another file does not begin with its earlier
+// content.
 func (s *steps) compare(dir string, before map[string]content) error {
 	after, err := snapshot(dir)
 	if err != nil {

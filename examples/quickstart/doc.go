@@ -1,6 +1,6 @@
-// Quickstart does what most programs do with sessions. It lists a project,
-// loads a session, appends a turn, saves, and shows that the bytes it did not
-// touch are the same; then it makes a session of its own.
+// Quickstart shows the common uses of the library. It lists a project, loads a session,
+// appends a turn, saves, and shows that the other bytes are unchanged; then it makes a
+// session of its own.
 //
 //	go run ./examples/quickstart [-dir DIR] [SESSION]
 //

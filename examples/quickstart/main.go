@@ -41,7 +41,7 @@ const usage = `usage: quickstart [-dir DIR] [SESSION]
   SESSION    beginning of the id of the session that gets a turn
 `
 
-// run does everything and writes what it did to stdout.
+// run runs the program and writes its report to stdout.
 func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	out := bufio.NewWriter(stdout)
 	defer func() { err = errors.Join(err, out.Flush()) }()

@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// tell prints a line under the name of its step.
+// tell prints a line of the report under the name of its step.
 func (s *steps) tell(step, format string, args ...any) {
 	fmt.Fprintf(s.out, "%-9s "+format+"\n", append([]any{step}, args...)...)
 }
@@ -32,7 +32,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// printable keeps what is on disk from steering the terminal.
+// printable replaces the characters that could steer the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -15,7 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// steps are what the program does, each telling what it did.
+// steps are the steps of the program. Each prints its result.
 type steps struct {
 	store *sessionstore.Store
 	out   io.Writer
@@ -56,8 +56,8 @@ func (s *steps) list(ctx context.Context) (int, error) {
 	return len(top), nil
 }
 
-// load reads the session whose id begins with prefix, or without a prefix the
-// one modified last that is not damaged; nil when there is none.
+// load reads the session whose id begins with prefix. Without a prefix it reads the
+// undamaged session that was modified last. It returns nil when there is none.
 func (s *steps) load(ctx context.Context, prefix string) (*sessionstore.Session, error) {
 	if prefix != "" {
 		id, err := s.store.Find(ctx, prefix, &sessionstore.ListOptions{All: true})
@@ -96,8 +96,8 @@ func (s *steps) tellLoaded(l *sessionstore.Session) {
 	s.tell("load", "%s: %s, %s", printable(l.ID), count(len(l.Messages), "message"), size(l.Revision.Bytes))
 }
 
-// appendTurn adds a question and an answer to a session, saves it, and shows
-// what stayed as it was.
+// appendTurn adds a question and an answer to a session, saves it, and shows which bytes
+// are unchanged.
 func (s *steps) appendTurn(ctx context.Context, loaded *sessionstore.Session) error {
 	dir := filepath.Join(s.store.Dir(), loaded.ID)
 	before, err := snapshot(dir)
@@ -166,7 +166,7 @@ func (s *steps) makeOwn(ctx context.Context) (err error) {
 	return nil
 }
 
-// next tells where to go from here.
+// next prints commands to try next.
 func (s *steps) next() {
 	fmt.Fprintln(s.out)
 	s.tell("next", "look at these sessions in a browser: go run -C examples/viewer . -open -dir '%s'", printable(s.store.Dir()))
@@ -174,8 +174,8 @@ func (s *steps) next() {
 	s.tell("", "an agent to copy from, in a hundred lines: examples/agent/main.go")
 }
 
-// saveOwn makes session id with its first turn. Create fills in what metadata
-// must hold, and Save keeps what it is not given.
+// saveOwn makes session id with its first turn. Create fills in the required metadata, and
+// Save keeps the members that it is not given.
 func (s *steps) saveOwn(ctx context.Context, id string, turn []sessionstore.Message) error {
 	md, err := sessionstore.NewMetadata(map[string]string{"name": "Quickstart"})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package agentstate keeps what an agent has to know after a restart. It keeps
-// apart from that what the agent has to forget.
+// Package agentstate keeps the state that an agent needs after a restart, and apart from it
+// the state that the agent must forget.
 //
 // A [State] is persistent. It has two files in the session's directory of a
 // [sessionstore.Store]: state_history.jsonl, an append-only log, has the
@@ -14,15 +14,14 @@
 // A [Runtime] is memory alone: the execution state, turns, tool use, errors,
 // the interrupt and pending approvals. A [Session] joins both.
 //
-// Approvals that must survive a restart stand in pending_approvals.json, each
-// bound to one exact call that runs at most once, whatever is killed meanwhile, and
-// not at all when the user's last verdict rejected it.
+// Approvals that must survive a restart are in pending_approvals.json, each bound to one
+// exact call that runs at most once, whatever is killed in between, and not at all when the
+// user's last verdict rejected it.
 //
 // Unknown members of the files are kept. A file of another version is refused
-// ([ErrVersion]). So is a file with a member of a wrong type, when that member
-// is asked for ([ErrDamaged]). Both stay as they are. A state.json that cannot
-// be read is put aside at the next write, and its backup stands in. All types
-// may be used by many goroutines.
+// ([ErrVersion]). So is a file with a member of a wrong type, when that member is asked for
+// ([ErrDamaged]). Both stay as they are. A state.json that cannot be read is put aside at
+// the next write, and its backup is read instead. All types may be used by many goroutines.
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.

@@ -82,12 +82,11 @@ func (s *State) exportMetadata(raw []byte, messages int) []byte {
 	return pyjson.Splice(metadata, "messageCount", strconv.AppendInt(nil, int64(messages), 10))
 }
 
-// Import fills a state that has no history yet, else the error Is
-// [ErrNotEmpty], with what Export returned, here or in an older tool: the
-// history may also be {"items": […]} or a top-level conversationHistory, times
-// numbers of milliseconds or text, and token and approval members may stand
-// outside of state. The id and members of the runtime are dropped. What is not
-// valid is refused as a whole: the error Is [ErrInvalid].
+// Import fills a state that has no history yet, else the error Is [ErrNotEmpty], with the
+// result of Export, from here or from an older tool: the history may also be {"items": […]}
+// or a top-level conversationHistory, times numbers of milliseconds or text, and token and
+// approval members may be outside of state. The id and members of the runtime are dropped.
+// Invalid data is refused as a whole: the error Is [ErrInvalid].
 func (s *State) Import(ctx context.Context, data json.RawMessage) error {
 	in, err := readImport(data)
 	if err == nil {
@@ -131,7 +130,7 @@ func (s *State) fill(ctx context.Context, tx core.Tx, in imported) error {
 	return err
 }
 
-// imported is what an import holds, checked.
+// imported is the checked content of an import.
 type imported struct {
 	lines    []byte
 	commands []string

@@ -22,7 +22,7 @@ const (
 	pendingFile = "pending_approvals.json"
 )
 
-// What callers branch on, with [errors.Is].
+// The errors that callers branch on, with [errors.Is].
 var (
 	ErrVersion  = errors.New("file of a newer version")
 	ErrDamaged  = errors.New("file is damaged")
@@ -37,16 +37,16 @@ type object struct {
 	main bool             // raw is not from the backup
 }
 
-// readObject returns the object in the file name, from its backup when the
-// file is missing or damaged, and {"v": 1} when there is neither. The backup
-// of pending approvals never stands in.
+// readObject returns the object in the file name, from its backup when the file is missing
+// or damaged, and {"v": 1} when there is neither. The backup of pending approvals is never
+// read instead.
 func readObject(dir *sessiondir.Dir, name string) (object, error) {
 	return readObjectBy(func(name string) ([]byte, sessiondir.Stamp, error) { return readSound(dir, name) }, name)
 }
 
-// readObjectBy is readObject with what reads a file and checks that it is sound.
-// Readers take no lock. So a file that is missing beside a backup is read once
-// more: others may have made both after the first look.
+// readObjectBy is readObject with a function that reads a file and checks that it is sound.
+// Readers take no lock. So a file that is missing beside a backup is read once more: other
+// processes may have made both after the first look.
 func readObjectBy(read func(name string) ([]byte, sessiondir.Stamp, error), name string) (object, error) {
 	raw, at, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {
@@ -90,8 +90,8 @@ func checkVersion(raw []byte) error {
 	return nil
 }
 
-// changeObject replaces the object in the file name by what edit makes of it.
-// What stood there becomes the backup, or is put aside when it is damaged.
+// changeObject replaces the object in the file name by the result of edit. The file before
+// becomes the backup, or is put aside when it is damaged.
 func (s *State) changeObject(ctx context.Context, tx core.Tx, name string, edit func(raw []byte) ([]byte, error)) error {
 	dir := tx.Dir()
 	old, err := readObject(dir, name)
@@ -123,7 +123,7 @@ func (s *State) changeObject(ctx context.Context, tx core.Tx, name string, edit 
 	})
 }
 
-// renamed tells that the name leads to another file.
+// renamed notes that the name leads to another file.
 func (s *State) renamed(tx core.Tx, name string) {
 	if s.sync {
 		tx.Renamed(name)

@@ -68,8 +68,8 @@ func (s *State) History(ctx context.Context) (items []json.RawMessage, err error
 	return items, wrap("read history", err)
 }
 
-// appendLines appends whole lines to the history. What a killed writer left of
-// a line is completed if it is an item, else cut off.
+// appendLines appends whole lines to the history. A line that a killed writer left
+// incomplete is completed if it is an item, else cut off.
 func (s *State) appendLines(tx core.Tx, lines []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,9 +36,8 @@ func (s *State) AddTokenUsage(ctx context.Context, tokens int64) error {
 	})
 }
 
-// SetTokenInfo replaces what is known of the tokens. The counts may be called
-// total, prompt and completion, or total_tokens, input_tokens and
-// output_tokens; other members are kept.
+// SetTokenInfo replaces the token counts. The counts may be called total, prompt and
+// completion, or total_tokens, input_tokens and output_tokens; other members are kept.
 func (s *State) SetTokenInfo(ctx context.Context, info json.RawMessage) error {
 	return s.edit(ctx, "set token info", func(raw []byte) ([]byte, error) {
 		if err := checkTokens(info); err != nil {
@@ -161,8 +160,8 @@ func tokenInfo(raw []byte) ([]byte, error) {
 	return info, misshapen(checkTokens(info))
 }
 
-// misshapen makes it damage of state.json that a member is not what it should
-// be. It is not overwritten.
+// misshapen returns the fault of a member as damage of state.json, which is not overwritten
+// then.
 func misshapen(err error) error {
 	if err == nil {
 		return nil

@@ -14,10 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Verdict is what became of a kept approval.
+// Verdict is the state of a kept approval.
 type Verdict string
 
-// The verdicts, as they stand in pending_approvals.json.
+// The verdicts, with their texts in pending_approvals.json.
 const (
 	Undecided Verdict = "pending"
 	Approved  Verdict = "approved"
@@ -25,7 +25,7 @@ const (
 	Ran       Verdict = "ran"
 )
 
-// What callers branch on, with [errors.Is].
+// The errors that callers branch on, with [errors.Is].
 var (
 	ErrOtherCall   = errors.New("approval is for another call")
 	ErrNotApproved = errors.New("call is not approved")

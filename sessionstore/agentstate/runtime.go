@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ExecutionState is what an agent is doing.
+// ExecutionState is the activity of an agent.
 type ExecutionState string
 
 // The execution states.
@@ -23,7 +23,7 @@ const (
 	Failed      ExecutionState = "error"
 )
 
-// What callers branch on, with [errors.Is].
+// The errors that callers branch on, with [errors.Is].
 var (
 	ErrTransition = errors.New("execution state cannot change so")
 	ErrPending    = errors.New("approval is pending already")
@@ -70,8 +70,7 @@ type Pending struct {
 	Requested time.Time
 }
 
-// A Runtime is what an agent forgets. The zero Runtime is idle and ready for
-// use.
+// A Runtime is the state that an agent forgets. The zero Runtime is idle and ready for use.
 type Runtime struct {
 	mu          sync.Mutex // guards all below
 	state       ExecutionState

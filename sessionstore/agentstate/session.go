@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// A Session joins what an agent keeps and what it forgets. Resuming is a new
-// Session over the stored state: its Runtime is fresh.
+// A Session joins the state that an agent keeps and the state that it forgets. Resuming is
+// a new Session over the stored state: its Runtime is fresh.
 type Session struct {
 	State   *State
 	Runtime *Runtime

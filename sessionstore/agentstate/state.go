@@ -19,7 +19,7 @@ type Options struct {
 	Now        func() time.Time        // nil: the store's
 }
 
-// A State is what an agent keeps of one session.
+// A State is the stored state of an agent in one session.
 type State struct {
 	core   core.Store
 	id     string

@@ -10,12 +10,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// SetValue keeps a JSON value under a name of the caller's, for what has no
-// method of its own here. It replaces what the name had; null forgets it. The
-// bytes stay as they are, but for white space around them. All values of a
-// session stand in state.json, which every change writes anew, so they should
-// be small. What is no JSON, or nested about a thousand levels deep, is
-// refused: the error Is [ErrInvalid].
+// SetValue keeps a JSON value under a name of the caller's, for data that has no method of
+// its own here. It replaces the value under that name; null forgets it. The bytes stay as
+// they are, but for white space around them. All values of a session are in state.json,
+// which every change writes anew, so they should be small. A value that is no JSON, or
+// nested about a thousand levels deep, is refused: the error Is [ErrInvalid].
 func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage) error {
 	return s.edit(ctx, "set value", func(raw []byte) ([]byte, error) {
 		if name == "" {
@@ -40,7 +39,7 @@ func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage
 	})
 }
 
-// Value returns a copy of what is kept under a name, nil when nothing is.
+// Value returns a copy of the value under a name, nil when there is none.
 func (s *State) Value(ctx context.Context, name string) (json.RawMessage, error) {
 	raw, err := s.object(ctx)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package archive writes sessions for other machines, programs and people, and
-// makes sessions of what it wrote.
+// Package archive exports sessions for other machines, programs and people, and imports
+// such exports into a store.
 //
-// [Write] has four formats. [Tar] holds all files of any number of sessions,
-// byte for byte and with their times. [JSONL] is the transcript of one session
-// as it stands, a message a line, and nothing else. [Markdown] and [HTML] show
-// one session to people: its conversation, then the phases of its workflow and
-// what was said about that. In both, none of its text becomes HTML. [WriteFile]
-// makes or replaces a file, whole or not at all.
+// [Write] has four formats. [Tar] holds all files of any number of sessions, byte for byte
+// and with their times. [JSONL] is the transcript of one session unchanged, one message a
+// line, and nothing else. [Markdown] and [HTML] show one session to people: its
+// conversation, then the phases of its workflow and the messages about that workflow. In
+// both, no text of the session becomes HTML. [WriteFile] makes or replaces a file, whole or
+// not at all.
 //
 // [Read] makes sessions of a tar archive, which gzip may have compressed, or of
 // the lines of one transcript; [ReadDir] makes one of a session's directory. A
@@ -17,15 +17,14 @@
 //
 // # Memory
 //
-// Archives of any size take a few MiB: Tar and JSONL are streams in both
-// directions, with one line in memory where lines are looked at. Markdown and
-// HTML hold the transcript of their session, what was said about its workflow,
-// and one of its phases at a time.
+// Archives of any size take a few MiB: Tar and JSONL are streams in both directions, with
+// one line in memory where lines are looked at. Markdown and HTML hold the transcript of
+// their session, the messages about its workflow, and one of its phases at a time.
 //
-// # What an archive leaves out
+// # Files left out
 //
-// Files that belong to writers are not archived and not imported: names that
-// begin with a dot, the marker of an append and the fence of a transfer. Write
-// takes no lock. Each file is whole, as it was at one instant, but the event log
-// may be a moment ahead of the transcript.
+// Files of writers are neither archived nor imported: names that begin with a dot, the
+// marker of an append, and the fence of a transfer. Write takes no lock. Each file is
+// whole, as it was at one instant, but the event log may be a moment ahead of the
+// transcript.
 package archive

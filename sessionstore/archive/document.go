@@ -95,7 +95,7 @@ func plural(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing
 }
 
-// messages yields what is shown, in order, until ctx ends.
+// messages yields the messages to show, in order, until ctx ends.
 func (d *document) messages(ctx context.Context) iter.Seq[conversation.Message] {
 	return func(yield func(conversation.Message) bool) {
 		for i := range d.Messages {
@@ -120,7 +120,7 @@ func (d *document) messages(ctx context.Context) iter.Seq[conversation.Message] 
 	}
 }
 
-// who names the writer of a message for people.
+// who returns the name that documents show for the writer of a message.
 func who(m conversation.Message) string {
 	switch {
 	case m.Injected:
@@ -150,8 +150,8 @@ func said(m workflow.SessionMessage) conversation.Message {
 	return conversation.Message{Role: m.Role, Time: m.CreatedAt, Text: &conversation.Text{Text: m.Content, Size: len(m.Content)}}
 }
 
-// transcript writes the lines of r, in front of which are so many blank ones, as
-// the transcript, and metadata of what it learns from them.
+// transcript writes the lines of r as the transcript, and metadata with the creation time
+// and the number of turns found in them. blank is the number of empty lines before r.
 func (l *landing) transcript(ctx context.Context, r io.Reader, blank int) error {
 	created, turns := time.Time{}, 0
 	err := l.tx.Dir().Replace(sessiondir.Transcript, l.core.Syncs(), l.core.Now(), func(w io.Writer) error {
@@ -216,7 +216,8 @@ var (
 	errOddRole = errors.New(`its "role" is no text, or empty`)
 )
 
-// parseMessage returns the message of a line, or tells why it is none.
+// parseMessage returns the message of a line, or an error with the reason why the line is
+// not a message.
 func parseMessage(line []byte) (sessionstore.Message, error) {
 	m, err := sessionstore.ParseMessage(line)
 	if err != nil {
@@ -271,7 +272,7 @@ func (l *landing) metadata(r io.Reader) (io.Reader, error) {
 func (l *landing) setMetadata(created time.Time, turns int) error {
 	dir := l.core.Workspace()
 	if dir == "" {
-		dir, _ = os.Getwd() // a process without a working directory has none to tell
+		dir, _ = os.Getwd() // a process may have no working directory
 	}
 	md, err := sessionstore.NewMetadata(struct {
 		ID      string `json:"session_id"`
@@ -288,9 +289,9 @@ func (l *landing) setMetadata(created time.Time, turns int) error {
 	return l.tx.SetMetadata(md)
 }
 
-// writeLines writes the transcript of session id as it stands, a message a line.
-// It holds one line in memory. For a damaged transcript the error Is
-// [sessionstore.ErrCorrupt], after all that could be read.
+// writeLines writes the transcript of session id unchanged, one message a line. It holds
+// one line in memory. For a damaged transcript the error Is [sessionstore.ErrCorrupt],
+// after all lines that could be read.
 func writeLines(ctx context.Context, w io.Writer, st *sessionstore.Store, id string, r Redactor) error {
 	out := bufio.NewWriter(w)
 	var line []byte

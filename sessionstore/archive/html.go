@@ -28,7 +28,7 @@ var pages = template.Must(template.New("page").Funcs(template.FuncMap{
 	"size":  words,
 }).Parse(page))
 
-// heading is what the list of turns shows of one.
+// heading is a turn as the list of turns shows it.
 type heading struct {
 	Turn int
 	Text string
@@ -65,7 +65,7 @@ func (d *document) html(ctx context.Context, w io.Writer) error {
 	return out.Flush()
 }
 
-// html writes the phases, and what was said.
+// html writes the phases, and the messages about the workflow.
 func (w *work) html(ctx context.Context, out io.Writer) (err error) {
 	if w.HasPhases() {
 		err = pages.ExecuteTemplate(out, "phases", nil)
@@ -82,7 +82,7 @@ func (w *work) html(ctx context.Context, out io.Writer) (err error) {
 	return err
 }
 
-// first returns the beginning of what a message says, in a line.
+// first returns the beginning of a message's text, in one line.
 func first(m conversation.Message) string {
 	if m.Text == nil {
 		return ""
@@ -110,7 +110,7 @@ func class(m conversation.Message) string {
 	return "other"
 }
 
-// words tells a number of bytes.
+// words returns a number of bytes in a form for people, such as 1.5 kB.
 func words(bytes int) string {
 	const kilo = 1000
 	switch {

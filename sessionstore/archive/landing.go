@@ -46,7 +46,7 @@ func (l *landing) land(ctx context.Context, write func() error) error {
 	return nil
 }
 
-// count reads the transcript of the session, which is there by now.
+// count counts the messages of the session, which is in the store already.
 func (l *landing) count(ctx context.Context) {
 	l.res.Messages = 0
 	for _, err := range l.st.Messages(ctx, l.res.ID) {
@@ -58,7 +58,7 @@ func (l *landing) count(ctx context.Context) {
 	}
 }
 
-// complete checks that the session has what makes it one.
+// complete returns ErrNoSession if the archive had neither a transcript nor metadata.
 func (l *landing) complete() error {
 	if !l.seen[sessiondir.Transcript] && !l.seen[sessiondir.Metadata] {
 		return ErrNoSession
@@ -66,7 +66,7 @@ func (l *landing) complete() error {
 	return nil
 }
 
-// wrote tells that the file name of the session is complete.
+// wrote records that the file name of the session is complete.
 func (l *landing) wrote(name string) {
 	l.res.Files++
 	l.tx.Renamed(name)
@@ -76,13 +76,13 @@ func (l *landing) wrote(name string) {
 // Imported is a session that was made.
 type Imported struct {
 	ID       string
-	Was      string // the id that it had; "" where nothing tells it
+	Was      string // the id that it had; "" if the source does not name one
 	Messages int
 	Files    int
 	Bytes    int64
 
-	// Damage is not nil when the transcript came as it was, damaged. It Is
-	// [sessionstore.ErrCorrupt] then, or tells why the transcript could not be
+	// Damage is not nil when the transcript was damaged and was imported unchanged. It Is
+	// [sessionstore.ErrCorrupt] then, or else the reason why the transcript could not be
 	// read.
 	Damage error
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// markdown writes the document as CommonMark. What the user wrote stands in
-// quotes, what tools got and gave in fences; the assistant's Markdown is kept,
-// with what it leaves open closed and its HTML as text.
+// markdown writes the document as CommonMark. Texts of the user are quoted; calls of tools
+// and their results are in fences. The assistant's Markdown is kept, with open fences
+// closed and its HTML as text.
 func (d *document) markdown(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# %s\n\n", inline(d.Title))
@@ -40,7 +40,7 @@ func (d *document) markdown(ctx context.Context, w io.Writer) error {
 	return out.Flush()
 }
 
-// markdown writes the phases, and what was said.
+// markdown writes the phases, and the messages about the workflow.
 func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
 	if w.HasPhases() {
 		out.WriteString("\n## Phases\n")

@@ -11,9 +11,9 @@ const (
 	HTML     Format = "html"  // one session for people, as a page that loads nothing
 )
 
-// Redactor replaces what is secret in a line. What it returns holds no line
-// break, is JSON where the line is, and is the same each time for the same
-// line. A redact.Redactor of package hybrid/redact is one.
+// Redactor replaces the secrets in a line. The line that it returns holds no line break, is
+// JSON where the line is, and is the same each time for the same line. A redact.Redactor of
+// package hybrid/redact is one.
 type Redactor interface{ Line(line []byte) []byte }
 
 // WriteOptions control [Write]. A nil *WriteOptions is the zero value.
@@ -29,9 +29,9 @@ type WriteOptions struct {
 
 	// These leave parts of a conversation out of Markdown and HTML.
 	NoTools     bool // the calls of tools and their results
-	NoThinking  bool // what the model thought
+	NoThinking  bool // the model's thoughts
 	NoReminders bool // messages that no person wrote in the user's name
-	NoWorkflow  bool // the phases of a workflow, and what was said about it
+	NoWorkflow  bool // the phases of a workflow, and the messages about it
 
 	// Progress is called after each session and file, and at least once in each
 	// MiB. Nil is allowed.
@@ -58,9 +58,9 @@ type ReadOptions struct {
 	// limit, or 1 with ID or Name.
 	MaxSessions int
 
-	// MaxEntries is the largest number of entries of a tar archive, and
-	// MaxBytes that of bytes in all files together, unpacked. 0 means
-	// [DefaultMaxEntries] and [DefaultMaxBytes]; a negative number means no limit.
+	// MaxEntries is the largest number of entries of a tar archive. MaxBytes is the largest
+	// number of bytes in all files together, unpacked. 0 means [DefaultMaxEntries] and
+	// [DefaultMaxBytes]; a negative number means no limit.
 	MaxEntries int
 	MaxBytes   int64
 
@@ -69,7 +69,7 @@ type ReadOptions struct {
 	Progress func(Progress)
 }
 
-// Progress tells how far a call has come.
+// Progress is how far a call has come.
 type Progress struct {
 	Sessions int   // that are complete
 	Files    int   // that are complete

@@ -16,19 +16,19 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Read makes sessions in st of r: a tar archive, also one that gzip compressed,
-// or the lines of one transcript. Each session appears whole, and durably if the
-// store promises that, or not at all.
+// Read makes sessions in st from r: a tar archive, which gzip may have compressed, or the
+// lines of one transcript. Each session appears whole, and durably if the store promises
+// that, or not at all.
 //
 // From a tar archive, files keep their bytes and times, damaged ones too. With
 // another id or name, the metadata change and nothing else does. Lines must all
 // be messages: JSON objects with a role. The error for another line is a
 // [*LineError]. The session gets metadata of a new one.
 //
-// Read returns the sessions that were made, beside an error as well: those of
-// an archive are made one after the other. The error Is fs.ErrExist when there is
-// a session of the same id already, and one of those of this package, an
-// [*EntryError] or a [*LimitError], when the archive is refused.
+// Read returns the sessions that were made, beside an error as well: the sessions of an
+// archive are made one after the other. The error Is fs.ErrExist when the store has a
+// session of the same id already. When the archive is refused, it is one of the errors of
+// this package, an [*EntryError] or a [*LimitError].
 func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOptions) ([]Imported, error) {
 	im := newImporter(st, opts)
 	in, err := unzipped(contextReader{ctx, r})
@@ -66,7 +66,7 @@ func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *Read
 	return im.done[0], err
 }
 
-// lines is the source of the lines of a transcript: one file without a name.
+// lines is the source that holds the lines of a transcript: one file without a name.
 type lines struct {
 	in   io.Reader
 	read bool
@@ -208,8 +208,8 @@ func (l *landing) file(f file) error {
 	return nil
 }
 
-// directory opens a directory below that of the session, and makes it where it
-// is not there.
+// directory opens a directory below the session's directory, and makes it where it is
+// missing.
 func (l *landing) directory(name string) (dir *vfs.Dir, leave func() error, err error) {
 	dir = l.tx.Dir().Dir
 	leave = func() error { return nil }

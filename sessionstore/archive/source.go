@@ -22,7 +22,7 @@ type file struct {
 	content  io.Reader
 }
 
-// source yields the files of sessions, those of one session after the other.
+// source yields the files of sessions, one session after the other.
 type source interface {
 	// next returns the next file. The error is io.EOF after the last one.
 	next() (file, error)
@@ -33,7 +33,7 @@ type directory struct {
 	root  *os.Root
 	id    string
 	paths []string // of the files that are left
-	open  *os.File // the one that next returned
+	open  *os.File // the file that next returned last
 }
 
 // openDirectory opens the source of the session's directory dir.
@@ -82,7 +82,7 @@ func (d *directory) next() (file, error) {
 		return file{}, err
 	}
 	d.open = f
-	// What a writer appends from now on is not read.
+	// Lines that a writer appends from now on are not read.
 	return file{d.id, path, fi.ModTime(), io.LimitReader(f, fi.Size())}, nil
 }
 
@@ -95,7 +95,7 @@ func (d *directory) closeFile() error {
 	return err
 }
 
-// Close closes what is open.
+// Close closes the open file and the directory.
 func (d *directory) Close() error { return errors.Join(d.closeFile(), d.root.Close()) }
 
 // limited bounds the bytes of all files of a source.
@@ -126,5 +126,5 @@ func (r *limitedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readError tells that an archive cannot be read.
+// readError returns err as the reason why an archive cannot be read.
 func readError(err error) error { return fmt.Errorf("read archive: %w", err) }

@@ -14,7 +14,7 @@ import (
 
 const bufferSize = 64 << 10
 
-// gzipMagic begins what gzip compressed.
+// gzipMagic begins each gzip stream.
 var gzipMagic = []byte{0x1f, 0x8b}
 
 // unzipped returns r, decompressed where gzip compressed it.
@@ -76,7 +76,7 @@ func (t *tarball) next() (file, error) {
 	}
 }
 
-// errNoDirectory tells that a name is absolute or has no directory.
+// errNoDirectory is the error for a name that is absolute or has no directory.
 var errNoDirectory = &pathError{"in no directory of a session"}
 
 // pathError is an ErrPath in other words.
@@ -184,7 +184,7 @@ func contain(text string) string {
 			open = mark
 		default:
 			paragraph = append(paragraph, line)
-			if strings.TrimSpace(line) == "" { // what is open in a line ends with its paragraph
+			if strings.TrimSpace(line) == "" { // an open span of code ends with its paragraph
 				flush()
 			}
 		}
@@ -196,9 +196,9 @@ func contain(text string) string {
 	return b.String()
 }
 
-// fenceMark returns the fence that a line begins with, and what follows it.
-// Fences in lists and quotations, which end with these, are none; neither are
-// those of four spaces and more.
+// fenceMark returns the fence that a line begins with, and the rest of the line. Fences in
+// lists and quotations, which end with these, do not count, and neither do fences indented
+// by four spaces or more.
 func fenceMark(line string) (mark, rest string) {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
@@ -245,7 +245,7 @@ func escapeHTML(paragraph string) string {
 	return b.String()
 }
 
-// tag reports whether what follows the character that begins HTML makes it so.
+// tag reports whether rest, the text behind a <, makes it the beginning of HTML.
 func tag(rest string) bool {
 	if rest == "" {
 		return false
@@ -270,9 +270,9 @@ func codeSpan(text string, run int) int {
 	return run
 }
 
-// clean returns text with valid UTF-8, lines that end in LF, and without the
-// control characters that a terminal or a page would obey or drop, and those
-// that turn the direction of what follows.
+// clean returns text with valid UTF-8 and lines that end in LF. It drops the control
+// characters that a terminal or a page would obey or drop, and the characters that turn the
+// direction of the text behind them.
 func clean(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {

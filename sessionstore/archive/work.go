@@ -16,8 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// work is the workflow of a session: its phases, and what was said about it. The
-// nil *work has neither.
+// work is the workflow of a session: its phases, and the messages about it. The nil *work
+// has neither.
 type work struct {
 	Said []workflow.SessionMessage
 
@@ -58,13 +58,13 @@ func (w *work) HasPhases() bool { return w != nil && len(w.ids) > 0 }
 // HasSaid reports whether something was said.
 func (w *work) HasSaid() bool { return w != nil && len(w.Said) > 0 }
 
-// phases yields the phases in order, one in memory at a time. When they end
-// early, w.err tells why.
+// phases yields the phases in order, one in memory at a time. When it ends early, w.err is
+// the reason.
 func (w *work) phases(ctx context.Context) iter.Seq[workflow.PhaseRecord] {
 	return func(yield func(workflow.PhaseRecord) bool) {
 		for i, id := range w.ids {
 			record, err := w.log.Phase(ctx, w.id, id)
-			if errors.Is(err, sessionstore.ErrNotFound) { // it was removed meanwhile
+			if errors.Is(err, sessionstore.ErrNotFound) { // it was removed in between
 				continue
 			}
 			if err == nil {
@@ -81,7 +81,7 @@ func (w *work) phases(ctx context.Context) iter.Seq[workflow.PhaseRecord] {
 	}
 }
 
-// redactRecord applies r, unless it is nil, to the line that a record stands in.
+// redactRecord applies r, unless it is nil, to the line of a record.
 func redactRecord(record any, r Redactor) error {
 	if r == nil {
 		return nil
@@ -107,7 +107,7 @@ func phaseTitle(p workflow.PhaseRecord) string {
 	return p.PhaseName
 }
 
-// part is a text of a phase, and what it is.
+// part is a text of a phase, with its name.
 type part struct {
 	Name, Text string
 	Prompt     bool // it went to the model
@@ -130,11 +130,11 @@ func phaseParts(p workflow.PhaseRecord) (parts []part) {
 // toldEach is the number of bytes after which Progress is called again.
 const toldEach = 1 << 20
 
-// meter counts what a call has done and tells the caller.
+// meter counts the work of a call and reports it to the caller.
 type meter struct {
 	Progress
 	tell func(Progress) // may be nil
-	told int64          // bytes, at the last call of tell
+	told int64          // bytes, at the last call of report
 }
 
 func (m *meter) file()    { m.Files++; m.report() }
@@ -153,7 +153,7 @@ func (m *meter) report() {
 	}
 }
 
-// meteredWriter counts what is written.
+// meteredWriter counts the bytes written through it.
 type meteredWriter struct {
 	io.Writer
 	meter *meter
@@ -268,9 +268,9 @@ func redactTo(w io.Writer, src io.Reader, r Redactor) error {
 	}
 }
 
-// The kinds of errors. Callers tell them apart with [errors.Is]. Two further
-// ones are fs.ErrExist, when the store has a session of that id already, and
-// [sessionstore.ErrInvalidID], when no session can have the id.
+// The kinds of errors, for [errors.Is]. Two further ones are fs.ErrExist, when the store
+// has a session of that id already, and [sessionstore.ErrInvalidID], when no session can
+// have the id.
 //
 // [sessionstore.ErrInvalidID]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrInvalidID
 var (
@@ -285,9 +285,8 @@ var (
 	ErrNoMessage  = errors.New("it is no message")
 )
 
-// EntryError tells that an entry of an archive or a file of a directory was
-// refused. Err Is [ErrNotRegular], [ErrPath], [ErrTwice] or an error of the file
-// system.
+// EntryError is the error for an entry of an archive or a file of a directory that was
+// refused. Err Is [ErrNotRegular], [ErrPath], [ErrTwice] or an error of the file system.
 type EntryError struct {
 	Name string
 	Err  error
@@ -298,8 +297,8 @@ func (e *EntryError) Error() string { return fmt.Sprintf("%q is %v", e.Name, e.E
 // Unwrap returns why the entry was refused.
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// LineError tells that a line of JSONL is no message. It Is [ErrNoMessage], and
-// Err tells what is wrong; neither has text of the line.
+// LineError is the error for a line of JSONL that is no message. It Is [ErrNoMessage], and
+// Err is the reason; neither has text of the line.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -310,10 +309,10 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Is reports whether target is [ErrNoMessage].
 func (e *LineError) Is(target error) bool { return target == ErrNoMessage }
 
-// Unwrap returns what is wrong with the line.
+// Unwrap returns the reason why the line is no message.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// LimitError tells that an archive holds more than [ReadOptions] allow.
+// LimitError is the error for an archive that holds more than [ReadOptions] allow.
 type LimitError struct {
 	What string // sessions, entries or bytes
 	Max  int64

@@ -25,8 +25,8 @@ import (
 // Is [ErrOneSession].
 //
 // A damaged session is written as far as it can be read, and then the error Is
-// [sessionstore.ErrCorrupt]; a tar archive has the damaged files as they are,
-// without an error. After any other error, what was written is no whole archive.
+// [sessionstore.ErrCorrupt]; a tar archive has the damaged files as they are, without an
+// error. After any other error the output is not a whole archive.
 func Write(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []string, opts *WriteOptions) error {
 	var o WriteOptions
 	if opts != nil {
@@ -87,11 +87,12 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 }
 
 // WriteFile is [Write] to the file name. A regular file is replaced whole and durably, and
-// keeps its mode and its owner; else a new one appears whole, which only its owner may read.
-// After an error the former file stands there, or none. When the error Is
-// [sessionstore.ErrCorrupt] and there was none, there is one with what could be read. A
-// symlink stays, and the file that it leads to is written. A FIFO, a device and the standard
-// output are written straight. The error Is fs.ErrExist for a file below the store's directory.
+// keeps its mode and its owner; else a new one appears whole, which only its owner may
+// read. After an error the former file is unchanged, and a missing file is still missing.
+// Only when the error Is [sessionstore.ErrCorrupt] and the file was missing, there is a
+// file with all that could be read. A symlink stays, and the file that it leads to is
+// written. A FIFO, a device and the standard output are written straight. The error Is
+// fs.ErrExist for a file below the store's directory.
 func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) error {
 	damage := error(nil)
 	_, err := os.Stat(name)
@@ -144,8 +145,8 @@ func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id
 // tarName is the path of a file in the session and in the archive.
 type tarName struct{ from, to string }
 
-// archived returns the files of a session that are archived. While the marker
-// of an append stands, the backup is the transcript.
+// archived returns the files of a session that are archived. While the session has the
+// marker of an append, the backup is the transcript.
 func archived(root *os.Root, redacted bool) (found []tarName, err error) {
 	_, err = root.Lstat(sessiondir.Marker)
 	appending := err == nil
@@ -185,13 +186,13 @@ func former(name string) bool {
 func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id string, r Redactor) (err error) {
 	f, fi, err := vfs.Open(root, name.from, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was removed meanwhile
+		return nil // it was removed in between
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// What a writer appends from now on is not read.
+	// Bytes that a writer appends from now on are not read.
 	whole := func() io.Reader { return contextReader{ctx, io.NewSectionReader(f, 0, fi.Size())} }
 	copied := func(w io.Writer) error {
 		_, err := io.CopyN(w, whole(), fi.Size())
@@ -223,7 +224,7 @@ func (n *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// unique returns ids without those that stand there before.
+// unique returns ids without repeated ones.
 func unique(ids []string) (all []string) {
 	for _, id := range ids {
 		if !slices.Contains(all, id) {

@@ -47,8 +47,8 @@ func (st *Store) moveAway(item *Item) error {
 	return nil
 }
 
-// sweep removes what a killed clean-up left of directories in parent that it
-// was removing; ours tells their names.
+// sweep removes the rest of directories in parent that a killed clean-up was removing; ours
+// reports whether a name is theirs.
 func (st *Store) sweep(parent string, ours func(name string) bool) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -78,7 +78,7 @@ func (st *Store) sweepAll(outputDir string) error {
 	return errors.Join(st.sweep(outputDir, primary), st.sweep(st.opts.TempDir, fallback))
 }
 
-// Plan tells what [Store.Cleanup] would do, and touches nothing.
+// Plan returns the removals that [Store.Cleanup] would make, and touches nothing.
 func (st *Store) Plan(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
 	all, err := st.readAll(ctx, outputDir)
 	if err != nil {
@@ -97,12 +97,12 @@ func (st *Store) Plan(ctx context.Context, outputDir string, maxAge time.Duratio
 	return p, nil
 }
 
-// Cleanup visits the directories that [Store.FindResumable] visits, those of
-// this user with a readable state, and cleans up sessions that were not
-// updated within maxAge; 0 is [DefaultMaxAge]. The directory of a completed one
-// is removed once its outputs are out of it; others are renamed to .archive,
-// .archive.2 and so on. A session that is updated meanwhile is left out. What
-// failed for one session is in its item and in the error.
+// Cleanup visits the directories that [Store.FindResumable] visits and that belong to this
+// user and have a readable state, and cleans up sessions that were not updated within
+// maxAge; 0 is [DefaultMaxAge]. The directory of a completed session is removed once its
+// outputs are out of it; others are renamed to .archive, .archive.2 and so on. A session
+// that is updated in between is left out. A failure for one session is in its item and in
+// the error.
 func (st *Store) Cleanup(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
 	p, err := st.Plan(ctx, outputDir, maxAge)
 	if err != nil {
@@ -128,8 +128,8 @@ func (st *Store) Cleanup(ctx context.Context, outputDir string, maxAge time.Dura
 	return done, errors.Join(failures...)
 }
 
-// clean does what is to be done with the session in dir now, or nothing when
-// it is not old any more.
+// clean carries out the action that is due now for the session in dir, or nothing when it
+// is not old any more.
 func (st *Store) clean(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
 	item, err := st.cleanLocked(ctx, dir, cutoff)
 	if err != nil || item == nil || item.Action == Keep || movesOpen() {
@@ -138,10 +138,9 @@ func (st *Store) clean(ctx context.Context, dir string, cutoff time.Time) (*Item
 	return item, st.moveAway(item)
 }
 
-// cleanLocked reads the state again under the lock. Of a session to be deleted
-// it moves the outputs out. Where open directories can be renamed, it moves the
-// session away before the lock is free; elsewhere it removes the state, so that
-// nobody can update it.
+// cleanLocked reads the state again under the lock. Of a session to be deleted it moves the
+// outputs out. Where open directories can be renamed, it moves the session away before the
+// lock is free; elsewhere it removes the state, so that no process can update it.
 func (st *Store) cleanLocked(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
 	f, err := st.openFolder(dir)
 	if err != nil {

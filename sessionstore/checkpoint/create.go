@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Setup is what a new session begins with.
+// Setup is the input for a new session.
 type Setup struct {
 	Chapters int // 3 to 7; 0: not known
 	Context  Context
 }
 
-// Create makes a session with the status initialized: in outputDir, which must
-// exist, or, where nothing can be made there, in the temporary directory. A
-// session that stands there already is kept, and the error Is [fs.ErrExist].
+// Create makes a session with the status initialized: in outputDir, which must exist, or,
+// where nothing can be made there, in the temporary directory. An existing session in that
+// place is kept, and the error Is [fs.ErrExist].
 func (st *Store) Create(ctx context.Context, outputDir string, setup Setup) (*Session, error) {
 	s, err := st.create(ctx, outputDir, setup)
 	if err != nil {
@@ -104,8 +104,8 @@ func (st *Store) begin(ctx context.Context, dir string, raw []byte) (*Session, e
 	return &Session{st: st, dir: dir, state: s, placed: true}, nil
 }
 
-// makeDir makes the directory name in parent unless it is there. Its name is
-// durable then: who made it may have been killed before it was.
+// makeDir makes the directory name in parent unless it is there. Its name is durable then:
+// the process that made it may have been killed before it was.
 func (st *Store) makeDir(parent, name string) (path string, err error) {
 	d, err := st.openDir(parent)
 	if err != nil {

@@ -46,7 +46,7 @@ func (st *Store) openFolder(path string) (*folder, error) {
 }
 
 // lock excludes every other writer of the state, of any process. The error is
-// fs.ErrNotExist when path leads elsewhere by now: the session was cleaned up.
+// fs.ErrNotExist when path now leads elsewhere: the session was cleaned up.
 func (f *folder) lock(ctx context.Context, path string) (*lock.Lock, error) {
 	held, err := lock.Acquire(ctx, f.Root(), lockFile, lock.Options{})
 	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
@@ -121,9 +121,9 @@ func (f *folder) readFile(name string) ([]byte, error) {
 	return pyjson.Trim(raw), nil
 }
 
-// write replaces the state, in the form of Python's json.dump with an indent
-// of 2. What stood there becomes the backup, or is put aside when it is not
-// what was read but damaged.
+// write replaces the state, in the form of Python's json.dump with an indent of 2. The file
+// before becomes the backup. If it was damaged, so that the backup was read instead, it is
+// put aside.
 func (f *folder) write(old State, raw []byte, sync bool) (State, error) {
 	raw, err := pyjson.Append(nil, raw, pyjson.Style{Indent: 2, ASCII: true, Finite: true})
 	if err != nil {

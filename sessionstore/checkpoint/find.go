@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Found is what [Store.FindResumable] found.
+// Found is the result of [Store.FindResumable].
 type Found struct {
 	Sessions   []*Session // newest first
 	Unreadable []error    // one for each directory whose state cannot be read; it names the directory

@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 )
 
-// moveOut moves outputs from the session directory to the directory that it
-// lies in. It replaces nothing. Each output has its new name for good before
-// it loses the old one; of what a killed process left with both, the old name
-// goes.
+// moveOut moves outputs from the session directory to the directory that it lies in. It
+// replaces nothing. Each output has its new name for good before it loses the old one. If a
+// killed process left an output with both names, the old name goes.
 func (st *Store) moveOut(dir string, rels []string) error {
 	for _, rel := range rels {
 		if err := st.moveOne(dir, rel); err != nil {
@@ -47,8 +46,8 @@ func (st *Store) moveOne(dir, rel string) error {
 	return d.Remove(from)
 }
 
-// makeParents makes the directories of rel in out, and their names durable:
-// who made them may have been killed before they were.
+// makeParents makes the directories of rel in out, and their names durable: the process
+// that made them may have been killed before they were.
 func (st *Store) makeParents(out, rel string) error {
 	d, err := st.openDir(out)
 	if err != nil {

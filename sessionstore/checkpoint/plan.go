@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// Action is what a clean-up does with an old session.
+// Action is the action of a clean-up for an old session.
 type Action string
 
 // The actions.
@@ -22,7 +22,7 @@ const (
 	Keep    Action = "keep"    // it holds outputs that cannot be moved out
 )
 
-// An Item is one old session and what is done with it.
+// An Item is one old session and the action for it.
 type Item struct {
 	Dir    string
 	ID     string
@@ -31,10 +31,10 @@ type Item struct {
 	Action Action
 	To     string   // the name of the archive
 	Moves  []string // outputs that move from the session directory to the output directory, relative to both
-	Err    error    // why it is kept, or what failed
+	Err    error    // why it is kept, or the failure
 }
 
-// A Plan is what a clean-up does, or did.
+// A Plan lists the actions of a clean-up, planned or done.
 type Plan struct {
 	Items      []Item
 	Unreadable []error // directories whose state cannot be read; they are left alone
@@ -106,8 +106,8 @@ func archiveName(dir string) string {
 
 const longestSummary = 80 // characters of the research goals in a prompt
 
-// Prompt returns the question whether to resume a session. A phase without a
-// name in phaseNames is told by its number alone.
+// Prompt returns the question whether to resume a session. A phase without a name in
+// phaseNames is shown by its number alone.
 func Prompt(s State, phaseNames map[int]string) string {
 	at := s.text("last_updated")
 	if at == "" {
@@ -129,8 +129,7 @@ func Prompt(s State, phaseNames map[int]string) string {
 		"Resume from Phase " + phase + "? [yes/no]"
 }
 
-// plain returns s in one line without control characters, which could change
-// what a terminal shows.
+// plain returns s in one line without control characters, which could steer a terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

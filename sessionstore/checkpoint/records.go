@@ -15,7 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// An Approval is what the user said at the gate of a phase.
+// An Approval is the user's answer at the gate of a phase.
 type Approval struct {
 	Approved         bool
 	Feedback         *string
@@ -23,10 +23,10 @@ type Approval struct {
 	Time             time.Time // when it was said; zero is now
 }
 
-// A Decision is something that the user decided.
+// A Decision is a decision of the user.
 type Decision struct {
 	Value json.RawMessage // an object of any shape, with its timestamp
-	Time  time.Time       // zero where the object tells none
+	Time  time.Time       // zero where the object has none
 }
 
 // An ErrorEntry is an error that happened in a session.
@@ -108,9 +108,9 @@ func (s *Session) stampOf(at time.Time) []byte {
 	return stamp(at)
 }
 
-// Approve records what the user said at the gate of a phase, in the place of
-// what was said before. Phases 3, 4 and 6 have a gate; for another one the error
-// Is [ErrInvalidPhase]. [State.Approvals] reads it.
+// Approve records the user's answer at the gate of a phase, in the place of an earlier
+// answer. Phases 3, 4 and 6 have a gate; for another one the error Is [ErrInvalidPhase].
+// [State.Approvals] reads it.
 func (s *Session) Approve(ctx context.Context, phase int, a Approval) error {
 	return s.change(ctx, "approve", func(old State) ([]byte, error) {
 		if !slices.Contains(gates(), phase) {
@@ -134,8 +134,8 @@ func (s *Session) Approve(ctx context.Context, phase int, a Approval) error {
 	})
 }
 
-// Approvals returns what the user said at the gates, by phase. What Rollback
-// took back is not among it.
+// Approvals returns the user's answers at the gates, by phase. Answers that Rollback took
+// back are not among them.
 func (s State) Approvals() map[int]Approval {
 	all := map[int]Approval{}
 	for m := range pyjson.Members(in(s.raw, "user_approvals", "{}")) {
@@ -154,7 +154,7 @@ func (s State) Approvals() map[int]Approval {
 	return all
 }
 
-// Decisions returns what the user decided, in order.
+// Decisions returns the user's decisions, in order.
 func (s State) Decisions() []Decision {
 	var all []Decision
 	for _, e := range s.entries("user_decisions") {
@@ -197,7 +197,7 @@ func (s State) entries(list string) (all []entry) {
 	return all
 }
 
-// An entry is an object of a valid state. What it does not have is empty.
+// An entry is an object of a valid state. A member that it does not have is empty.
 type entry []byte
 
 func (e entry) value(name string) []byte { return in(e, name, "null") }
@@ -224,7 +224,7 @@ func (e entry) time(name string) time.Time {
 	return t
 }
 
-// Provenance tells where a document comes from.
+// Provenance is the origin of a document.
 type Provenance struct {
 	GeneratedBy string // such as "scientific-analysis-architect v2.0.0"
 	Session     string
@@ -235,7 +235,7 @@ type Provenance struct {
 
 const provenanceHead = "<!-- Provenance -->"
 
-// ErrNoProvenance tells that a document does not begin with a provenance.
+// ErrNoProvenance is returned for a document that does not begin with a provenance.
 var ErrNoProvenance = errors.New("document has no provenance")
 
 // Header returns the six comment lines that a document begins with. Values

@@ -16,15 +16,15 @@ import (
 
 // A Session is one session directory. Nothing of it is open between calls.
 //
-// Each method that changes the state works on what the file holds at that
-// moment, writes to the directory that was opened, whatever
-// config.session_directory says, and sets last_updated. Nothing is written
-// when it fails before that. An error while writing may leave the new state.
+// Each method that changes the state works on the current content of the file, writes to
+// the directory that was opened, whatever config.session_directory says, and sets
+// last_updated. Nothing is written when it fails before that. An error while writing may
+// leave the new state.
 type Session struct {
 	st  *Store
 	dir string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	state  State
 	placed bool // the directory is durable under its name
 }
@@ -91,7 +91,7 @@ func (s *Session) apply(ctx context.Context, edit func(old State) ([]byte, error
 	return nil
 }
 
-// place makes the name of the directory durable, once: who made it may have
+// place makes the name of the directory durable, once: the process that made it may have
 // been killed before it was.
 func (s *Session) place() error {
 	s.mu.Lock()
@@ -116,8 +116,7 @@ func (s *Session) SetStatus(ctx context.Context, status Status) error {
 	})
 }
 
-// SetContext sets those members of the user's context that c has; it keeps the
-// others.
+// SetContext sets the members of the user's context that c has; it keeps the others.
 func (s *Session) SetContext(ctx context.Context, c Context) error {
 	return s.change(ctx, "set context", func(old State) ([]byte, error) {
 		with, err := encodeObject(c)
@@ -132,9 +131,9 @@ func (s *Session) SetContext(ctx context.Context, c Context) error {
 	})
 }
 
-// Checkpoint records that a phase is done, and its outputs: values of members
-// of outputs, each of which replaces what was there. A name that no phase makes
-// is refused. The next phase becomes the current one. The first checkpoint makes an initialized session one in
+// Checkpoint records that a phase is done, and its outputs: values of members of outputs,
+// each of which replaces the value before. A name that no phase makes is refused. The next
+// phase becomes the current one. The first checkpoint makes an initialized session one in
 // progress, phase 7 completes it.
 func (s *Session) Checkpoint(ctx context.Context, phase int, outputs map[string]any) error {
 	return s.change(ctx, "checkpoint", func(old State) ([]byte, error) {
@@ -250,13 +249,13 @@ type Missing struct {
 	Output
 }
 
-// Resume takes up a session that is in progress or interrupted, else the error
-// Is [ErrNotResumable]. A completed phase whose outputs are not all there has
-// to be done again: it is completed no more, and the current phase becomes the
-// first such phase if that comes before. What is missing is returned.
+// Resume takes up a session that is in progress or interrupted, else the error Is
+// [ErrNotResumable]. A completed phase whose outputs are not all there has to be done
+// again: it is completed no more, and the current phase becomes the first such phase if
+// that comes before. Resume returns the missing outputs.
 //
-// A relative path is looked for in the output directory, then in the session
-// directory; one that leads out of both is missing, and so is a null.
+// A relative path is looked for in the output directory, then in the session directory; a
+// path that leads out of both is missing, and so is a null.
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.

@@ -19,8 +19,8 @@ import (
 type State struct {
 	raw []byte
 
-	// Recovered tells that session-state.json was missing or damaged, and this
-	// is its backup, the state before the last change.
+	// Recovered reports that session-state.json was missing or damaged, and this is its
+	// backup, the state before the last change.
 	Recovered bool
 }
 
@@ -59,8 +59,8 @@ func (s State) CreatedAt() time.Time {
 	return t
 }
 
-// LastUpdated returns when the state was last written, or, where it does not
-// tell, when it was made.
+// LastUpdated returns when the state was last written, or, where the file has no such time,
+// when it was made.
 func (s State) LastUpdated() time.Time {
 	if t, _, ok := parseTime(s.text("last_updated")); ok {
 		return t
@@ -88,8 +88,8 @@ type Output struct {
 	Path   string // as the state has it; "" when it has none
 }
 
-// Outputs returns the documents of a phase; what it has to have and has not is
-// one with an empty path.
+// Outputs returns the documents of a phase; a document that it must have and has not got
+// has an empty path.
 func (s State) Outputs(phase int) []Output {
 	if phase < FirstPhase || phase > LastPhase {
 		return nil
@@ -115,7 +115,7 @@ func (s State) Outputs(phase int) []Output {
 	return found
 }
 
-// Context is what the user tells about the work.
+// Context is the user's description of the work.
 type Context struct {
 	DatasetDescription string            `json:"dataset_description,omitempty"`
 	ResearchGoals      string            `json:"research_goals,omitempty"`
@@ -144,7 +144,7 @@ const (
 // kindNames are the names of the kinds in JSON Schema.
 var kindNames = [...]string{"object", "array", "string", "integer", "number", "boolean"}
 
-// A rule says what a value may be. Null counts as absent unless required.
+// A rule describes the values that are allowed. Null counts as absent unless required.
 type rule struct {
 	kind     kind
 	required []string        // members of an object
@@ -251,7 +251,7 @@ func schema() rule {
 	}
 }
 
-// A Violation is what is wrong at one place of a state.
+// A Violation is the fault at one place of a state.
 type Violation struct {
 	Pointer string // JSON pointer; "" is the whole state
 	Text    string // such as "missing" or "want integer"; never a value
@@ -260,15 +260,15 @@ type Violation struct {
 // String returns a text such as "/status: unknown value".
 func (v Violation) String() string { return v.Pointer + ": " + v.Text }
 
-// A Report is what [Validate] found.
+// A Report is the result of [Validate].
 type Report struct {
 	Violations []Violation
 	Warnings   []Violation // times without a zone: they count as local
 }
 
-// Validate checks raw, a session-state.json, against its schema and reports
-// everything that is wrong, members in the order in which they stand. Null
-// counts as absent for every member that is not required.
+// Validate checks raw, a session-state.json, against its schema and reports all faults,
+// members in their order in the file. Null counts as absent for every member that is not
+// required.
 func Validate(raw []byte) Report {
 	var r Report
 	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
@@ -376,7 +376,7 @@ func (k kind) fits(raw []byte) bool {
 	return !math.IsNaN(n) && !math.IsInf(n, 0) && (k == number || whole)
 }
 
-// value returns a number; what overflows is infinite.
+// value returns a number; a number that overflows is infinite.
 func value(raw []byte) float64 {
 	n, _ := strconv.ParseFloat(string(raw), 64)
 	return n
@@ -426,7 +426,7 @@ func zoned(raw []byte, want *rule) []byte {
 	return raw
 }
 
-// What callers branch on, with [errors.Is].
+// The errors that callers branch on, with [errors.Is].
 var (
 	ErrVersion       = errors.New("unknown version of session-state.json") // of a newer program; it is left as it is
 	ErrNotResumable  = errors.New("session cannot be resumed")
@@ -435,8 +435,8 @@ var (
 	ErrNotADirectory = errors.New("not a directory of its own") // a symlink or a file
 )
 
-// InvalidError tells everything that is wrong with a state. It Is [ErrVersion]
-// when the version is another one.
+// InvalidError lists all faults of a state. It Is [ErrVersion] when the version is another
+// one.
 type InvalidError struct {
 	Violations []Violation
 }
@@ -457,7 +457,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("invalid state: %s", first)
 }
 
-// Is reports whether the version is what target complains about.
+// Is reports whether target is [ErrVersion] and the version is unknown.
 func (e *InvalidError) Is(target error) bool {
 	return target == ErrVersion && slices.Contains(e.Violations, Violation{"/version", "unknown value"})
 }

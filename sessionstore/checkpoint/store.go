@@ -27,7 +27,7 @@ type Options struct {
 	Durability sessionstore.Durability // zero: Durable
 	Now        func() time.Time        // nil: time.Now
 	Primary    string                  // name of the session directory in an output directory; "": DefaultPrimary
-	Fallback   string                  // what names in TempDir begin with; "": DefaultFallback
+	Fallback   string                  // the beginning of names in TempDir; "": DefaultFallback
 	TempDir    string                  // where sessions go whose output directory takes none; "": os.TempDir
 
 	seam *seam.Seam

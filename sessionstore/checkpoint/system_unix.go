@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// isReadOnly reports whether err is that of a file system that takes no files.
+// isReadOnly reports whether err means that the file system takes no files.
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 // isMine reports whether the file belongs to the user of this process.

@@ -12,41 +12,40 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// ErrOverflow tells that a total is beyond what the tools can count: its exponent
-// is larger than 999,999.
+// ErrOverflow is returned when a total is beyond the range of the tools: its exponent is
+// larger than 999,999.
 var ErrOverflow = decimal.ErrOverflow
 
-// Restored is what a session cost so far.
+// Restored is the cost of a session so far.
 type Restored struct {
 	Session string
 	Fork    bool   // it counts as a fork
-	Known   bool   // a response, or the parent, tells a cost; always true for a fork
+	Known   bool   // a response, or the parent, has a cost; always true for a fork
 	USD     string // the exact decimal total, 0 if not Known
 
-	// Problems tells, sorted and in the words of the newest tools, why the total of
-	// a fork may be too low. It is empty for a session that is no fork.
+	// Problems are the reasons, sorted and in the words of the newest tools, why the total
+	// of a fork may be too low. It is empty for a session that is no fork.
 	Problems []string
 
 	total decimal.Number
 }
 
-// Contribution is what a host adds to the costs of a session that it resumes.
+// Contribution is an amount that a host adds to the costs of a session that it resumes.
 type Contribution struct {
 	Channel string // session.cost
 	Name    string // history:<id>
 	USD     string
 }
 
-// Contribution returns what the host adds, and false if there is nothing to add:
-// the total is zero or not known. It is to be added once for each run of a
-// session.
+// Contribution returns the amount to add, and false if there is none: the total is zero or
+// not known. Add it once for each run of a session.
 func (r Restored) Contribution() (Contribution, bool) {
 	return Contribution{Channel: "session.cost", Name: "history:" + r.Session, USD: r.USD}, !r.total.IsZero()
 }
 
-// SoFar returns what session id cost so far. It is a fork if its metadata have
-// a member forked_from_turn, or cannot be read. The error is [ErrOverflow], the
-// context's, or Is [sessionstore.ErrNotFound] or [sessionstore.ErrInvalidID].
+// SoFar returns the cost of session id so far. The session is a fork if its metadata have a
+// member forked_from_turn, or cannot be read. The error is [ErrOverflow], the context's, or
+// Is [sessionstore.ErrNotFound] or [sessionstore.ErrInvalidID].
 func SoFar(ctx context.Context, st *sessionstore.Store, id string) (Restored, error) {
 	md, err := st.Metadata(ctx, id)
 	switch _, forked := md.Lookup("forked_from_turn"); {

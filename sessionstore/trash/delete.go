@@ -22,7 +22,7 @@ type Failure struct {
 	Err error
 }
 
-// Deleted tells what a removal did.
+// Deleted is the result of a removal.
 type Deleted struct {
 	Receipt Receipt   // with the sessions that went; its ID is empty when none did
 	Kept    []Session // the sessions that the plan kept
@@ -38,11 +38,11 @@ func Delete(ctx context.Context, st *sessionstore.Store, ids []string, opts *Opt
 	return p.Delete(ctx)
 }
 
-// Delete moves the sessions of p.Remove into the trash. When it returns nil,
-// the sessions that the receipt names are there, durably if the store promises
-// that. A session that a program began to run or wrote since the plan was made
-// stays and is in Failed, as is one that cannot be moved. After an error, or
-// the end of ctx, the receipt names the sessions that were moved until then.
+// Delete moves the sessions of p.Remove into the trash. When it returns nil, the sessions
+// that the receipt names are there, durably if the store promises that. A session that a
+// program began to run or wrote since the plan was made stays and is in Failed, and so does
+// a session that cannot be moved. After an error, or the end of ctx, the receipt names the
+// sessions that were moved until then.
 func (p *Plan) Delete(ctx context.Context) (Deleted, error) {
 	res := Deleted{Kept: p.Keep}
 	if len(p.Remove) == 0 {

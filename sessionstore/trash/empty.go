@@ -13,7 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Emptied tells what [Empty] removed for good.
+// Emptied counts the receipts, sessions and bytes that [Empty] removed for good.
 type Emptied struct {
 	Receipts int
 	Sessions int
@@ -48,8 +48,7 @@ func tidy(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir, id string) 
 	if err != nil || len(there) > 0 {
 		return err
 	}
-	// This removes an empty directory only: a session that came to it
-	// meanwhile stays.
+	// This removes an empty directory only: a session that came to it in between stays.
 	if err := bin.Remove(filepath.Join(id, sessionsDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("tidy trash: %w", err)
 	}

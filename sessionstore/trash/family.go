@@ -67,8 +67,8 @@ func leftAlone(children []string) string {
 // parent.
 var olderSub = regexp.MustCompile(`^(.+)-[0-9a-f]{16}_`)
 
-// relations finds the children of each session. For a session whose metadata
-// cannot be read, only its id tells the parent.
+// relations finds the children of each session. For a session whose metadata cannot be
+// read, only its id names the parent.
 func relations(ctx context.Context, st *sessionstore.Store) (family, error) {
 	infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
 	if err != nil {

@@ -72,12 +72,11 @@ func receipts(bin *vfs.Dir) ([]string, error) {
 	return ids, err
 }
 
-// Select returns what ref means among the receipts all, which [List] returned:
-// a receipt with all of its sessions when ref is its id or the beginning of
-// it, else the newest receipt that has the session ref, with that session
-// alone. For a session, too, the beginning of the id is enough. The error Is
-// [sessionstore.ErrNotFound], or a [*sessionstore.AmbiguousError] when ref is the
-// beginning of several ids.
+// Select finds ref among the receipts all, which [List] returned: a receipt with all of its
+// sessions when ref is its id or the beginning of it, else the newest receipt that has the
+// session ref, with that session alone. For a session, too, the beginning of the id is
+// enough. The error Is [sessionstore.ErrNotFound], or a [*sessionstore.AmbiguousError] when
+// ref is the beginning of several ids.
 func Select(all []Receipt, ref string) (Receipt, error) {
 	if ref == "" {
 		return Receipt{}, limits.Errorf(sessionstore.ErrNotFound, "the trash has no %q", ref)

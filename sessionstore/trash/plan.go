@@ -30,8 +30,8 @@ type Options struct {
 	// negative time no session is recent.
 	Quiet time.Duration
 
-	// Unsynced returns those of the sessions ids of which the cloud lacks a
-	// part, each with a text that says which. Nil means that nothing is synced.
+	// Unsynced returns the sessions among ids of which the cloud lacks a part, each with a
+	// text that names the part. Nil means that nothing is synced.
 	Unsynced func(ctx context.Context, ids []string) (map[string]string, error)
 
 	// Progress is called after each session that was looked at or moved. Nil
@@ -45,7 +45,7 @@ func (o *Options) progress(done, total int) {
 	}
 }
 
-// Plan tells what a removal would do. It changes nothing before [Plan.Delete].
+// Plan is a removal before it is carried out. It changes nothing before [Plan.Delete].
 type Plan struct {
 	Remove []Session // these go
 	Keep   []Session // these stay, each with its obstacles

@@ -25,7 +25,8 @@ const (
 	version     = 1
 )
 
-// Receipt tells what one removal moved. Its JSON is that of receipt.json.
+// Receipt lists the sessions that one removal moved. Its JSON is the content of
+// receipt.json.
 type Receipt struct {
 	Version  int       `json:"v"`        // of the format
 	ID       string    `json:"id"`       // sorts by time
@@ -33,11 +34,11 @@ type Receipt struct {
 	Reason   string    `json:"why"`      // [Options.Reason]
 	Project  string    `json:"project"`  // name of the project's directory
 	From     string    `json:"from"`     // the sessions directory
-	Sessions []Session `json:"sessions"` // of List: those that are still in the trash
+	Sessions []Session `json:"sessions"` // from List: the sessions that are still in the trash
 }
 
-// ReceiptError tells that a receipt cannot be read. Its sessions can be
-// restored nevertheless.
+// ReceiptError is the error for a receipt that cannot be read. Its sessions can be restored
+// nevertheless.
 type ReceiptError struct {
 	ID  string // of the receipt
 	Err error
@@ -45,7 +46,7 @@ type ReceiptError struct {
 
 func (e *ReceiptError) Error() string { return "read receipt " + e.ID + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong with the receipt.
+// Unwrap returns the reason.
 func (e *ReceiptError) Unwrap() error { return e.Err }
 
 var errDamaged = errors.New("it is damaged")
@@ -109,8 +110,8 @@ func (r *Receipt) write(bin *vfs.Dir, sync bool) (err error) {
 	return bin.Sync()
 }
 
-// readReceipt reads the receipt id. When it is damaged or of a newer version,
-// the error is a [*ReceiptError] and the receipt has what its id tells.
+// readReceipt reads the receipt id. When it is damaged or of a newer version, the error is
+// a [*ReceiptError] and the receipt has only the id and its time.
 func readReceipt(bin *vfs.Dir, id string) (Receipt, error) {
 	r := Receipt{ID: id}
 	r.At, _ = time.Parse(stamp, id[:len(stamp)])

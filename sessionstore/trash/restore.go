@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Restored tells what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	Sessions []Session // these are in their place again
 	Failed   []Failure // these stay in the trash
@@ -32,11 +32,11 @@ func Undo(ctx context.Context, st *sessionstore.Store, ref string) (Restored, er
 	return Restore(ctx, st, r, nil)
 }
 
-// Restore moves the sessions of r, which [List] or [Select] returned, back to
-// their place. A session whose place is taken by now, or that cannot be moved,
-// stays in the trash and is in Failed; its error Is [fs.ErrExist] when the place
-// is taken. When Restore returns nil, the others are in their place, durably if
-// the store promises that. progress is called after each session; nil is allowed.
+// Restore moves the sessions of r, which [List] or [Select] returned, back to their place.
+// A session whose place is taken, or that cannot be moved, stays in the trash and is in
+// Failed; its error Is [fs.ErrExist] when the place is taken. When Restore returns nil, the
+// others are in their place, durably if the store promises that. progress is called after
+// each session; nil is allowed.
 func Restore(ctx context.Context, st *sessionstore.Store, r Receipt, progress func(done, total int)) (Restored, error) {
 	var res Restored
 	if err := checkReceipt(r.ID); err != nil {

@@ -46,7 +46,8 @@ type Session struct {
 	Files    int       `json:"files"`
 	Bytes    int64     `json:"bytes"`
 
-	// Obstacles tell why the session stays, or in spite of what it goes.
+	// Obstacles are the reasons why the session stays, or the obstacles in spite of which
+	// it goes.
 	Obstacles []Obstacle `json:"obstacles,omitempty"`
 }
 
@@ -101,7 +102,7 @@ func examine(ctx context.Context, st *sessionstore.Store, id string, quiet time.
 	return s, nil
 }
 
-// ago tells how long ago something was.
+// ago returns a duration in words, as "5 m ago".
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:

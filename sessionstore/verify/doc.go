@@ -1,9 +1,8 @@
 // Package verify checks the files of stored sessions and changes nothing.
 //
-// [Check] checks one session and [CheckAll] all sessions of a store. Both yield
-// a [Finding] for each thing that is wrong, while they read: its [Kind], the
-// file, the line, and with [Kind.Advice] what can be done about it. A sound
-// session has no finding.
+// [Check] checks one session and [CheckAll] all sessions of a store. Both yield a [Finding]
+// for each fault, while they read: its [Kind], the file, the line, and with [Kind.Advice] a
+// remedy. A sound session has no finding.
 //
 // These files are checked:
 //

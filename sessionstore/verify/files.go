@@ -94,7 +94,7 @@ func (c *check) document(k Kind, name string) {
 	})
 }
 
-// object tells why text is no JSON object.
+// object returns the reason why text is no JSON object.
 func object(text []byte) error {
 	if err := pyjson.Check(text, pyjson.Tolerant); err != nil {
 		return err
@@ -105,7 +105,7 @@ func object(text []byte) error {
 	return nil
 }
 
-// open opens a file, if it is there, and adds what look finds in it.
+// open opens a file, if it is there, and adds the fault that look finds in it.
 func (c *check) open(k Kind, name string, look func(io.Reader) (line int, err error)) {
 	if c.over() {
 		return

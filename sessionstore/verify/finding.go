@@ -20,7 +20,7 @@ const (
 	Foreign   Kind = "foreign"   // the directory holds no file of a session, or is a symlink, or another program left something in it
 )
 
-// Advice says in one sentence what can be done about a finding of the kind.
+// Advice returns a remedy for findings of the kind, in one sentence.
 func (k Kind) Advice() string { return advice[k] }
 
 var advice = map[Kind]string{
@@ -34,13 +34,13 @@ var advice = map[Kind]string{
 	Foreign:   "Move what does not belong there out of the sessions directory. Let the program that copies the folder fetch a file that is not on this device; Store.Salvage offers the messages of another device's version.",
 }
 
-// Finding is something that is wrong with a session.
+// Finding is a fault of a session.
 type Finding struct {
 	Session string
 	Kind    Kind
 	File    string // below the session's directory, with slashes; "" for the session as a whole
 	Line    int    // from 1; 0 for the file as a whole
-	Err     error  // what is wrong; of the kind Log, it may be a *LogError
+	Err     error  // the fault; of the kind Log, it may be a *LogError
 }
 
 func (f Finding) String() string {
@@ -54,8 +54,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("session %q: %s: %s%v", f.Session, f.Kind, place, f.Err)
 }
 
-// LogError tells how many lines of an event log are no events, or have a time
-// that cannot be read.
+// LogError counts the lines of an event log that are no events, or have a time that cannot
+// be read.
 type LogError struct{ Skipped, Lines int }
 
 func (e *LogError) Error() string {

@@ -13,11 +13,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// CheckAll checks all sessions of st, one after the other, and yields what it
-// finds, also of symlinks that lead nowhere. A session that is removed meanwhile is
-// passed over. The error comes last: when the sessions cannot be listed, or at the
-// end of ctx. Programs that want several processors to check call [Check] from
-// several goroutines.
+// CheckAll checks all sessions of st, one after the other, and yields its findings, also of
+// symlinks that lead nowhere. A session that is removed in between is passed over. The
+// error comes last: when the sessions cannot be listed, or at the end of ctx. Programs that
+// want several processors to check call [Check] from several goroutines.
 func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
@@ -45,8 +44,8 @@ func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.S
 	}
 }
 
-// lost returns the symlinks in a sessions directory that lead nowhere, or of which
-// that cannot be told. A list leaves them out.
+// lost returns the symlinks in a sessions directory that lead nowhere, or whose target
+// cannot be examined. A list leaves them out.
 func lost(dir string) (ids []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -59,8 +58,8 @@ func lost(dir string) (ids []string, err error) {
 	return ids, err
 }
 
-// Check checks session id of st and yields what it finds. A session that does
-// not exist has no findings. The error comes last, at the end of ctx.
+// Check checks session id of st and yields its findings. A session that does not exist has
+// no findings. The error comes last, at the end of ctx.
 func Check(ctx context.Context, st *sessionstore.Store, id string, opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		c := check{ctx: ctx, id: id, dir: filepath.Join(st.Dir(), id), yield: yield}
@@ -106,8 +105,8 @@ func (c *check) run(st *sessionstore.Store) {
 	c.copies(st)
 }
 
-// isSession reports whether the directory has a file that sessions have. The error
-// tells why that cannot be told.
+// isSession reports whether the directory has a file that sessions have. The error is the
+// reason why it cannot be examined.
 func (c *check) isSession() (bool, error) {
 	for _, name := range []string{
 		sessiondir.Transcript, sessiondir.Metadata, "events.jsonl", "config.md", "profile.md", "profile.toml", "context-intelligence",

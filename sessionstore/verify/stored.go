@@ -14,10 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// stored checks the transcript and the metadata. What the newer tools read
-// without a remark is sound for all tools.
+// stored checks the transcript and the metadata. Files that the newer tools read without a
+// remark are sound for all tools.
 func (c *check) stored(of *sessionstore.Store) {
-	st, err := sessionstore.Open(of.Dir(), &sessionstore.Options{CacheBytes: -1}) // one that keeps nothing of what it reads
+	st, err := sessionstore.Open(of.Dir(), &sessionstore.Options{CacheBytes: -1}) // a store that keeps nothing that it reads
 	if err != nil {
 		c.add(Damaged, "", 0, err)
 		return
@@ -46,8 +46,8 @@ func (c *check) stored(of *sessionstore.Store) {
 	}
 }
 
-// damage adds a finding for each damaged file that err tells of. When it tells
-// of none, the finding names file.
+// damage adds a finding for each damaged file that err names. When it names none, the
+// finding names file.
 func (c *check) damage(k Kind, err error, file string) {
 	all := corrupt(err)
 	for _, e := range all {
@@ -58,7 +58,7 @@ func (c *check) damage(k Kind, err error, file string) {
 	}
 }
 
-// corrupt returns the errors in the tree of err that tell of damaged files.
+// corrupt returns the errors in the tree of err that are of damaged files.
 func corrupt(err error) (all []*sessionstore.CorruptError) {
 	switch e := err.(type) {
 	case *sessionstore.CorruptError:
@@ -88,7 +88,7 @@ func (c *check) copies(st *sessionstore.Store) {
 	}
 	copies, err := core.Of(st).Copies(c.ctx, c.id)
 	if err != nil {
-		return // the session cannot be read, which was told
+		return // the session cannot be read, which another finding reports
 	}
 	for _, name := range slices.Sorted(maps.Keys(copies)) {
 		c.add(Foreign, name, 0, fmt.Errorf("it is another device's version: messages that the transcript does not have: %d", copies[name]))

@@ -62,7 +62,7 @@ func loadConversation(dir *sessiondir.Dir) (end, error) {
 }
 
 // readConversation returns the messages of the log, in its order, and the damage of the
-// first line that is none.
+// first line that is no message.
 func readConversation(dir *sessiondir.Dir) (messages []SessionMessage, e end, damage, err error) {
 	e.Tail, err = dir.ReadLog(conversationFile, func(line jsonl.Line) bool {
 		m, ok := parseMessage(line.Bytes)
@@ -86,10 +86,9 @@ func parseMessage(line []byte) (m SessionMessage, ok bool) {
 	return m, json.Unmarshal(line, &m) == nil
 }
 
-// Conversation returns the messages of a session, those of one phase when
-// phaseID is not nil, by time of creation, then id. A session that does not
-// exist has none. Beside a damaged line all others are returned, and an error
-// that Is [sessionstore.ErrCorrupt].
+// Conversation returns the messages of a session, or of one phase when phaseID is not nil,
+// by time of creation, then id. A session that does not exist has none. Beside a damaged
+// line all others are returned, and an error that Is [sessionstore.ErrCorrupt].
 func (l *Log) Conversation(ctx context.Context, sessionID string, phaseID *string) ([]SessionMessage, error) {
 	var all []SessionMessage
 	var damage error
@@ -130,10 +129,10 @@ type ChatMessage struct {
 	Content string `json:"content"`
 }
 
-// ReconstructContext makes the conversation with a model of the records of a
-// workflow: of each that is completed and has a user input, that and the
-// output, empty when there is none. It keeps the last maxPairs pairs;
-// zero and less mean [DefaultMaxPairs].
+// ReconstructContext makes the conversation with a model from the records of a workflow:
+// from each record that is completed and has a user input, it takes the input and the
+// output, empty when there is none. It keeps the last maxPairs pairs; zero and less mean
+// [DefaultMaxPairs].
 func ReconstructContext(outputs []PhaseRecord, maxPairs int) []ChatMessage {
 	if maxPairs <= 0 {
 		maxPairs = DefaultMaxPairs
@@ -180,7 +179,7 @@ func pairs(outputs []PhaseRecord) []ChatMessage {
 	return messages
 }
 
-// ResumeContext is what the next phase is given.
+// ResumeContext is the input of the next phase.
 type ResumeContext struct {
 	History            []ChatMessage `json:"history"`
 	LastCompletedPhase string        `json:"last_completed_phase"`
@@ -188,21 +187,21 @@ type ResumeContext struct {
 	CompletedPhases    int           `json:"completed_phases"`
 }
 
-// ResumeResult tells how a workflow goes on. NextPhaseID is empty when the
-// last phase is completed.
+// ResumeResult describes how a workflow goes on. NextPhaseID is empty when the last phase
+// is completed.
 type ResumeResult struct {
 	Session     sessionstore.Metadata `json:"session"`
 	NextPhaseID string                `json:"next_phase_id"`
 	Context     ResumeContext         `json:"context"`
 }
 
-// Resume returns how the workflow of a session goes on: with the phase that
-// follows the last completed one in the session's manifest. It changes
-// nothing. A session that is completed, failed or of any other status than
-// in_progress is refused, as is one without completed phases; no status is
-// in_progress. Beside damage in the log the result holds what could be read,
-// and the error Is [sessionstore.ErrCorrupt]. It reads the whole log, and needs the
-// memory of the inputs and outputs in it, not that of the system prompts.
+// Resume returns how the workflow of a session goes on: with the phase that follows the
+// last completed one in the session's manifest. It changes nothing. A session that is
+// completed, failed or of any other status than in_progress is refused, as is one without
+// completed phases; no status is in_progress. Beside damage in the log the result holds all
+// records that could be read, and the error Is [sessionstore.ErrCorrupt]. It reads the
+// whole log, and needs the memory of the inputs and outputs in it, but not of the system
+// prompts.
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.

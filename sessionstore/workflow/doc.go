@@ -1,18 +1,17 @@
-// Package workflow keeps what the phases of a workflow said beside a session,
-// and resumes the workflow from it.
+// Package workflow keeps the prompts and outputs of the phases of a workflow beside a
+// session, and resumes the workflow from them.
 //
-// A workflow is a [Manifest]: phases in order. For each phase a session has
-// one record, with the prompts that went to the model and the output that came
-// back; besides, it has a conversation. Both stand in the session's directory
-// as append-only logs of one JSON object a line, phase_outputs.jsonl and
-// session_conversation.jsonl, and go with the session when it is deleted. A
-// fork has neither.
+// A workflow is a [Manifest]: phases in order. For each phase a session has one record,
+// with the prompts that went to the model and the output that came back; besides, it has a
+// conversation. Both are in the session's directory as append-only logs of one JSON object
+// a line, phase_outputs.jsonl and session_conversation.jsonl, and go with the session when
+// it is deleted. A fork has neither.
 //
-// What a call has acknowledged is on disk as [sessionstore.Durability] of the
-// store says: with Relaxed it survives a killed process, otherwise a power cut
-// as well. A write costs its line, however long the log is. When another
-// process wrote in between, the log is read once. Reading reads the whole log, a line
-// of phases at a time; [Log.Phases] reads what is new in it, without prompts.
+// A call's acknowledged data is on disk as [sessionstore.Durability] of the store says:
+// with Relaxed it survives a killed process, otherwise a power cut as well. A write costs
+// its line, however long the log is. When another process wrote in between, the log is read
+// once. Reading reads the whole log, a line of phases at a time; [Log.Phases] reads only
+// new lines, without prompts.
 //
 // A last line that was not written whole was never acknowledged: readers pass
 // over it and the next writer removes it. Any other line that is no record

@@ -4,15 +4,15 @@ import (
 	"context"
 )
 
-// Emit saves p, unless its session is null, and publishes it to every
-// subscriber, also when saving failed; the error is that of saving. What
-// [Log.SavePhaseOutput] refuses as invalid is not published either. All
-// of p is saved; prompt and input are published with the status running only.
+// Emit saves p, unless its session is null, and publishes it to every subscriber, also when
+// saving failed; the error is the error of saving. An output that [Log.SavePhaseOutput]
+// refuses as invalid is not published either. All of p is saved; prompt and input are
+// published with the status running only.
 func (l *Log) Emit(ctx context.Context, p PhaseOutput) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	p = p.clone() // the agent may go on with what it handed over
+	p = p.clone() // the agent may change the values that it handed over
 	var err error
 	if p.SessionID != nil {
 		_, err = l.SavePhaseOutput(ctx, *p.SessionID, p)

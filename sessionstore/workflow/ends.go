@@ -7,7 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
 
-// end is what the next writer of a log has to know of it.
+// end is the state of a log that its next writer needs.
 type end struct {
 	sessiondir.Tail
 	ids    ids
@@ -15,7 +15,7 @@ type end struct {
 	size   int64            // bytes of memory, roughly
 }
 
-// phase is what stays of the first record of a phase.
+// phase holds the parts of the first record of a phase that are needed later.
 type phase struct {
 	id            int64
 	name, created string
@@ -51,7 +51,7 @@ type cachedEnd struct {
 
 const cachedEndSize = 256
 
-// take removes what is cached under key and returns it, or nil.
+// take removes the end cached under key and returns it, or nil.
 func (es *ends) take(key string) *cachedEnd {
 	es.mu.Lock()
 	defer es.mu.Unlock()
@@ -59,7 +59,7 @@ func (es *ends) take(key string) *cachedEnd {
 	return k
 }
 
-// put caches k. It drops those used longest ago when they are too many.
+// put caches k. It drops the ends used longest ago when there are too many.
 func (es *ends) put(k *cachedEnd) {
 	es.mu.Lock()
 	defer es.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// textError is an error whose whole text is that of the original contract.
+// textError is an error with exactly the text of the original contract.
 type textError struct {
 	text string
 	is   error
@@ -21,7 +21,7 @@ func notFound(id string) error {
 	return &textError{"Session " + limits.ID(id) + " not found", sessionstore.ErrNotFound}
 }
 
-// ignoreDamage drops the report of a damaged log: what follows adds to it.
+// ignoreDamage drops the report of a damaged log: the next lines are added behind it.
 func ignoreDamage(err error) error {
 	if errors.Is(err, sessionstore.ErrCorrupt) {
 		return nil
@@ -29,7 +29,7 @@ func ignoreDamage(err error) error {
 	return err
 }
 
-// wrapRead tells what of which session could not be read, or not all of it.
+// wrapRead adds to err the part of the session that could not be read, or not completely.
 func wrapRead(what, id string, err error) error {
 	if err == nil {
 		return nil

@@ -29,8 +29,8 @@ func notRecord(path string, line jsonl.Line) error {
 // ids are the ids of a log: no record up to now has one above last, and no damaged line had.
 type ids struct{ last int64 }
 
-// of returns the id of the next record. One without an id, which other tools may write,
-// gets the next.
+// of returns the id of the next record. A record without an id, which other tools may
+// write, gets the next.
 func (i *ids) of(id int64) int64 {
 	if id <= 0 {
 		i.skip()
@@ -40,7 +40,7 @@ func (i *ids) of(id int64) int64 {
 	return id
 }
 
-// skip takes the next id for what may have had it.
+// skip takes the next id for a line that may have had it.
 func (i *ids) skip() {
 	if i.last < math.MaxInt64 {
 		i.last++
@@ -71,7 +71,7 @@ func encodeRow(row any) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// PhaseOutput is what an agent tells of a phase: the "phase-output" event.
+// PhaseOutput is the report of an agent about a phase: the "phase-output" event.
 type PhaseOutput struct {
 	SessionID    *string `json:"session_id"`
 	PhaseID      string  `json:"phase_id"`
@@ -94,8 +94,8 @@ func (p PhaseOutput) clone() PhaseOutput {
 	return p
 }
 
-// PhaseRecord is what a session keeps of a phase. Times are RFC 3339 in UTC
-// with milliseconds.
+// PhaseRecord is a session's record of a phase. Times are RFC 3339 in UTC with
+// milliseconds.
 type PhaseRecord struct {
 	ID           int64   `json:"id"`
 	SessionID    string  `json:"session_id"`
@@ -110,7 +110,7 @@ type PhaseRecord struct {
 	UpdatedAt    string  `json:"updated_at"`
 }
 
-// byCreation orders records by time, those with an unreadable one first.
+// byCreation orders records by time, records with an unreadable time first.
 func byCreation(a, b string, idA, idB int64) int {
 	return cmp.Or(timeOf(a).Compare(timeOf(b)), cmp.Compare(idA, idB))
 }

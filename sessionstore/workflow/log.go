@@ -64,8 +64,7 @@ func (l *Log) stamp() string {
 	return l.core.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// SetStatus writes how the workflow of a session stands: in_progress,
-// completed or failed.
+// SetStatus writes the status of a session's workflow: in_progress, completed or failed.
 func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
 	if !slices.Contains([]string{inProgress, completed, failed}, status) {
 		return &textError{text: "Invalid status: " + limits.ID(status) + ". Must be 'in_progress', 'completed', or 'failed'"}
@@ -83,10 +82,10 @@ func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
 // honours no lock came between.
 const maxRetries = 3
 
-// begin gives a session without phase outputs the default manifest and the
-// status in_progress, where it has none yet. That is durable before the first
-// output is: a power cut leaves no output without its manifest. Damaged
-// metadata is no reason not to keep what an agent says.
+// begin gives a session without phase outputs the default manifest and the status
+// in_progress, where it has none yet. That is durable before the first output is: a power
+// cut leaves no output without its manifest. Outputs are kept even if the metadata is
+// damaged.
 func (l *Log) begin(tx core.Tx) error {
 	for retries := 0; ; retries++ {
 		md, err := tx.Metadata()
@@ -129,9 +128,8 @@ func lacks(md sessionstore.Metadata, name string) bool {
 	return !ok || string(raw) == "null"
 }
 
-// extend adds what row returns to a log, as the only writer of the
-// session. What was read of the log before is not read again unless another
-// writer came between.
+// extend adds the row that row returns to a log, as the only writer of the session. It
+// reads the log again only when another writer came between.
 func (l *Log) extend(ctx context.Context, id, name string, load func(*sessiondir.Dir) (end, error), row func(core.Tx, *end) (any, error)) error {
 	key := id + "/" + name
 	var inode uint64
@@ -179,7 +177,7 @@ func (l *Log) add(ctx context.Context, tx core.Tx, name string, k *cachedEnd, ro
 	if k.synced != 0 && k.synced == k.end.File.Inode {
 		tx.Changed(name)
 	} else {
-		// Who made the name may have been killed before it was durable.
+		// The process that made the name may have been killed before it was durable.
 		tx.Renamed(name)
 	}
 	return nil

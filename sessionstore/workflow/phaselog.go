@@ -23,14 +23,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
 
-// phaseLog is what was read of the phase log of one session. It reads on where the log
-// grew, and from the beginning where another log is in its place. It holds no file
-// open, and one line in memory.
+// phaseLog is the phase log of one session as it was read. It reads on where the log grew,
+// and from the beginning where another log is in its place. It holds no file open, and one
+// line in memory.
 type phaseLog struct {
 	session string
 	most    mostOf
 
-	mu     sync.Mutex // guards what follows where the phaseLog is shared
+	mu     sync.Mutex // guards the fields below where the phaseLog is shared
 	file   sessiondir.Stamp
 	read   int64  // offset behind the last line that was taken
 	mark   []byte // the last bytes before read: the log is still the same
@@ -45,7 +45,7 @@ type phaseLog struct {
 // mostOf is how many bytes a phaseLog keeps of each text.
 type mostOf struct{ prompt, input, output int }
 
-// markSize is how much of what was read is looked at again.
+// markSize is the size of the part that is compared again, at the end of the bytes read.
 const markSize = 1 << 10
 
 // oneRead is how much is read at once, so that no line is of two states of the log.
@@ -69,8 +69,8 @@ type span struct {
 	size   int
 }
 
-// refresh reads what was appended to the log, and then calls then with it. There is no
-// such call where it is nil or the session has no log.
+// refresh reads the lines appended to the log, and then calls then with the log. It does
+// not call then where it is nil or the session has no log.
 func (p *phaseLog) refresh(ctx context.Context, st core.Store, then func(log io.ReadSeeker) error) error {
 	err := st.Read(ctx, p.session, func(dir *sessiondir.Dir) error {
 		f, at, err := dir.OpenLog(phaseFile)
@@ -99,8 +99,8 @@ func (p *phaseLog) reset() {
 	p.phases, p.byID, p.damage = nil, map[string]*phaseState{}, nil
 }
 
-// readOn takes the lines of f that are new, up to the size that it has at the stamp, and
-// returns how many bytes they have.
+// readOn takes the new lines of f, up to the size that it has at the stamp, and returns how
+// many bytes they have.
 func (p *phaseLog) readOn(ctx context.Context, f io.ReadSeeker, at sessiondir.Stamp, path string) (int64, error) {
 	same, err := p.sameLog(f, at)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *phaseLog) readOn(ctx context.Context, f io.ReadSeeker, at sessiondir.St
 	lines := jsonl.NewReader(io.LimitReader(f, at.Size-p.read))
 	base, first := p.read, p.lines
 	if p.open {
-		first-- // what is read next is the rest of that line
+		first-- // the next bytes are the rest of that line
 	}
 	var failed error
 	whole, open := jsonl.LogOf(func(yield func(jsonl.Line) bool) {
@@ -148,7 +148,7 @@ func (p *phaseLog) readOn(ctx context.Context, f io.ReadSeeker, at sessiondir.St
 	return max(0, whole-base), errors.Join(failed, err)
 }
 
-// sameLog reports whether what was read is still the beginning of f.
+// sameLog reports whether the bytes that were read are still the beginning of f.
 func (p *phaseLog) sameLog(f io.ReadSeeker, at sessiondir.Stamp) (bool, error) {
 	if p.read == 0 || at.Size < p.read || at.Inode != p.file.Inode || at.Dev != p.file.Dev {
 		return false, nil
@@ -206,8 +206,8 @@ func (s *phaseState) take(r *phaseRow, at span, most mostOf) {
 	}
 }
 
-// sorted returns the phases by time of creation, those with an unreadable one first,
-// then id.
+// sorted returns the phases by time of creation, phases with an unreadable time first, then
+// id.
 func (p *phaseLog) sorted() []*phaseState {
 	return slices.SortedStableFunc(slices.Values(p.phases), func(a, b *phaseState) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
@@ -259,16 +259,16 @@ func readRow(f io.ReadSeeker, at span) (phaseRow, error) {
 // maxSummaryText is how many bytes of an output a PhaseSummary has at most.
 const maxSummaryText = 32 << 10
 
-// maxPhaseLogs is of how many sessions a Log keeps what it read of their phases.
+// maxPhaseLogs is the number of sessions whose phase logs a Log keeps.
 const maxPhaseLogs = 8
 
-// phaseLogs are those that were asked for last.
+// phaseLogs are the phase logs of the sessions that were asked for last.
 type phaseLogs struct {
 	mu   sync.Mutex // guards kept
 	kept *cache.LRU[string, *phaseLog]
 }
 
-// of returns what is known of the phases of a session.
+// of returns the phase log of a session.
 func (ps *phaseLogs) of(sessionID string) *phaseLog {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

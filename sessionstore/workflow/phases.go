@@ -15,10 +15,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// PhaseOutputs returns the records of a session's phases by time of creation,
-// then id. A session that does not exist has none. Beside a damaged line all
-// others are returned, and an error that Is [sessionstore.ErrCorrupt]. It reads the
-// whole log; [Log.Phases] reads what is new in it, without prompts.
+// PhaseOutputs returns the records of a session's phases by time of creation, then id. A
+// session that does not exist has none. Beside a damaged line all others are returned, and
+// an error that Is [sessionstore.ErrCorrupt]. It reads the whole log; [Log.Phases] reads
+// only new lines, without prompts.
 func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
 	return l.phaseRecords(ctx, sessionID, mostOf{math.MaxInt, math.MaxInt, math.MaxInt})
 }
@@ -52,7 +52,7 @@ type PhaseSummary struct {
 	OutputSize int     `json:"output_size"` // in bytes, of the whole output
 }
 
-// Phases is what [Log.Phases] returns.
+// Phases is the result of [Log.Phases].
 type Phases struct {
 	Records []PhaseSummary // by time of creation, then id; empty, not nil, when there are none
 	Read    int64          // how many bytes of the log were read: the since of the next call
@@ -65,9 +65,9 @@ type Phases struct {
 // without a log has no phases. A last line that was not written whole is not read yet. The
 // error Is [sessionstore.ErrNotFound] when there is no such session.
 //
-// Prompts stay on the disk until [Log.Phase] is asked for one. A call reads what was
-// appended since the last one, for the eight sessions that were asked for last; it needs the
-// memory of the longest line.
+// Prompts stay on the disk until [Log.Phase] is asked for one. A call reads only the lines
+// appended since the last one, for the eight sessions that were asked for last; it needs
+// the memory of the longest line.
 func (l *Log) Phases(ctx context.Context, sessionID string, since int64) (Phases, error) {
 	p := l.phases.of(sessionID)
 	p.mu.Lock()
@@ -92,7 +92,7 @@ func (s *phaseState) summary() PhaseSummary {
 }
 
 // Phase returns the record of that id, as [Log.PhaseOutputs] has it: with its prompts and
-// all of its output. It reads what was appended to the log, and the lines that hold the
+// all of its output. It reads the lines appended to the log, and the lines that hold the
 // texts. The error Is [sessionstore.ErrNotFound] when there is no such record or session.
 func (l *Log) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseRecord, err error) {
 	p := l.phases.of(sessionID)
@@ -112,12 +112,11 @@ func (l *Log) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseR
 	return rec, err
 }
 
-// SavePhaseOutput saves p and returns the id of the phase's record. A phase has
-// one record: a later output replaces status and error, and those of prompt,
-// input and output that it has; id, name and time of creation stay. The first
-// output of a session gives it the default manifest and the status in_progress,
-// where its metadata has none. An error after the write began may leave the
-// output saved.
+// SavePhaseOutput saves p and returns the id of the phase's record. A phase has one record:
+// a later output replaces status and error, and also prompt, input and output if it has
+// them; id, name and time of creation stay. The first output of a session gives it the
+// default manifest and the status in_progress, where its metadata has none. An error after
+// the write began may leave the output saved.
 func (l *Log) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutput) (int64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
@@ -132,7 +131,7 @@ func (l *Log) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutp
 	return 0, fmt.Errorf("save phase output of session %q: %w", limits.ID(sessionID), err)
 }
 
-// check reports what is invalid in an output.
+// check returns an error if an output is invalid.
 func (p PhaseOutput) check() error {
 	if !slices.Contains([]string{running, completed, failed}, p.Status) {
 		return &textError{text: "Invalid status: " + limits.ID(p.Status) + ". Must be 'running', 'completed', or 'failed'"}

@@ -40,12 +40,12 @@ func (a *subscribers) publish(p PhaseOutput) {
 	}
 }
 
-// Subscription receives what is emitted from its beginning to its Close.
+// Subscription receives the payloads emitted from its beginning to its Close.
 type Subscription struct {
 	all  *subscribers // has this one until Close
 	wake *sync.Cond   // of mu; the queue grew, or no more comes
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	queue  []PhaseOutput
 	missed int
 	closed bool
@@ -98,8 +98,8 @@ func (s *Subscription) Missed() int {
 	return s.missed
 }
 
-// Close ends the subscription; what waits can still be read. A second Close
-// does nothing, and the error is always nil.
+// Close ends the subscription; waiting payloads can still be read. A second Close does
+// nothing, and the error is always nil.
 func (s *Subscription) Close() error {
 	s.all.remove(s)
 	s.mu.Lock()

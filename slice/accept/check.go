@@ -7,46 +7,45 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Check tells why a provider would refuse the conversation when a session is
+// Check returns the reasons why a provider would refuse the conversation when a session is
 // resumed, in the order of the messages; nothing, if it would accept it.
 //
-// A transcript belongs to no provider: a module translates it. Judged is what a
-// faithful translation sends. It takes calls from tool_calls and from blocks
-// (tool_use, tool_call), one call where both have its id; results from
-// messages of the role tool and from tool_result blocks; the name of a tool
-// from function.name, name or tool; arguments as an object or as its text; it
-// puts results that follow each other into one message; it drops thinking
-// where the provider has no place for it; it leaves out system and developer
-// messages, which go another way and are never stored. What only some versions
-// of the modules mend while they send (results that are invented or skipped,
-// unsigned thinking that is left out) is refused.
+// A transcript belongs to no provider: a module translates it. Check judges the result of a
+// faithful translation. Such a translation takes calls from tool_calls and from blocks
+// (tool_use, tool_call), one call where both have its id; results from messages of the role
+// tool and from tool_result blocks; the name of a tool from function.name, name or tool;
+// arguments as an object or as its text; it puts results that follow each other into one
+// message; it drops thinking where the provider has no place for it; it leaves out system
+// and developer messages, which go another way and are never stored. Faults that only some
+// versions of the modules mend while they send (results that are invented or skipped,
+// unsigned thinking that is left out) are refused.
 //
-// All providers want known roles, whole characters (no half of a surrogate pair, as
-// a text has that was cut in an emoji), blocks of a type that one of them takes, in
-// messages of the right role, names of tools they allow, an id for every call, and for
-// every call exactly one result, behind it. Further,
+// All providers want known roles, whole characters (no half of a surrogate pair, as in a
+// text that was cut in an emoji), blocks of a type that one of them takes, in messages of
+// the right role, names of tools they allow, an id for every call, and for every call
+// exactly one result, behind it. Further,
 //
 //   - Anthropic wants unique ids of letters, digits, _ and -, images of at most 5 MB
-//     as base64 text, also in results, texts that are not blank, thinking that is signed by it, begins its message and does not end
-//     it;
+//     as base64 text, also in results, texts that are not blank, thinking that is
+//     signed by it, begins its message and does not end it;
 //   - OpenAIChat wants ids of at most 64 characters that differ within a message;
 //   - OpenAIResponses wants them to differ everywhere, and reasoning items that
 //     are encrypted, there once, and followed by a text or a call of their message;
-//     its results may stand anywhere behind their call up to the user's next text;
+//     its results may be anywhere between their call and the user's next text;
 //   - Gemini wants texts that are not empty, and its own signatures;
 //   - Anthropic and Gemini want arguments that are objects, the user to begin,
 //     and the sides to alternate: a message that a person wrote does not follow a
 //     result or another such message, as the reference demands too, and no
 //     answer another. Messages that a tool wrote in the user's name
-//     (see [slice.IsRealUser]) may stand between them.
+//     (see [slice.IsRealUser]) may be between them.
 //
-// Messages are judged as they stand: a conversation may end with an answer, a
-// result or a question, since the next prompt is not known. To know whether
-// that is accepted, append it. Not judged are what else results hold and blocks that
-// only another provider takes, numbers of images, other sizes, whether a tool or a model
-// still exists, whether a signature is true (another provider's is found only where
-// its form tells), and what depends on options of the request, as thinking that a
-// model wants in the last turn.
+// Messages are judged without a next prompt: a conversation may end with an answer, a
+// result or a question, since the next prompt is not known. To know whether a prompt is
+// accepted, append it. Check does not judge other contents of results, blocks that only
+// another provider takes, numbers of images, other sizes, whether a tool or a model still
+// exists, and whether a signature is true (it finds another provider's signature only by
+// its form). Nor does it judge messages that depend on options of the request, such as
+// thinking that a model wants in the last turn.
 //
 // It takes linear time.
 func Check(p Provider, msgs []sessionstore.Message) []Refusal {
@@ -70,8 +69,8 @@ func Check(p Provider, msgs []sessionstore.Message) []Refusal {
 	return refused
 }
 
-// read examines every message on its own. It returns what is sent of each, and
-// what a provider would refuse.
+// read examines every message on its own. It returns the part of each that is sent, and the
+// reasons for which a provider would refuse it.
 func (r rules) read(msgs []sessionstore.Message) (rows []sent, refused []Refusal) {
 	rows = make([]sent, len(msgs))
 	seen := map[string]bool{}
@@ -107,13 +106,13 @@ func (m matching) refusals(rows []sent) (list []Refusal) {
 	return list
 }
 
-// ref names a call or a result: element n of those of message row.
+// ref names a call or a result: element n of the calls or results of message row.
 type ref struct{ row, n int }
 
 // pair is a call and its result.
 type pair struct{ call, result ref }
 
-// reason tells why the result of a pair is not in its place.
+// reason returns the reason why the result of a pair is out of its place.
 func (p pair) reason() Reason {
 	if p.result.row < p.call.row {
 		return ResultEarly
@@ -121,7 +120,7 @@ func (p pair) reason() Reason {
 	return ResultLate
 }
 
-// matching tells which results answer which calls, as a provider sees them.
+// matching pairs results with calls, as a provider sees them.
 type matching struct {
 	calls   []ref // all calls, in the order of the messages
 	results []ref // all results, in the order of the messages
@@ -194,16 +193,15 @@ func (m *matching) answer(call int) (result ref, ok bool) {
 	return ref{}, false
 }
 
-// stand is whose turn it is at a message. row is the message's index, or -1 for
-// a message that is still to be inserted.
+// stand is the side to which a message belongs. row is the message's index, or -1 for a
+// message that is still to be inserted.
 type stand struct {
 	who side
 	row int
 }
 
-// stands returns whose turn it is at every message once every result stands in
-// its place. So a misplaced result is not reported a second time as a wrong
-// order.
+// stands returns the side of every message once every result is in its place. So a
+// misplaced result is not reported a second time as a wrong order.
 func stands(rows []sent, m matching) []stand {
 	leaving := map[int]int{} // how many results leave a message
 	for _, list := range [][]ref{m.stray, m.surplus} {

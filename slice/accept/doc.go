@@ -3,5 +3,5 @@
 //
 // [Check] returns the reasons why the provider would refuse it, and [Fix] the changed
 // messages, with every change, so that each can be shown and undone. Neither touches the
-// stored session: slice.RepairSession writes what Fix returns.
+// stored session: slice.RepairSession writes the result of Fix.
 package accept

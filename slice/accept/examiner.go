@@ -14,7 +14,7 @@ type finding struct {
 	id     string
 }
 
-// examiner examines one message, and mends what is wrong within it.
+// examiner examines one message, and mends the faults within it.
 type examiner struct {
 	rules
 	sent
@@ -23,7 +23,7 @@ type examiner struct {
 	line     []byte // as mended so far
 	found    []finding
 	thinks   bool // it has a thinking_block that is sent
-	reminder bool // a text in it is no person's
+	reminder bool // a text in it was not written by a person
 }
 
 func (e *examiner) report(why Reason, id string) { e.found = append(e.found, finding{why, id}) }
@@ -32,8 +32,7 @@ func (e *examiner) set(name string, value []byte) {
 	e.line = pyjson.TrimSpace(pyjson.Splice(e.line, name, value))
 }
 
-// What fills messages that would be empty. The user's is marked as no
-// person's.
+// The texts for messages that would be empty. The user's is marked as written by a tool.
 const (
 	emptyAnswer   = "(This answer was empty.)"
 	emptyQuestion = "<system-reminder>This message was empty.</system-reminder>"
@@ -55,17 +54,17 @@ func (e *examiner) isBlank(raw []byte) bool {
 	return e.blank(pyjson.Text(raw))
 }
 
-// sent is what a provider gets of one message.
+// sent is the part of one message that a provider gets.
 type sent struct {
 	who       side
-	rest      side // whose it is if its results are not counted
+	rest      side // the side of the message without its results
 	calls     []sentCall
 	results   []sentResult
 	closes    bool     // results behind it are not adjacent to the calls before it
 	reasoning []string // ids of reasoning items
 }
 
-// side is whose a message is to a provider.
+// side is the side of a conversation that a message belongs to, as a provider sees it.
 type side int
 
 const (
@@ -82,7 +81,7 @@ type sentCall struct {
 	places []place
 }
 
-// place is where a call stands: an element of tool_calls, or of content.
+// place is the place of a call: an element of tool_calls, or of content.
 type place struct {
 	listed bool
 	at     int
@@ -102,7 +101,7 @@ func textOf(raw []byte) string {
 	return text
 }
 
-// blockKind is what a provider makes of a block.
+// blockKind is a provider's view of a block.
 type blockKind int
 
 const (

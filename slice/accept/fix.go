@@ -12,7 +12,7 @@ import (
 
 // Fixed is a conversation that was made acceptable, and how.
 type Fixed struct {
-	Messages   []sessionstore.Message // what is accepted; messages that were not touched are the same values
+	Messages   []sessionstore.Message // the accepted messages; messages that were not touched are the same values
 	Amendments []Amendment            // in the order of the conversation
 }
 
@@ -20,7 +20,7 @@ type Fixed struct {
 // in one place and inserted in another.
 type Amendment struct {
 	Kind    AmendKind
-	Reasons []Reason             // what it mends, each once
+	Reasons []Reason             // the refusals that it mends, each once
 	Row     int                  // index among the messages that were given; of an inserted one, of the message behind it
 	At      int                  // index among the mended messages; of a dropped one, of the message behind it
 	Old     sessionstore.Message // zero for an inserted message
@@ -37,26 +37,23 @@ const (
 	Dropped
 )
 
-// Fix returns the conversation with the least changed so that the provider
-// accepts it (see [Check]). What is accepted already is returned as it is,
-// and mending twice is mending once.
+// Fix returns the conversation with the least changed so that the provider accepts it (see
+// [Check]). Accepted messages are returned unchanged, and mending twice is mending once.
 //
-// What is least: no text and no call is ever taken out, no call is made up, and
-// no result given to another call.
-// To replace a message is less than to move one, to insert one is more, and
-// to drop one is most:
+// The least change means: no text and no call is ever taken out, no call is made up, and no
+// result given to another call. To replace a message is less than to move one, to insert
+// one is more, and to drop one is most:
 //
-//   - Within a message, thinking that is refused goes, and blocks that are
-//     blank, broken, of another role or, but for their text, of a type that no
-//     provider takes; an image that is too large gives way to a text that says so;
-//     results are put first; names and ids
-//     that are not allowed are changed, an id in call and result alike;
-//     arguments become the member arguments of an object; half of a surrogate
-//     pair becomes U+FFFD; a role that is
-//     unknown becomes user; what would be empty gets a text that says so.
+//   - Within a message, thinking that is refused goes, and blocks that are blank,
+//     broken, of another role or, but for their text, of a type that no provider
+//     takes; an image that is too large gives way to a text that says so; results
+//     are put first; names and ids that are not allowed are changed, an id in call
+//     and result alike; arguments become the member arguments of an object; half of
+//     a surrogate pair becomes U+FFFD; a role that is unknown becomes user; content
+//     that would be empty gets a text that says so.
 //   - A result that is not in its place is moved right behind its call; a block
 //     that shares its message becomes a message of its own.
-//   - A call without a result gets one that says that none was captured.
+//   - A call without a result gets a result that says that none was captured.
 //   - Where sides do not alternate, the missing one gets a message. A user's
 //     message is marked as not a person's, but begins a turn (see [Turns]).
 //   - Results without a call are dropped, and further results of a call; the
@@ -89,7 +86,7 @@ func Fix(p Provider, msgs []sessionstore.Message) (Fixed, error) {
 	return mended, nil
 }
 
-// mending compares what was given with what has become of it.
+// mending compares the given messages with the mended ones.
 func (m *fixer) mending() Fixed {
 	out := Fixed{Messages: m.messages()}
 	next := 0
@@ -142,12 +139,12 @@ func (m Fixed) Undo(msgs []sessionstore.Message) ([]sessionstore.Message, error)
 	return append(out, msgs[next:]...), nil
 }
 
-// mendRows mends what is wrong within messages.
+// mendRows mends the faults within messages.
 func (m *fixer) mendRows() {
 	seen := map[string]bool{}
 	var buf []byte
 	for i := range m.pieces {
-		for range 4 { // what was taken out may leave something else to mend
+		for range 4 { // a removed block may leave something else to mend
 			buf = m.pieces[i].msg.AppendTo(buf[:0])
 			s, found, line := m.examine(m.pieces[i].msg, buf, seen)
 			if len(found) == 0 {

@@ -13,7 +13,7 @@ type pairFixer struct {
 	*fixer
 	rows   []sent
 	out    map[ref]Reason  // results that are removed from their message
-	behind map[int][]piece // what is inserted right behind a message
+	behind map[int][]piece // the pieces to insert right behind a message
 }
 
 // mendPairs gives every call one result, right behind it, and removes the other

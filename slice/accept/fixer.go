@@ -20,7 +20,7 @@ type fixer struct {
 // piece is a message of the conversation as far as it is mended.
 type piece struct {
 	msg     sessionstore.Message
-	row     int // of the given message that it is or stands for, or -1
+	row     int // of the given message that it is or replaces, or -1
 	changed bool
 	moved   bool
 	why     []Reason
@@ -36,7 +36,7 @@ func (m *fixer) start() {
 
 // parse returns the message of a line.
 func (m *fixer) parse(line []byte) sessionstore.Message {
-	msg, err := sessionstore.ParseMessage(bytes.ReplaceAll(line, []byte{'\r'}, []byte{' '})) // it can only stand between members
+	msg, err := sessionstore.ParseMessage(bytes.ReplaceAll(line, []byte{'\r'}, []byte{' '})) // it can only be between members
 	if err != nil && m.err == nil {
 		m.err = fmt.Errorf("change messages: %w", err)
 	}
@@ -74,7 +74,7 @@ func (m *fixer) messages() []sessionstore.Message {
 	return msgs
 }
 
-// rows returns what is sent of the pieces.
+// rows returns the parts of the pieces that are sent.
 func (m *fixer) rows() []sent {
 	rows, _ := m.read(m.messages())
 	return rows

@@ -12,7 +12,7 @@ type Provider int
 // The providers.
 const (
 	Anthropic       Provider = iota // the Messages API
-	OpenAIChat                      // the Chat Completions API and what imitates it
+	OpenAIChat                      // the Chat Completions API and APIs like it
 	OpenAIResponses                 // the Responses API, stateless: reasoning goes along encrypted
 	Gemini                          // the Gemini API
 )
@@ -26,7 +26,7 @@ func (p Provider) String() string {
 	return names[p]
 }
 
-// rules is what a provider wants of a conversation.
+// rules are the demands of a provider on a conversation.
 type rules struct {
 	provider   Provider
 	blank      func(text string) bool // such a text is as good as none
@@ -34,11 +34,11 @@ type rules struct {
 	idLimit    int                    // characters of a call's id; 0: any number
 	plainIDs   bool                   // ids have letters, digits, _ and - only
 	nameLimit  int                    // characters of a tool's name
-	nameMarks  string                 // what a name may have besides letters and digits
+	nameMarks  string                 // the characters of a name besides letters and digits
 	nameLetter bool                   // a name begins with a letter or _
 	objects    bool                   // arguments are a JSON object
 	unique     scope                  // where no two calls may have one id
-	adjacent   bool                   // results stand right behind the message with their calls, not only before the user's next text
+	adjacent   bool                   // results are right behind the message with their calls, not only before the user's next text
 	alternate  bool                   // the user begins, and the user's and the model's messages alternate
 	imageLimit int                    // bytes of an image as base64; 0: not judged
 }
@@ -52,7 +52,7 @@ const (
 	everywhere
 )
 
-// rulesOf returns what a provider wants, and false for no provider.
+// rulesOf returns the rules of a provider, and false for no provider.
 func rulesOf(p Provider) (r rules, ok bool) {
 	r = rules{provider: p, blank: func(string) bool { return false }, nameLimit: 64, nameMarks: "_-"}
 	switch p {
@@ -89,7 +89,7 @@ func (r rules) goodName(name string) bool {
 		(!r.nameLetter || isLetter(rune(name[0])) || name[0] == '_')
 }
 
-// anyName stands for a name that is missing.
+// anyName replaces a name that is missing.
 const anyName = "unknown_tool"
 
 // mendName returns the name that a tool may be called by which is most like name.
@@ -128,7 +128,7 @@ func only(text, marks string) bool {
 // Reason is why a provider would refuse a conversation. Its text is stable.
 type Reason string
 
-// The reasons. Which provider refuses what is said at [Check].
+// The reasons. [Check] says which provider refuses which messages.
 const (
 	UnknownRole     Reason = "unknown_role"        // the role is none of user, assistant, tool
 	BadContent      Reason = "bad_content"         // content is neither text nor blocks, or has half a surrogate pair
@@ -137,7 +137,7 @@ const (
 	EmptyContent    Reason = "empty_content"       // there is nothing to send
 	BlankText       Reason = "blank_text"          // a text among other things is empty
 	LargeImage      Reason = "large_image"         // an image, also one in a result, has more bytes than the provider takes
-	ResultNotFirst  Reason = "result_not_first"    // in its message something stands before a result
+	ResultNotFirst  Reason = "result_not_first"    // in its message something comes before a result
 	RolesInARow     Reason = "roles_in_a_row"      // two messages of one side follow each other
 	FirstNotUser    Reason = "first_not_user"      // the first message is not the user's
 	UnknownProvider Reason = "unknown_provider"    // there is no such [Provider]
@@ -152,14 +152,14 @@ const (
 	ResultNoCall    Reason = "result_without_call"
 	DuplicateResult Reason = "duplicate_result"    // the call has a result already
 	ResultEarly     Reason = "result_before_call"  // Other is the message with the call
-	ResultLate      Reason = "result_out_of_place" // something stands between; Other is the message with the call
+	ResultLate      Reason = "result_out_of_place" // something comes between; Other is the message with the call
 
 	UnsignedThinking Reason = "unsigned_thinking"          // the signature, or the encrypted reasoning, is missing, null or empty
 	ForeignThinking  Reason = "foreign_thinking"           // another provider's reasoning
 	BrokenThinking   Reason = "broken_thinking"            // without its text or data
 	ThinkingNotFirst Reason = "thinking_not_first"         // an answer with thinking begins with something else
 	ThinkingLast     Reason = "thinking_last"              // an answer ends with thinking
-	DuplicateReason  Reason = "duplicate_reasoning"        // reasoning with that id stands before
+	DuplicateReason  Reason = "duplicate_reasoning"        // earlier reasoning has that id
 	ReasoningAlone   Reason = "reasoning_without_follower" // no text and no call follow it in its message
 )
 
@@ -171,8 +171,8 @@ type Refusal struct {
 	CallID string // id of the call, "" if there is none
 }
 
-// String says where it is, what is wrong and what to do, without content of
-// the message. Messages are numbered from 1, as the lines of a transcript are.
+// String returns the place, the fault and its remedy, without content of the message.
+// Messages are numbered from 1, as the lines of a transcript are.
 func (r Refusal) String() string {
 	text := advice[r.Reason]
 	if r.CallID != "" {
@@ -187,7 +187,7 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("message %d: %s", r.Row+1, text)
 }
 
-// advice is what is wrong, and what to do.
+// advice has the fault and its remedy for each reason.
 var advice = map[Reason]string{
 	UnknownRole:     "the role is unknown; make it user, assistant or tool",
 	BadContent:      "the content is neither text nor blocks, or has half a character; make it one of them, without that",

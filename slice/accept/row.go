@@ -6,9 +6,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// examine returns what is sent of a message, what a provider would refuse in
-// it, and its line with that mended. seen are the ids of the reasoning items
-// in earlier messages.
+// examine returns the part of a message that is sent, the faults for which a provider would
+// refuse it, and its line with these mended. seen are the ids of the reasoning items in
+// earlier messages.
 func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool) (s sent, found []finding, mended []byte) {
 	e := &examiner{rules: r, seen: seen, role: m.Role(), line: pyjson.TrimSpace(line)}
 	if e.role == "system" || e.role == "developer" {
@@ -65,8 +65,8 @@ func (e *examiner) pairs() {
 	}
 }
 
-// pairedBlock returns an element of content without halves of surrogate pairs in
-// its texts. Of thinking nothing is left: its signature is that of another text.
+// pairedBlock returns an element of content without halves of surrogate pairs in its texts.
+// It drops thinking with such a half: the signature is for another text.
 func (e *examiner) pairedBlock(raw []byte) []byte {
 	f := turns.Members(raw, "type", "content")
 	switch textOf(f[0]) {

@@ -21,7 +21,7 @@ func (e *examiner) thinkingMember() {
 	e.thinks = true
 }
 
-// thinkingBlock tells what a provider makes of a block of thinking.
+// thinkingBlock returns the kind of a block of thinking for a provider.
 func (e *examiner) thinkingBlock(raw []byte, kind string) blockKind {
 	f := turns.Members(raw, "thinking", "signature", "content", "data")
 	why, sends := Reason(""), true
@@ -91,8 +91,8 @@ func (e *examiner) reasoningItem(f [4][]byte) Reason {
 	return ""
 }
 
-// isOpenAI reports whether the member content of thinking is what OpenAI's
-// reasoning is stored as: [encrypted, id].
+// isOpenAI reports whether the member content of thinking has the form in which OpenAI's
+// reasoning is stored: [encrypted, id].
 func isOpenAI(content []byte) bool { return strings.HasPrefix(reasoningID(content), "rs_") }
 
 func reasoningID(content []byte) string { return elementText(content, 1) }
@@ -112,7 +112,7 @@ func elementText(arr []byte, at int) string {
 	return ""
 }
 
-// thinkingOrder examines where thinking stands in an answer.
+// thinkingOrder examines the place of thinking in an answer.
 func (e *examiner) thinkingOrder(list []block) []block {
 	isThinking := func(b block) bool { return b.kind == thinking }
 	if !slices.ContainsFunc(list, isThinking) {

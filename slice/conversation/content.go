@@ -118,7 +118,7 @@ func valueText(raw []byte) string {
 	return string(raw)
 }
 
-// thinking returns what the model thought before it answered.
+// thinking returns the thoughts of the model before its answer.
 func thinking(m sessionstore.Message) string {
 	if raw, ok := m.Lookup("thinking_text"); ok {
 		if t := text(raw); t != "" {

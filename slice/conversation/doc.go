@@ -1,10 +1,9 @@
-// Package conversation turns the messages of a session into what people see of
-// them, for programs that show sessions: a panel, a chat, a report. A [View] knows
-// the turns, shows the result of a tool with the call that it answers, tells
-// messages that a program wrote in the user's name, and cuts long texts to the
-// limits of the caller. sessionstore/archive and examples/viewer show sessions
-// with it.
+// Package conversation turns the messages of a session into a form for people, for programs
+// that show sessions: a panel, a chat, a report. A [View] knows the turns, shows the result
+// of a tool with the call that it answers, marks messages that a program wrote in the
+// user's name, and cuts long texts to the limits of the caller. sessionstore/archive and
+// examples/viewer show sessions with it.
 //
-// The package is pure: it opens no files and asks no clock. Texts are those of the
-// messages, unescaped: who shows them in HTML or on a terminal escapes them.
+// The package is pure: it opens no files and asks no clock. Texts are the texts of the
+// messages, unescaped: a program that shows them in HTML or on a terminal escapes them.
 package conversation

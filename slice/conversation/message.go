@@ -11,7 +11,7 @@ import (
 // the end of a character, and only where it is more than a quarter longer: a little
 // more is not worth a click.
 type Limits struct {
-	Text int // of what was written or thought
+	Text int // of texts and thoughts
 	Tool int // of arguments and results
 }
 
@@ -22,7 +22,7 @@ type Text struct {
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// Message is what people see of a message.
+// Message is a message in the form for people.
 type Message struct {
 	N         int      `json:"n"`                   // its index, from 0
 	Role      string   `json:"role"`                // "" where it has none
@@ -30,24 +30,24 @@ type Message struct {
 	Turn      int      `json:"turn"`                // from 1; 0: before the first
 	Starts    bool     `json:"starts,omitempty"`    // it begins the turn
 	Injected  bool     `json:"injected,omitempty"`  // a program wrote it in the user's name, as a reminder
-	Text      *Text    `json:"body,omitempty"`      // what it says; nil where that is nothing
-	Thinking  *Text    `json:"thinking,omitempty"`  // what the model thought before; nil where that is nothing
-	Calls     []Call   `json:"calls,omitempty"`     // in the order in which they stand there
+	Text      *Text    `json:"body,omitempty"`      // its text; nil if it has none
+	Thinking  *Text    `json:"thinking,omitempty"`  // the model's thoughts before it; nil if there are none
+	Calls     []Call   `json:"calls,omitempty"`     // in their order in the message
 	Results   []Result `json:"results,omitempty"`   // those that no call shows
 	Elsewhere bool     `json:"elsewhere,omitempty"` // it has nothing but results that calls show
 }
 
-// Call is what people see of the call of a tool.
+// Call is the call of a tool in the form for people.
 type Call struct {
 	ID        string  `json:"id"`   // "" where it has none
 	Name      string  `json:"name"` // of the tool
 	Arguments Text    `json:"arguments"`
 	Result    *Result `json:"result,omitempty"`    // nil where it has none
 	Orphan    bool    `json:"orphan,omitempty"`    // it has no result
-	Misplaced bool    `json:"misplaced,omitempty"` // its result stands where providers refuse it
+	Misplaced bool    `json:"misplaced,omitempty"` // its result is in a place where providers refuse it
 }
 
-// Result is what people see of the result of a call.
+// Result is the result of a call in the form for people.
 type Result struct {
 	N    int    `json:"n"`  // index of its message
 	ID   string `json:"id"` // of the call

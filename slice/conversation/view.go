@@ -15,7 +15,7 @@ type View struct {
 	rows []row
 }
 
-// row is what is known of a message from the others.
+// row holds the facts about a message that follow from the others.
 type row struct {
 	turn    int // from 1; 0: before the first
 	starts  bool
@@ -27,11 +27,11 @@ type row struct {
 type call struct {
 	sessionstore.ToolCall
 	from   place // of the result; row -1: there is none
-	astray bool  // something stands between the call and its result
+	astray bool  // something comes between the call and its result
 }
 
-// place is where a result stands: the block of a message's content, and -1
-// for the message itself.
+// place is the place of a result: the block of a message's content, and -1 for the message
+// itself.
 type place struct{ row, block int }
 
 // New returns the view of the messages of a transcript, from its beginning. It
@@ -58,8 +58,8 @@ func New(msgs []sessionstore.Message) (*View, error) {
 // Len returns the number of messages.
 func (c *View) Len() int { return len(c.msgs) }
 
-// pair gives each call the first result behind it that has its id and is not
-// given yet. What is left over stands alone, and is shown so.
+// pair gives each call the first result behind it that has its id and is not given yet.
+// Results that are left are shown alone.
 func (c *View) pair() {
 	astray := map[string]bool{}
 	for _, id := range c.Diagnosis.Misplaced {

@@ -25,7 +25,7 @@ type store interface {
 	Close() error
 }
 
-// durability is what an append waits for.
+// durability is the kind of sync that an append waits for.
 type durability string
 
 const (
@@ -193,7 +193,7 @@ func flood(st store, g, n int) (time.Duration, error) {
 	return took, errors.Join(errs...)
 }
 
-// line is what is appended, of about a kilobyte.
+// line is the appended line, of about a kilobyte.
 var line = append(bytes.Repeat([]byte("The store writes a line and returns. "), 27), '\n')
 
 // messages returns the first n lines of the transcript of n messages.
@@ -209,8 +209,8 @@ func messages(n int) ([][]byte, error) {
 	return lines[:n], nil
 }
 
-// peakMemory returns the peak resident memory of this process in MiB, 0 where
-// the system does not tell in the manner of Linux.
+// peakMemory returns the peak resident memory of this process in MiB, 0 where the system
+// does not report it in the manner of Linux.
 func peakMemory() float64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// hasSQLite tells whether SQLite is part of the program.
+// hasSQLite reports whether SQLite is part of the program.
 const hasSQLite = true
 
 // database is SQLite with a write-ahead log and one row a message.
@@ -116,7 +116,7 @@ func (st *database) names() ([]string, error) {
 	return all[string](st.db, `SELECT id FROM sessions ORDER BY modified DESC`)
 }
 
-// all returns the only column of what the query finds. Scan copies it.
+// all returns the only column of the rows that the query finds. Scan copies it.
 func all[T any](db *sql.DB, query string, args ...any) (found []T, err error) {
 	rows, err := db.Query(query, args...)
 	if err != nil {

@@ -4,8 +4,8 @@ package main
 
 import "fmt"
 
-// hasSQLite tells whether SQLite is part of the program. It is a lot to
-// compile, and is measured on Linux alone.
+// hasSQLite reports whether SQLite is part of the program. SQLite takes long to compile,
+// and is measured on Linux alone.
 const hasSQLite = false
 
 func openSQLite(string, durability) (store, error) { return nil, fmt.Errorf("sqlite: %w", errNone) }

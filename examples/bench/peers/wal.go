@@ -11,7 +11,7 @@ import (
 // journal is tidwall/wal with one entry a message.
 type journal struct {
 	log  *wal.Log
-	mu   sync.Mutex // guards last: entries are numbered by who writes them
+	mu   sync.Mutex // guards last: the writer numbers its entry
 	last uint64
 }
 

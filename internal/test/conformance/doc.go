@@ -4,11 +4,11 @@
 //	go test -v ./internal/test/conformance [-golden DIR]...
 //
 // A case either has the reference's outcome, or the outcome that the rules of
-// testdata/golden/deviations.json make of it. The rules in force are always
-// those of the repository, whatever directory the vectors come from, and they
-// judge what a case does, never what it is called.
+// testdata/golden/deviations.json make of it. The rules in force are always the
+// repository's, whatever directory the vectors come from, and they judge the actions of a
+// case, never its name.
 //
-// Where outcomes differ, a small model of a session's directory predicts both
-// sides: without rules it must give what the reference did, with rules what
-// this module did. The rules that made the difference are counted.
+// Where outcomes differ, a small model of a session's directory predicts both sides:
+// without rules it must give the reference's outcome, with rules this module's. The rules
+// that made the difference are counted.
 package conformance

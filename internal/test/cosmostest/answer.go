@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An answer is what the server sends, or the result of one operation of a batch.
+// An answer is an answer of the server, or the result of one operation of a batch.
 type answer struct {
 	status  int
 	sub     int

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A TokenState is what the account thinks of a bearer token.
+// A TokenState is the validity of a bearer token at the account.
 type TokenState int
 
 // The states of a token.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A resource is what the last part of a link is.
+// A resource is the type of the last part of a link.
 type resource string
 
 const (
@@ -23,7 +23,7 @@ const (
 type call struct {
 	Request
 	kind   resource
-	link   string // what is signed: the resource, or the owner of the list
+	link   string // the signed part: the resource, or the owner of the list
 	base   string // scheme and host that the client used
 	header http.Header
 	fault  Fault
@@ -31,12 +31,12 @@ type call struct {
 
 const (
 	maxItem    = 2 << 20           // bytes of a document, and of a request
-	maxRequest = 2*maxItem + 1<<20 // what is read of a body: more is refused unread
+	maxRequest = 2*maxItem + 1<<20 // limit for reading a body: more is refused unread
 	keyHeader  = "x-ms-documentdb-partitionkey"
 	maxKey     = 2048 // bytes of a partition key
 )
 
-// newCall reads a request to its end, and what it is about.
+// newCall reads a request to its end, with its operation and the resource.
 func newCall(r *http.Request) (c *call, no *answer, err error) {
 	c = &call{header: r.Header.Clone(), base: baseOf(r)}
 	c.Method, c.Partition = r.Method, r.Header.Get(keyHeader)
@@ -71,7 +71,7 @@ func baseOf(r *http.Request) string {
 // pathShape has kinds of resources, each before the name of one.
 var pathShape = regexp.MustCompile(`^/?(?:(dbs)(?:/([^/]+)(?:/(colls)(?:/([^/]+)(?:/(docs)(?:/([^/]+))?)?)?)?)?)?/?$`)
 
-// route fills what the path leads to.
+// route fills in the resource that the path leads to.
 func (c *call) route(path string) *answer {
 	parts := pathShape.FindStringSubmatch(path)
 	if parts == nil {
@@ -104,7 +104,7 @@ func (c *call) route(path string) *answer {
 	return nil
 }
 
-// operations are what methods do with resources, and with "/" with lists of them.
+// operations are the operations by method and resource; a / marks lists of resources.
 var operations = map[string]Op{
 	"GET ": OpAccount, "POST dbs/": OpControl, "POST colls/": OpControl, "POST docs/": OpCreate,
 	"GET colls": OpControl, "DELETE colls": OpControl,

@@ -1,13 +1,12 @@
 package cosmostest
 
-// The charges are a model. What is published of the real ones
-// (learn.microsoft.com, azure/cosmos-db/optimize-cost-reads-writes): a point
-// read of 1 KB costs 1 unit and of 100 KB 10; an insert of 1 KB without
-// indexes 5.5, of 100 KB about ten times that; replacing an item costs twice
-// its insertion; each indexed property adds to a write, here the id and the
-// partition key. Between these points
-// the model is a straight line. The share of an indexed value, the price of a
-// query and that of refusals are assumptions near what users report.
+// The charges are a model. The published facts about the real charges (learn.microsoft.com,
+// azure/cosmos-db/optimize-cost-reads-writes) are: a point read of 1 KB costs 1 unit and of
+// 100 KB 10; an insert of 1 KB without indexes 5.5, of 100 KB about ten times that;
+// replacing an item costs twice its insertion; each indexed property adds to a write, here
+// the id and the partition key. Between these points the model is a straight line. The
+// share of an indexed value and the prices of a query and of refusals are assumptions near
+// the figures that users report.
 const (
 	insertFactor  = 5.5
 	termCharge    = 0.2
@@ -15,7 +14,7 @@ const (
 	pageCharge    = 2.8
 	loadFactor    = 0.25 // of a point read, for each document that a query loads
 	refusedCharge = 1.24 // 404, 409, 412 and the like
-	controlCharge = 2    // of what concerns databases and containers
+	controlCharge = 2    // of operations on databases and containers
 )
 
 // ReadCharge returns the request units of a point read of so many bytes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A definition is what the properties of a container mean.
+// A definition is a container by its properties.
 type definition struct {
 	properties document
 	key        string // the member that is the partition key
@@ -26,8 +26,8 @@ func named(body []byte) (document, *answer) {
 	return d, nil
 }
 
-// propertiesOf returns the properties of a container as this project has them: one member of
-// documents is the partition key, and beside the id the only one that is indexed.
+// propertiesOf returns the properties of a container as this project has them: one member
+// of documents is the partition key, and beside the id only this member is indexed.
 func propertiesOf(id, key string) []byte {
 	return fmt.Appendf(nil, `{"id":%s,"partitionKey":{"paths":[%s],"kind":"Hash","version":2},"indexingPolicy":{"automatic":true,`+
 		`"indexingMode":"consistent","includedPaths":[{"path":%s}],"excludedPaths":[{"path":"/*"}]}}`, quoted(id), quoted(key), quoted(key+"/?"))

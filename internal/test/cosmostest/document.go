@@ -136,7 +136,7 @@ func number(f float64) value {
 // quoted returns a text as a value.
 func quoted(text string) value { return value(pyjson.AppendQuoted(nil, text, pyjson.Style{})) }
 
-// text returns what a string says, "" for another value.
+// text returns the text of a string, "" for another value.
 func (v value) text() string {
 	if !v.isText() {
 		return ""

@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// ServeHTTP serves a request that came over a network. A broken connection is one that is
-// closed without an answer; where the connection cannot be had, as with HTTP/2, the answer is
-// that of a broken gateway.
+// ServeHTTP serves a request that came over a network. To break the connection, it closes
+// it without an answer; where the connection cannot be had, as with HTTP/2, the answer is
+// the status of a broken gateway.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, err := s.exchange(r)
 	if err == nil {
@@ -100,7 +100,8 @@ func (s *Server) Inject(p Plan) {
 	s.plan = p
 }
 
-// arrive numbers a call and gives it its fault. What is to come once more with it is served.
+// arrive numbers a call and gives it its fault. It also serves the requests that come once
+// more after this one.
 func (s *Server) arrive(c *call) {
 	s.arrival.Lock()
 	defer s.arrival.Unlock()

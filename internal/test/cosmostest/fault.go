@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An Op is what a request does.
+// An Op is the operation of a request.
 type Op string
 
 // The operations. OpControl is every other one on databases and containers.
@@ -28,7 +28,7 @@ func (op Op) Writes() bool { return op.Data() && op != OpRead && op != OpQuery }
 // Data reports whether the operation is on documents.
 func (op Op) Data() bool { return op != OpAccount && op != OpControl && op != "" }
 
-// A Request tells what a client asks.
+// A Request describes a client's request.
 type Request struct {
 	N         int // from 1, in the order of arrival
 	Op        Op
@@ -41,7 +41,7 @@ type Request struct {
 	At        time.Time
 }
 
-// A Record tells what became of a request.
+// A Record is the result of a request.
 type Record struct {
 	Request
 	Status  int     // 0: no answer was sent
@@ -50,15 +50,14 @@ type Record struct {
 	Sent    int     // bytes of the answer's body
 }
 
-// A Fault is what happens to a request beyond being served. Its fields combine; the zero
-// value is no fault.
+// A Fault changes how a request is served. Its fields combine; the zero value is no fault.
 type Fault struct {
 	Delay      time.Duration // before the request is applied
 	Hold       time.Duration // after it was applied, before the answer
 	Status     int           // refused with it, not applied
 	SubStatus  int           // of Status
 	RetryAfter time.Duration // of Status, in milliseconds
-	Operation  int           // batches: Status is that of this operation, from 1, or of the last; the others are 424
+	Operation  int           // batches: Status is for this operation, from 1, or for the last; the others are 424
 	Drop       bool          // not applied, and the connection breaks
 	Lose       bool          // applied, and the connection breaks
 	Duplicate  bool          // applied twice; the first answer is sent
@@ -85,8 +84,8 @@ func Delay(d time.Duration) Fault { return Fault{Delay: d} }
 // Duplicate applies the request twice.
 func Duplicate() Fault { return Fault{Duplicate: true} }
 
-// A Plan chooses the fault of a request. Calls come one after the other, in order of N; those
-// of one Server are never concurrent.
+// A Plan chooses the fault of a request. Calls come one after the other, in order of N;
+// calls for one Server are never concurrent.
 type Plan func(Request) Fault
 
 // At gives f to request n and to no other.
@@ -129,9 +128,9 @@ func First(plans ...Plan) Plan {
 // Always gives f to every request.
 func Always(f Fault) Plan { return func(Request) Fault { return f } }
 
-// Random gives one of faults to a share (0 to 1) of the requests. What a request gets depends
-// on the seed, its operation, partition and id, and how many such came before it: not on what
-// other requests come between, which is by chance when a client works with several
+// Random gives one of faults to a share (0 to 1) of the requests. The fault of a request
+// depends on the seed, its operation, partition and id, and how many such came before it:
+// not on other requests in between, which come by chance when a client works with several
 // goroutines. The plan counts: it is for one Server.
 func Random(seed uint64, share float64, faults ...Fault) Plan {
 	seen := map[string]uint64{}

@@ -77,8 +77,8 @@ func (s *Server) Put(db, container, body string) error {
 	return nil
 }
 
-// Edit damages a document: its content becomes what edit returns, a JSON object, and its etag
-// and time stay.
+// Edit damages a document: edit returns its new content, a JSON object. Its etag and time
+// stay.
 func (s *Server) Edit(db, container, partition, id string, edit func(body []byte) []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,9 +127,9 @@ func (s *Server) Wipe() {
 	}
 }
 
-// Split makes a container what it is while the service splits its physical partitions: for
-// the time takes, requests on documents are refused with 410 and 1007. Session tokens and
-// continuations from before are good after it.
+// Split puts a container into the state in which the service splits its physical
+// partitions: for the time takes, requests on documents are refused with 410 and 1007.
+// Session tokens and continuations from before are good after it.
 func (s *Server) Split(db, container string, takes time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,8 +154,8 @@ func (s *Server) Snapshot() *Snapshot {
 	return &Snapshot{copyDatabases(s.databases), s.made}
 }
 
-// Restore makes the account what it was. Answers under way and requests to come once more
-// are not part of it; sessions that saw more find their tokens refused.
+// Restore puts the account into the state of a snapshot. Answers under way and requests to
+// come once more are not part of it; sessions that saw more find their tokens refused.
 func (s *Server) Restore(snapshot *Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

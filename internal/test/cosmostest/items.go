@@ -69,8 +69,8 @@ func (v view) read(key, id, known string) *answer {
 	return &answer{status: http.StatusOK, etag: doc.etag, body: doc.data, charge: ReadCharge(len(doc.data))}
 }
 
-// apply does one write of a transaction. The caller takes back what was done before one
-// that fails.
+// apply does one write of a transaction. When it fails, the caller takes back the writes
+// before it.
 func (t *tx) apply(key string, w write) *answer {
 	next, no := t.draft(key, w)
 	if no != nil {
@@ -212,8 +212,8 @@ func parseBatch(body []byte) ([]write, *answer) {
 	return out, nil
 }
 
-// batchAnswer gives the result of each of n operations. After one that failed, which is the
-// last of the results, all others are 424, and nothing was written.
+// batchAnswer gives the result of each of n operations. After a failed operation, which is
+// the last of the results, all others are 424, and nothing was written.
 func batchAnswer(results []*answer, n int) *answer {
 	last := results[len(results)-1]
 	a := &answer{status: http.StatusOK}

@@ -21,7 +21,7 @@ var queryShape = regexp.MustCompile(`^SELECT c\.id, c\.label, c\.type, c\.v, c\.
 // selected are the members that it selects.
 var selected = []string{"id", "label", "type", "v", "_etag", "_ts"}
 
-// A query is what the parameters of one say.
+// A query holds the parameters of a query.
 type query struct {
 	part, after string
 	end         *string // nil: there is none
@@ -67,13 +67,13 @@ func parseQuery(body []byte) (q query, err error) {
 	return q, nil
 }
 
-// selects reports whether a document is one of those that are asked for.
+// selects reports whether a document is selected.
 func (q *query) selects(d *version) bool {
 	at, _ := strconv.ParseInt(string(d.body.get("_ts")), 10, 64) // a text is no time
 	return d.id > q.after && (q.end == nil || d.id < *q.end) && (q.since == nil || at >= *q.since)
 }
 
-// row returns what the query selects of a document, without members that it does not have.
+// row returns the selected members of a document, without members that it does not have.
 func row(d *version) []byte {
 	var row document
 	for _, name := range selected {

@@ -50,7 +50,7 @@ type Server struct {
 	plan    Plan
 	n       int // requests that arrived
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	databases map[string]*database
 	made      int // containers, which makes resource ids unique
 	echoes    []echo
@@ -97,7 +97,7 @@ type Count struct {
 	Sent     int64   // bytes of the answers' bodies
 }
 
-// Counters tell what a [Server] did since it was made or since [Server.ResetCounters].
+// Counters count the work of a [Server] since it was made or since [Server.ResetCounters].
 type Counters struct {
 	Total       Count
 	ByOp        map[Op]Count
@@ -164,7 +164,7 @@ func (s *Server) find(db, container string) (*container, error) {
 	return nil, fmt.Errorf("find container %q of %q: not there", container, db)
 }
 
-// accountAnswer tells clients where the account is and how consistent.
+// accountAnswer answers with the account's address and consistency.
 func (s *Server) accountAnswer(c *call) *answer {
 	region := fmt.Sprintf(`[{"name":"Local","databaseAccountEndpoint":%s}]`, quoted(c.base))
 	return &answer{status: http.StatusOK, charge: controlCharge, body: fmt.Appendf(nil, `{"_self":"","id":%[1]s,"_rid":%[1]s,"_dbs":"//dbs/",`+

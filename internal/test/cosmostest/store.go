@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Consistency is the default level of an account, which decides what a read by a replica
-// that lags may answer.
+// Consistency is the default level of an account, which decides how old the answer of a
+// replica that lags may be.
 type Consistency int
 
 // The levels, the strongest first. The account has one region: there, a read of
-// BoundedStaleness sees what one of Strong does.
+// BoundedStaleness sees the same as one of Strong.
 const (
 	Strong           Consistency = iota - 2 // all writes
 	BoundedStaleness                        // all writes
-	Session                                 // what the session token demands, or older
-	ConsistentPrefix                        // what the replica has, whatever the token
-	Eventual                                // what the replica has, whatever the token
+	Session                                 // as new as the session token demands, or older
+	ConsistentPrefix                        // the state of the replica, whatever the token
+	Eventual                                // the state of the replica, whatever the token
 )
 
 var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
@@ -63,8 +63,8 @@ type container struct {
 	splitting    time.Time  // until then a split of physical partitions is completing
 }
 
-// A version is a document as a write left it. It is immutable except for prev, which is
-// nil when no replica can lack what came after.
+// A version is a document as a write left it. It is immutable except for prev, which is nil
+// when no replica can lack the versions after it.
 type version struct {
 	key, id string // the partition's name, and the id
 	lsn     int64
@@ -88,7 +88,7 @@ func (c *container) newest() view { return view{c, c.lsn} }
 // get returns a document, nil when it is not there.
 func (v view) get(key, id string) *version { return v.live(v.partitions[key][id]) }
 
-// live returns what the view sees of a document.
+// live returns the version of a document that the view sees, nil when there is none.
 func (v view) live(doc *version) *version {
 	for doc != nil && doc.lsn > v.lsn {
 		doc = doc.prev
@@ -157,7 +157,8 @@ func (c *container) begin(at time.Time, room int) *tx {
 	return &tx{container: c, now: at, room: room}
 }
 
-// put makes next the newest version of its document and adds what the service adds.
+// put makes next the newest version of its document and adds the members that the service
+// adds.
 func (t *tx) put(next *version) *version {
 	docs := t.partitions[next.key]
 	if docs == nil {
@@ -197,7 +198,7 @@ func sizeOf(d document) (n int) {
 	return n + len("{}") - len(",")
 }
 
-// rollback takes back all that was done, the latest first.
+// rollback takes back all writes, the latest first.
 func (t *tx) rollback() {
 	t.lsn--
 	for _, v := range slices.Backward(t.touched) {
@@ -207,7 +208,7 @@ func (t *tx) rollback() {
 	}
 }
 
-// commit forgets what no replica can lack any more.
+// commit forgets the versions that every replica has replaced.
 func (t *tx) commit() {
 	t.recent = append(t.recent, t.touched...)
 	for len(t.recent) > 0 && t.recent[0].lsn <= t.lsn-MaxStale {
@@ -219,7 +220,7 @@ func (t *tx) commit() {
 	}
 }
 
-// clone copies a container without what its replicas may lack.
+// clone copies a container without the versions that its replicas may lack.
 func (c *container) clone() *container {
 	next := *c
 	next.recent, next.partitions = nil, map[string]map[string]*version{}

@@ -47,9 +47,9 @@ func parseCalls(in io.Reader) (Calls, error) {
 	return c, lines.Err()
 }
 
-// Over tells what of got is more than its limit, or has none, and which limits
-// are of nothing or too high. Some more are allowed: the runtime makes one
-// now and then that looks like the program's.
+// Over returns an error for each operation of got that makes more calls than its limit or
+// has no limit, and for each limit that has no operation or is too high. Some more calls
+// are allowed: now and then the runtime makes a call that looks like the program's.
 func (c Calls) Over(got Calls) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c)) {

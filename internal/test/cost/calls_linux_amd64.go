@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// named begins the line by which a traced process tells what it does next.
+// named begins the line by which a traced process announces its next operation.
 const named = "operation "
 
 // CheckCalls runs the calling test once more in a process of its own and

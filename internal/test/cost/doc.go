@@ -1,4 +1,3 @@
-// Package cost compares what operations cost with limits that are committed:
-// allocations, and what they do to the disk, which are the same on every
-// machine, unlike times.
+// Package cost compares the costs of operations with committed limits: allocations, and
+// operations on the disk. These are the same on every machine, unlike times.
 package cost

@@ -7,12 +7,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// Cost is what one operation costs. Operations are those that change a file or
-// a directory, as package seam announces them: calls that only look are
-// not among them.
+// Cost is the cost of one operation. Operations are calls that change a file or a
+// directory, as package seam announces them: calls that only look are not among them.
 type Cost struct{ Allocs, Operations, Syncs, Written float64 }
 
-// A Gauge counts what is done to the disk through its seam.
+// A Gauge counts the operations on the disk through its seam.
 type Gauge struct{ operations, syncs, written atomic.Int64 }
 
 // Seam returns the seam that g counts at.
@@ -31,7 +30,7 @@ func (g *Gauge) count(op seam.Op) {
 	}
 }
 
-// Total returns what was counted since the beginning or the last Reset.
+// Total returns the counts since the beginning or the last Reset.
 func (g *Gauge) Total() Cost {
 	return Cost{0, float64(g.operations.Load()), float64(g.syncs.Load()), float64(g.written.Load())}
 }
@@ -43,7 +42,7 @@ func (g *Gauge) Reset() {
 	g.written.Store(0)
 }
 
-// Report adds what was counted to the figures of a benchmark.
+// Report adds the counts to the figures of a benchmark.
 func (g *Gauge) Report(b *testing.B) {
 	total, n := g.Total(), float64(b.N)
 	b.ReportMetric(total.Operations/n, "operations/op")
@@ -51,8 +50,8 @@ func (g *Gauge) Report(b *testing.B) {
 	b.ReportMetric(total.Written/n, "written/op")
 }
 
-// Measure runs do so many times and once more before, and returns what one run
-// costs on average. No other test may run at the same time.
+// Measure runs do so many times and once more before, and returns the average cost of a
+// run. No other test may run at the same time.
 func (g *Gauge) Measure(runs int, do func()) Cost {
 	g.Reset()
 	allocs := testing.AllocsPerRun(runs, do)

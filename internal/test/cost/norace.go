@@ -2,5 +2,5 @@
 
 package cost
 
-// exact tells whether allocations can be compared.
+// exact reports whether allocations can be compared.
 const exact = true

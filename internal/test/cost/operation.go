@@ -2,11 +2,11 @@ package cost
 
 import "testing"
 
-// An Operation is what costs something.
+// An Operation is an operation whose cost is measured.
 type Operation struct {
 	Name  string
 	Do    func() error
-	Gauge *Gauge // counts what Do does to the disk
+	Gauge *Gauge // counts the operations of Do on the disk
 }
 
 // MeasureAll measures operations, each with its gauge; see [Gauge.Measure].

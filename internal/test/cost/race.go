@@ -2,6 +2,5 @@
 
 package cost
 
-// exact tells whether allocations can be compared: the race detector drops
-// what is pooled.
+// exact reports whether allocations can be compared: the race detector drops pooled values.
 const exact = false

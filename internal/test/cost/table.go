@@ -53,9 +53,9 @@ func Read(in io.Reader) (Table, error) {
 // take one more in a process that has opened very many.
 const allocSlack = 1.25
 
-// Over tells what of got is more than its limit, or has none, and which limits
-// are of nothing, or so high that they no longer guard anything. Allocations
-// are left out where allocs is false.
+// Over returns an error for each operation of got that costs more than its limit or has no
+// limit, and for each limit that has no operation, or is so high that it no longer guards
+// anything. Allocations are left out where allocs is false.
 func (t Table) Over(got Table, allocs bool) error {
 	var errs []error
 	for name, limit := range t {

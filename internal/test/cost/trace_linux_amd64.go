@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trace runs this program with the arguments and returns what it printed and
-// how many system calls it made between one [mark] and the next, for every
-// pair of them.
+// trace runs this program with the arguments and returns its output and how many system
+// calls it made between one [mark] and the next, for every pair of them.
 func trace(args ...string) (out []byte, counts []int, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -104,7 +103,7 @@ func (c *counter) run() error {
 func (c *counter) enter(thread int) error {
 	var regs unix.PtraceRegs
 	if err := unix.PtraceGetRegs(thread, &regs); errors.Is(err, unix.ESRCH) {
-		return nil // it was killed meanwhile
+		return nil // it was killed in between
 	} else if err != nil {
 		return fmt.Errorf("look at a system call: %w", err)
 	}
@@ -130,11 +129,11 @@ func wait(pid int, status *unix.WaitStatus) (int, error) {
 	}
 }
 
-// tracedVariable tells the process of a test that its system calls are counted.
+// tracedVariable is set in the process of a test whose system calls are counted.
 const tracedVariable = "COST_TRACED"
 
-// mark makes the system call that tells the tracer where an operation begins
-// and ends. Nothing else in a test asks for the parent.
+// mark makes the system call that shows the tracer where an operation begins and ends.
+// Nothing else in a test asks for the parent.
 func mark() { unix.Getppid() }
 
 // marker is the number of that call.

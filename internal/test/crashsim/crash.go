@@ -8,10 +8,9 @@ import (
 	"math/rand/v2"
 )
 
-// A Crash generates the states in which a power cut may leave the disk on
-// which a log was recorded. Zero values of Seeds, Tears and Max stand for 4,
-// 64 and 10,000. It is made for small files: all contents that one cut may
-// leave are in memory at once.
+// A Crash generates the states in which a power cut may leave the disk on which a log was
+// recorded. Zero values of Seeds, Tears and Max mean 4, 64 and 10,000. It is made for small
+// files: all contents that one cut may leave are in memory at once.
 type Crash struct {
 	Log   *Log
 	Seed  uint64
@@ -26,7 +25,7 @@ type Crash struct {
 	Ordered bool
 }
 
-// A Tally counts what [Crash.States] did.
+// A Tally counts the work of [Crash.States].
 type Tally struct {
 	Cuts   int // operations after which the power was cut
 	Tried  int // combinations of kept data and kept names that were made

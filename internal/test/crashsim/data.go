@@ -12,7 +12,7 @@ import (
 // sector is the size of the pieces of a write that reach a disk on their own.
 const sector = 512
 
-// A policy decides what of the unsynced changes has reached the disk.
+// A policy decides which of the unsynced changes have reached the disk.
 type policy struct {
 	name string
 	keep func(inode, i int, c change) kept
@@ -65,7 +65,7 @@ func (d *disk) dirty() []place {
 	return list
 }
 
-// single keeps the changes of one file only, and those of all others only.
+// single keeps the changes of one file only, and the changes of all other files only.
 func single(p place) []policy {
 	only := func(n, _ int, c change) kept {
 		if n != p.inode {

@@ -25,7 +25,7 @@ const maxFile = 1 << 30
 type disk struct {
 	inodes            []*inode
 	durable, volatile tree
-	moves             []move // what leads from durable to volatile, oldest first
+	moves             []move // the moves from durable to volatile, oldest first
 	ordered           bool   // names become durable in order and with any sync
 	steps             int    // operations done
 }
@@ -92,7 +92,7 @@ func (d *disk) do(s Step) error {
 	return nil
 }
 
-// doDir does what is done to a directory itself.
+// doDir does an operation on a directory itself.
 func (d *disk) doDir(s Step, n int) error {
 	switch s.Kind {
 	case seam.Chtimes:
@@ -182,7 +182,7 @@ func (d *disk) moveTo(m move, name string) (move, error) {
 	return m, nil
 }
 
-// bound returns what the last element of a path denotes in its directory.
+// bound returns the binding of the last element of a path in its directory.
 func (d *disk) bound(name string) (binding, error) {
 	dir, ok := d.volatile.find(path.Dir(name))
 	if !ok {
@@ -195,7 +195,7 @@ func (d *disk) bound(name string) (binding, error) {
 	return binding{dir, base, d.volatile.denotes(dir, base)}, nil
 }
 
-// removeAll removes what is below s.Path, then s.Path, one by one.
+// removeAll removes everything below s.Path, then s.Path, one by one.
 func (d *disk) removeAll(s Step) error {
 	b, err := d.bound(s.Path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && b.inode == root {

@@ -12,13 +12,13 @@ import (
 // [seam.Seam.Before]. The exported fields are set before first use.
 type Failer struct {
 	At   int   // the operation that fails, counted from 0; negative: none, they are only counted
-	Err  error // what it fails with, such as syscall.EIO
+	Err  error // the error of that operation, such as syscall.EIO
 	Part int   // percent of the bytes of a failing write that reach the file
-	// Stays makes later operations fail as well. With ENOSPC those are the
-	// ones that take space (see [seam.Kind.TakesSpace]): a full disk can be cleaned.
+	// Stays makes later operations fail as well. With ENOSPC only operations that take
+	// space fail (see [seam.Kind.TakesSpace]): a full disk can be cleaned.
 	Stays bool
-	// Refused, if not nil, is told of each refused operation. [Recorder.Refused]
-	// belongs here: a failed sync may lose what it was to make durable.
+	// Refused, if not nil, is called with each refused operation. [Recorder.Refused]
+	// belongs here: a failed sync may lose the changes that it should make durable.
 	Refused func(seam.Op)
 
 	mu    sync.Mutex // guards the fields below

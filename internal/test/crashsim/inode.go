@@ -9,8 +9,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// content is what a file is, apart from its names. Its data is never changed
-// in place once it can be seen from outside of [inode.content].
+// content is a file, apart from its names. Its data is never changed in place once it can
+// be seen from outside of [inode.content].
 type content struct {
 	mode fs.FileMode
 	data []byte // of a symbolic link: where it leads
@@ -18,8 +18,8 @@ type content struct {
 	sum  [sha256.Size]byte // of data
 }
 
-// An inode is a file or directory of a modelled disk. What a directory holds
-// is in the trees.
+// An inode is a file or directory of a modelled disk. The content of a directory is in the
+// trees.
 type inode struct {
 	durable content
 	changes []change // since then, oldest first
@@ -37,7 +37,7 @@ type change struct {
 	fixed, doubtful bool
 }
 
-// kept tells what of a change has reached the disk.
+// kept describes the parts of a change that have reached the disk.
 type kept struct {
 	parts []span // ranges of a write's data
 	inode bool   // the file's new size and time
@@ -48,7 +48,7 @@ type span struct{ from, to int }
 // whole keeps all of a change.
 func whole(c change) kept { return kept{[]span{{0, len(c.data)}}, true} }
 
-// settle does what a sync does that succeeded or failed.
+// settle applies a sync that succeeded or failed.
 func (n *inode) settle(failed bool) {
 	for i := range n.changes {
 		c := &n.changes[i]
@@ -70,8 +70,8 @@ func (n *inode) dirty() bool {
 	return slices.ContainsFunc(n.changes, func(c change) bool { return !c.fixed })
 }
 
-// content returns the file of whose unsynced changes is left what keep says;
-// it is asked for change i of n.
+// content returns the file with the parts of its unsynced changes that keep chooses; keep
+// is called with change i of n.
 func (n *inode) content(keep func(i int, c change) kept) content {
 	if len(n.changes) == 0 {
 		return n.durable
@@ -89,7 +89,7 @@ func (n *inode) content(keep func(i int, c change) kept) content {
 	return out
 }
 
-// add changes f by what was kept of c.
+// add changes f by the kept parts of c.
 func (f *content) add(c change, k kept) {
 	if c.kind == seam.Write && len(c.data) > 0 { // an empty write does not grow a file
 		for _, p := range k.parts {

@@ -14,7 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// A Log is what a store did to a directory tree, from a durable beginning.
+// A Log is the list of operations of a store on a directory tree, from a durable beginning.
 type Log struct {
 	Steps []Step
 	start *disk
@@ -33,8 +33,8 @@ type Recorder struct {
 	err   error // the first operation that could not be recorded
 }
 
-// Record reads the tree at base, which is taken to be durable as it is, and
-// returns a recorder of what happens to it from now on.
+// Record reads the tree at base, which is taken to be durable as it is, and returns a
+// recorder of the operations on it from then on.
 func Record(base string) (*Recorder, error) {
 	base, err := filepath.Abs(base)
 	if err != nil {
@@ -54,16 +54,16 @@ func (r *Recorder) After(op seam.Op) {
 	}
 }
 
-// Refused records that op was not done. Only a refused sync matters: what it
-// was to make durable may be lost, even when a later sync succeeds.
+// Refused records that op was not done. Only a refused sync matters: the changes that it
+// should make durable may be lost, even when a later sync succeeds.
 func (r *Recorder) Refused(op seam.Op) {
 	if op.Kind == seam.Sync || op.Kind == seam.SyncDir {
 		r.add(op, true)
 	}
 }
 
-// Acknowledge notes that the store has acknowledged a call, so that what the
-// call saved must be found after every later power cut; see [State.Acked].
+// Acknowledge notes that the store has acknowledged a call, so that the call's data must be
+// found after every later power cut; see [State.Acked].
 func (r *Recorder) Acknowledge() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,8 +77,8 @@ func (r *Recorder) Len() int {
 	return len(r.steps)
 }
 
-// Log returns what has been recorded. It fails if an operation was outside of
-// the base directory, or if its file could not be examined after it.
+// Log returns the recorded operations. It fails if an operation was outside of the base
+// directory, or if its file could not be examined after it.
 func (r *Recorder) Log() (*Log, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *Recorder) add(op seam.Op, failed bool) {
 	r.steps = append(r.steps, s)
 }
 
-// step makes a step of op and looks up what op does not tell.
+// step makes a step of op and looks up the times and modes that op lacks.
 func (r *Recorder) step(op seam.Op) (s Step, err error) {
 	s = Step{Kind: op.Kind, Off: op.Off, Data: bytes.Clone(op.Data)}
 	if s.Path, err = r.relative(op.Dir, op.Name); err != nil {

@@ -76,8 +76,8 @@ func (d *disk) read(name string, info fs.FileInfo) (int, error) {
 	return d.add(c), err
 }
 
-// describe returns for each path what a process sees there: type, size, hash
-// and the first path of the same file.
+// describe returns the type, size, hash and first path of the same file for each path, as a
+// process sees them.
 func (d *disk) describe(ignore func(string) bool) map[string]string {
 	all := map[string]string{}
 	first := map[int]string{}

@@ -12,20 +12,19 @@ import (
 	"time"
 )
 
-// A State is what a disk may hold after a power cut.
+// A State is a possible content of a disk after a power cut.
 type State struct {
 	Done  int // operations of the log that were done before the cut
-	Acked int // calls that were acknowledged by then: what they saved must be found
+	Acked int // calls that were acknowledged before the cut: their data must be found
 
 	text  string
 	names tree
 	files []content
 }
 
-// String tells how the state came about, so that it can be found again: the
-// operations done, the data kept, and for each name operation that no sync had
-// made durable, oldest first, whether it was kept (1) or lost (0), with their
-// numbers in the log.
+// String describes how the state came about, so that it can be found again: the operations
+// done, the data kept, and for each name operation that no sync had made durable, oldest
+// first, whether it was kept (1) or lost (0), with their numbers in the log.
 func (s *State) String() string { return s.text }
 
 // ReadFile returns the content of the file at a slash-separated path below
@@ -39,8 +38,7 @@ func (s *State) ReadFile(name string) ([]byte, error) {
 	return s.files[n].data, nil
 }
 
-// Paths returns the paths of all files and directories, each directory before
-// what it holds.
+// Paths returns the paths of all files and directories, each directory before its content.
 func (s *State) Paths() []string {
 	var paths []string
 	for _, p := range s.names.places() {
@@ -119,8 +117,8 @@ func finish(full string, mode fs.FileMode, mtime time.Time) error {
 	return os.Chtimes(full, time.Time{}, mtime)
 }
 
-// sum identifies the state's names, types, modes, data, hard links and the
-// files' modification times; those of directories are left out.
+// sum identifies the state's names, types, modes, data, hard links and the modification
+// times of files, but not of directories.
 func (s *State) sum() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	order := map[int]int{}

@@ -10,12 +10,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// root is the inode of the base directory. As it is in no directory, it also
-// stands for "no such name" in bindings and lookups.
+// root is the inode of the base directory. As it is in no directory, it also means "no such
+// name" in bindings and lookups.
 const root = 0
 
-// A tree is the names on a disk: what each directory, by its inode, holds.
-// Folders are never changed, only replaced, so that copies may share them.
+// A tree holds the names on a disk: the content of each directory, by its inode. Folders
+// are never changed, only replaced, so that copies may share them.
 type tree map[int]folder
 
 // folder is the content of a directory.
@@ -80,8 +80,7 @@ type place struct {
 	inode int
 }
 
-// places lists everything below the base, directories before what they hold,
-// names in order.
+// places lists everything below the base, directories before their content, names in order.
 func (t tree) places() []place { return t.appendPlaces(nil, root, ".") }
 
 func (t tree) appendPlaces(list []place, dir int, at string) []place {
@@ -97,9 +96,9 @@ func (t tree) appendPlaces(list []place, dir int, at string) []place {
 type move struct {
 	step    int // the operation's number in the log, from 1
 	kind    seam.Kind
-	inode   int         // what is made, moved, linked or removed
-	need    []binding   // what names denote before
-	set     []binding   // what they denote after
+	inode   int         // the inode that is made, moved, linked or removed
+	need    []binding   // the bindings before
+	set     []binding   // the bindings after
 	times   []time.Time // for each of set, the directory's modification time after
 	touches []int       // directories whose content it changes or relies upon
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A face is what a public package shows to those who import it.
+// A face is the exported part of a public package.
 type face struct {
 	lines    []string // one for each exported identifier, with its type
 	internal []string // the exported identifiers that mention a type of an internal package
@@ -35,8 +35,8 @@ func modules(root string) (folders []string, err error) {
 	return folders, err
 }
 
-// faces returns what the public packages of the module in the folder root
-// show, by the names of the packages.
+// faces returns the faces of the public packages of the module in the folder root, by the
+// names of the packages.
 func faces(root string) (map[string]face, error) {
 	pkgs, err := list(root, nil, "-export", "-deps", "./...")
 	if err != nil {
@@ -58,7 +58,7 @@ func faces(root string) (map[string]face, error) {
 	return found, nil
 }
 
-// faceOf returns what pkg shows under the given name.
+// faceOf returns the face of pkg under the given name.
 func faceOf(name string, pkg *types.Package) face {
 	l := &lister{pkg: pkg, seen: map[*types.TypeName]bool{}}
 	for _, id := range pkg.Scope().Names() {
@@ -81,7 +81,7 @@ type lister struct {
 	seen map[*types.TypeName]bool // types of the package that were listed
 }
 
-// add lists one identifier: what it is and its type.
+// add lists one identifier, with its kind and its type.
 func (l *lister) add(text string, typ types.Type) {
 	l.lines = append(l.lines, text)
 	m := mentions{pkg: l.pkg, typs: map[types.Type]bool{}}
@@ -138,8 +138,8 @@ func (l *lister) object(obj types.Object) {
 	}
 }
 
-// typeName lists a type with what can be reached through its values. That is
-// also done for a hidden type which an exported identifier mentions.
+// typeName lists a type with all that can be reached through its values. It also lists a
+// hidden type that an exported identifier mentions.
 func (l *lister) typeName(obj *types.TypeName) {
 	if l.seen[obj] {
 		return
@@ -174,7 +174,7 @@ func (l *lister) underlying(name string, typ types.Type) {
 		for m := range u.Methods() {
 			if m.Exported() {
 				l.add(fmt.Sprintf("type %s interface, %s%s", name, m.Name(), l.signature(m.Type())), m.Type())
-			} else { // nobody else can implement it
+			} else { // no other package can implement it
 				l.add("type "+name+" interface, unexported methods", types.Typ[types.Invalid])
 			}
 		}
@@ -183,8 +183,8 @@ func (l *lister) underlying(name string, typ types.Type) {
 	}
 }
 
-// fields lists the exported fields of a struct, and those of hidden structs
-// that are embedded in it.
+// fields lists the exported fields of a struct, and of hidden structs that are embedded in
+// it.
 func (l *lister) fields(name string, u *types.Struct) {
 	for i := range u.NumFields() {
 		f := u.Field(i)
@@ -206,7 +206,7 @@ func (l *lister) fields(name string, u *types.Struct) {
 	}
 }
 
-// methods lists the methods of a type, also those of what it embeds.
+// methods lists the methods of a type, also of embedded types.
 func (l *lister) methods(name string, named *types.Named) {
 	if types.IsInterface(named) {
 		return

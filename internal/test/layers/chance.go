@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mayDraw names the files that use chance, other than by a seed that is given, and
-// why they may. What a test does is decided by testenv.Seed.
+// mayDraw names the files that use chance, other than by a seed that is given, with the
+// reason. The chances of a test are decided by testenv.Seed.
 var mayDraw = map[string]string{
 	"examples/cloudsync/account.go":               "a name in an account that others use too",
 	"examples/cloudsync/questions.go":             "a name in an account that others use too",
@@ -86,7 +86,8 @@ func importNames(file *ast.File) map[string]string {
 	return names
 }
 
-// useOf returns what a node uses of a package, as "os.Getpid", and "" for other nodes.
+// useOf returns the name that a node uses of a package, as "os.Getpid", and "" for other
+// nodes.
 func useOf(n ast.Node, imported map[string]string) string {
 	sel, ok := n.(*ast.SelectorExpr)
 	if !ok {

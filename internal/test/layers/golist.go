@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// listed is what the go command tells of a package.
+// listed is the go command's description of a package.
 type listed struct {
 	ImportPath, Name, Dir, Export string
 	Imports, GoFiles              []string
@@ -46,7 +46,7 @@ func list(root string, env []string, args ...string) (pkgs []listed, err error) 
 	}
 }
 
-// compiled returns an importer of packages that list told of with -export.
+// compiled returns an importer of packages that list returned with -export.
 func compiled(fset *token.FileSet, pkgs []listed) types.Importer {
 	exports := map[string]string{}
 	for _, p := range pkgs {
@@ -60,9 +60,9 @@ func compiled(fset *token.FileSet, pkgs []listed) types.Importer {
 	})
 }
 
-// typed returns the uses of all functions and methods in the files that are
-// built on this platform and are no tests. A package that does not build is
-// told by the compiler: here it yields what could be resolved.
+// typed returns the uses of all functions and methods in the files that are built on this
+// platform and are no tests. The compiler reports a package that does not build: for it,
+// typed returns only the uses that could be resolved.
 func typed(root string) (refs []reference, err error) {
 	pkgs, err := list(root, nil, "-export", "-deps", "./...")
 	if err != nil {

@@ -77,7 +77,7 @@ func upward(s source) (found []string) {
 	return found
 }
 
-// reserved names the only importers of a package: folders and what is below.
+// reserved names the only importers of a package: folders with all folders below.
 var reserved = map[string][]string{
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos": {"hybrid/cosmos", "internal/test/powercut/cloud", "examples/cloudsync"}, // which open an account
 	"github.com/google/renameio":                          {"internal/disk/vfs"},
@@ -95,8 +95,8 @@ var reserved = map[string][]string{
 	"C":                                                   nil,
 }
 
-// cloud are the packages that make requests to the cloud, and those above them. What reserved says of
-// them keeps their dependencies away from all but hybrid.
+// cloud are the packages that make requests to the cloud, and the packages above them. The
+// rules of reserved for them keep their dependencies away from all but hybrid.
 var cloud = []string{"hybrid/cosmos", "hybrid/remote", "hybrid/internal/remoteread", "hybrid/internal/gc", "hybrid/internal/replica", "hybrid/internal/syncer", "hybrid/internal/throttle"}
 
 // misimported finds imports of packages that are reserved for others.
@@ -115,9 +115,9 @@ func misimported(s source) (found []string) {
 }
 
 // private finds imports of the library's internal packages by examples and bridges:
-// what they do, the programs of users can do, too. Their tests are free, and so are
-// the internal packages that an example has for itself. The one exception is the
-// server that stands in for an account in the cloud.
+// programs of users must be able to do the same. Their tests are free, and so are the
+// internal packages that an example has for itself. The one exception is the server that
+// simulates an account in the cloud.
 func private(s source) (found []string) {
 	if !within(s.pkg(), "examples") || s.isTest() {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mentions finds what a type is made of.
+// mentions finds the types that a type is made of.
 type mentions struct {
 	pkg      *types.Package      // whose types are looked at
 	typs     map[types.Type]bool // seen
@@ -13,7 +13,7 @@ type mentions struct {
 	hidden   []*types.TypeName   // unexported types of the package itself
 }
 
-// walk looks at typ, and not at what other packages' types are made of.
+// walk looks at typ, and not into the types of other packages.
 func (m *mentions) walk(typ types.Type) {
 	if m.typs[typ] {
 		return

@@ -49,8 +49,8 @@ func importPath(spec *ast.ImportSpec) string {
 	return p
 }
 
-// readSources parses every Go file below root, those of nested modules too;
-// testdata and names with a dot at the front are left out.
+// readSources parses every Go file below root, also of nested modules; testdata and names
+// with a dot at the front are left out.
 func readSources(root string) ([]source, error) {
 	var all []source
 	tree := os.DirFS(root)

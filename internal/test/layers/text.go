@@ -14,7 +14,7 @@ var (
 		"go.mod go.sum README.md CONTRIBUTING.md LICENSE CHANGELOG.md")
 )
 
-// strangers returns the names that may not stand at the top of the repository.
+// strangers returns the names that may not be at the top of the repository.
 func strangers(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return strings.HasPrefix(name, ".") || slices.Contains(topNames, name)

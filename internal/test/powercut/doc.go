@@ -1,14 +1,13 @@
-// Package powercut cuts the power under real file systems and looks what the
+// Package powercut cuts the power under real file systems and examines the data that the
 // store has kept.
 //
 // # How it works
 //
-// A disk is a file in a FUSE file system of this process's child (package
-// disk). It writes each write, hole and flush into a record, in order. On a loop
-// device of that file lies ext4, xfs or btrfs (package device), and there
-// another child calls the store (package workload). For each call it notes
-// how many entries the record had when the call began and when it returned,
-// and what a reader saw then (package history).
+// A disk is a file in a FUSE file system of this process's child (package disk). It writes
+// each write, hole and flush into a record, in order. On a loop device of that file lies
+// ext4, xfs or btrfs (package device), and there another child calls the store (package
+// workload). For each call it notes the number of entries in the record when the call began
+// and when it returned, and the result of a reader at that time (package history).
 //
 // Two devices sync sessions in the workload with the strict server (package
 // cloud). The server loses no power: it is made again, as it was at the cut, from
@@ -21,7 +20,7 @@
 // look at every session (package inspect): this library, a few lines of Python
 // that read as the Python store does, and a plain reader of lines.
 //
-// # What must hold
+// # Promises
 //
 // A session is as the last call left it that was acknowledged before the cut,
 // or as a later one would that had begun. With Durable this holds for all
@@ -31,12 +30,13 @@
 // again. A session that is imported, or moved to or from the trash, is whole in
 // one place, or not there if it never was.
 //
-// A device that keeps its power syncs by a directory on the disk, as of a file server. What its
-// sync acknowledged a new device gets, and all that the heads lead to is there.
+// A device that keeps its power syncs by a directory on the disk, as of a file server. A
+// new device gets everything that this sync acknowledged, and everything that the heads
+// lead to is there.
 //
-// A device that syncs after the cut finds a state that it can use. What was sent
-// stays, also with Relaxed; what was acknowledged with Durable is sent. Nothing is
-// there twice, nothing is in conflict, and another device gets the same.
+// A device that syncs after the cut finds a state that it can use. Data that was sent
+// stays, also with Relaxed; data acknowledged with Durable is sent. Nothing is there twice,
+// nothing is in conflict, and another device gets the same.
 //
 // # Controls
 //

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leaseHeld is how long a lease is kept once somebody waits for the file.
+// leaseHeld is how long a lease is kept once a program waits for the file.
 const leaseHeld = 2 * time.Millisecond
 
-// A Lease is a write lease on a file, as another program may hold it: until
-// somebody opens the file, and two milliseconds longer.
+// A Lease is a write lease on a file, as another program may hold it: until a program opens
+// the file, and two milliseconds longer.
 type Lease struct {
 	file   *os.File
 	broken atomic.Bool
@@ -24,8 +24,8 @@ type Lease struct {
 	end    chan struct{}
 }
 
-// TakeLease takes a lease on the file path, once nobody has that open. The
-// test is skipped where the file system gives none.
+// TakeLease takes a lease on the file path, once no process has that open. The test is
+// skipped where the file system gives none.
 func TakeLease(t testing.TB, path string) *Lease {
 	t.Helper()
 	f, err := os.Open(path)
@@ -41,8 +41,8 @@ func TakeLease(t testing.TB, path string) *Lease {
 	return l
 }
 
-// takeLease asks for a lease of which SIGURG tells that somebody waits: a
-// program in Go ignores that, while SIGIO may end one that does not expect it.
+// takeLease asks for a lease that sends SIGURG when a program waits: a program in Go
+// ignores this signal, while SIGIO may end one that does not expect it.
 func takeLease(f *os.File) error {
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETSIG, int(unix.SIGURG)); err != nil {
 		return err
@@ -51,7 +51,7 @@ func takeLease(f *os.File) error {
 	return err
 }
 
-// hold gives the lease up, a moment after somebody opened the file.
+// hold gives the lease up, a moment after a program opened the file.
 func (l *Lease) hold() {
 	defer l.file.Close()
 	for {
@@ -68,8 +68,7 @@ func (l *Lease) hold() {
 	}
 }
 
-// End gives the lease up, and reports whether somebody opened the file while
-// it was held.
+// End gives the lease up, and reports whether a program opened the file while it was held.
 func (l *Lease) End() (broken bool) {
 	close(l.end)
 	l.wait.Wait()

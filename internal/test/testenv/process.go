@@ -17,11 +17,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// A Child is what a test's program does in a process of its own, in a
-// directory.
+// A Child is a function that a test's program runs in a process of its own, in a directory.
 type Child func(dir, argument string) error
 
-// What a child is told.
+// The variables that a child gets.
 const (
 	nameVariable     = "TESTENV_CHILD"
 	argumentVariable = "TESTENV_CHILD_ARGUMENT"
@@ -31,10 +30,10 @@ const (
 // Windows 1.
 const failed = 3
 
-// Main is for TestMain. It keeps the tests from sharing state with the tools of
-// whoever runs them, lets more of them run at once, as [RunAtOnce] does, has the
-// garbage collector run less, as [CollectLess] does, and in a process that [Spawn]
-// started it runs the child in their place.
+// Main is for TestMain. It keeps the tests from sharing state with the tools of the user
+// that runs them, lets more of them run at once, as [RunAtOnce] does, has the garbage
+// collector run less, as [CollectLess] does, and in a process that [Spawn] started it runs
+// the child in their place.
 func Main(m *testing.M, children map[string]Child) {
 	if name := os.Getenv(nameVariable); name != "" {
 		os.Exit(runChild(children[name]))
@@ -78,7 +77,7 @@ type Process struct {
 	cmd  *exec.Cmd
 	in   io.Closer
 	out  *bufio.Scanner
-	told *bytes.Buffer // what it wrote to its standard error
+	told *bytes.Buffer // its standard error
 }
 
 // Spawn starts the child of that name, which [Main] has, in a process of its
@@ -133,8 +132,8 @@ func (p *Process) Kill() {
 	_ = p.cmd.Wait()
 }
 
-// End lets the child come to its end by itself and returns what it prints. It fails t
-// with the child's error when that ends with one.
+// End lets the child come to its end by itself and returns the lines that it prints. It
+// fails t with the child's error when that ends with one.
 func (p *Process) End(t testing.TB) []string {
 	t.Helper()
 	var lines []string
@@ -148,9 +147,9 @@ func (p *Process) End(t testing.TB) []string {
 	return lines
 }
 
-// Retry makes a call again that ends in the error busy, for some minutes: with
-// that, a writer tells that it did nothing because it got no lock. On a slow disk,
-// the others may keep it for longer than a writer waits.
+// Retry makes a call again that ends in the error busy, for some minutes: with that error,
+// a writer reports that it did nothing because it got no lock. On a slow disk, the others
+// may keep it for longer than a writer waits.
 func Retry(busy error, call func() error) error {
 	for range 30 {
 		if err := call(); !errors.Is(err, busy) {
@@ -163,8 +162,8 @@ func Retry(busy error, call func() error) error {
 // KillRounds returns how many children a test is to kill.
 func KillRounds() int { return Share(4, 6, 67) }
 
-// A Victim is a child that works until it is killed, and tells what it does line by
-// line. What it opens has a [KillPoint].
+// A Victim is a child that works until it is killed, and prints its work line by line.
+// Stores that it opens have a [KillPoint].
 type Victim struct {
 	Name, Dir, Argument string // as for [Spawn]
 
@@ -172,7 +171,7 @@ type Victim struct {
 	Operations   int                    // it dies before one of so many operations
 	First        int                    // in the last round so many come before these, and something is acknowledged
 	Within       time.Duration          // or so long, at most, after a line
-	Acknowledges func(line string) bool // the lines that tell that something is done
+	Acknowledges func(line string) bool // the lines that report that something is done
 }
 
 // Kill runs the child until it is dead and gives each of its lines to hear. It fails t
@@ -212,12 +211,12 @@ type Death struct {
 	At int // before that operation; 0: after a time
 
 	after time.Duration // that long after a line
-	soon  bool          // any line; else one that acknowledges something
+	soon  bool          // any line; else a line that acknowledges something
 	heard bool          // the time runs
 }
 
-// Hear is told of each line of a child. It has kill called once the child's time is
-// over, if it has one.
+// Hear takes each line of a child. It has kill called once the child's time is over, if it
+// has one.
 func (d *Death) Hear(acknowledges bool, kill func()) {
 	if d.At > 0 || d.heard || !d.soon && !acknowledges {
 		return
@@ -226,15 +225,15 @@ func (d *Death) Hear(acknowledges bool, kill func()) {
 	time.AfterFunc(d.after, kill)
 }
 
-// killVariable tells a child before which of its operations it dies.
+// killVariable is set to the number of the operation before which a child dies.
 const killVariable = "TESTENV_KILL_AT"
 
 // KillAt returns the environment entry by which the [KillPoint] of a child kills it
 // before its nth operation on the disk; with n 0 it does not.
 func KillAt(n int) string { return fmt.Sprintf("%s=%d", killVariable, n) }
 
-// KillPoint returns a seam for what a child opens. It counts all operations of the
-// child on the disk and kills the process, as kill -9 does, before the one that
+// KillPoint returns a seam for the stores that a child opens. It counts all operations of
+// the child on the disk and kills the process, as kill -9 does, before the operation that
 // [KillAt] names. Unlike a kill after a time, that can be repeated.
 func KillPoint() *seam.Seam {
 	at, _ := strconv.ParseInt(os.Getenv(killVariable), 10, 64) // not set: never
@@ -249,5 +248,5 @@ func KillPoint() *seam.Seam {
 	}}
 }
 
-// operations counts what all seams of this process saw.
+// operations counts the operations that all seams of this process saw.
 var operations atomic.Int64

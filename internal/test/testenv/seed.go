@@ -52,10 +52,9 @@ func Rand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(Seed(t), 1))
 }
 
-// Repeat has the test print, if it fails, the command that repeats it with that
-// seed. [Seed] calls it; so does a test that goes on from its seed to others. The
-// arguments are those of the test's own flags that the command needs besides those
-// that are set.
+// Repeat has the test print, if it fails, the command that repeats it with that seed.
+// [Seed] calls it; so does a test that goes on from its seed to others. The arguments are
+// flags of the test that the command needs besides the flags that are set.
 func Repeat(t testing.TB, seed uint64, arguments ...string) {
 	t.Helper()
 	info, ok := debug.ReadBuildInfo()
@@ -69,7 +68,7 @@ func Repeat(t testing.TB, seed uint64, arguments ...string) {
 	})
 }
 
-// setFlags returns the flags of this run that matter for what a test does.
+// setFlags returns the flags of this run that change the work of a test.
 func setFlags() (set []string) {
 	flag.Visit(func(f *flag.Flag) {
 		name, ofGo := strings.CutPrefix(f.Name, "test.")

@@ -29,7 +29,7 @@ func Strace(t testing.TB) string {
 	return path
 }
 
-// An Injection is what strace does to some system calls of each thread. Threads
+// An Injection is a change that strace makes to some system calls of each thread. Threads
 // count the calls apart.
 type Injection struct {
 	Calls string // as strace names them, with commas between
@@ -45,8 +45,8 @@ func (i Injection) String() string {
 	return i.Calls + ":" + i.What + ":when=" + i.When
 }
 
-// Arguments returns the arguments of strace that make these injections, in all
-// threads and children of what it traces.
+// Arguments returns the arguments of strace that make these injections, in all threads and
+// children of the traced process.
 func Arguments(injections ...Injection) []string {
 	args := []string{"-f", "-o", "/dev/null"}
 	for _, i := range injections {
@@ -69,9 +69,9 @@ func RandomDelays(r *rand.Rand) (delays []Injection) {
 	return delays
 }
 
-// Delayed runs a test of this program again, in a process of its own, with that
-// seed and with delays in its calls of the system and in those of its children.
-// args are further arguments of the program. It returns what the test prints.
+// Delayed runs a test of this program again, in a process of its own, with that seed and
+// with delays in its calls of the system and in its children's. args are further arguments
+// of the program. It returns the output of the test.
 func Delayed(t testing.TB, test string, seed uint64, delays []Injection, args ...string) string {
 	t.Helper()
 	program, err := os.Executable()
@@ -101,7 +101,7 @@ func LetTrace() {
 type Tracer struct {
 	cmd  *exec.Cmd
 	log  string
-	said bytes.Buffer // what strace says, once said is done
+	said bytes.Buffer // the output of strace, once said is done
 	wait sync.WaitGroup
 	end  sync.Once
 }

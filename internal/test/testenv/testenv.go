@@ -1,5 +1,4 @@
-// Package testenv tells tests what the machine they run on has. It is for
-// tests alone.
+// Package testenv adapts tests to the machine they run on. It is for tests alone.
 package testenv
 
 import (
@@ -38,8 +37,8 @@ func Soak(t testing.TB, reason string) {
 	}
 }
 
-// Flaky skips the test unless [Long] holds, because it fails at times for no reason
-// that is known. The entry is the heading in .ci/flaky.md that says what it said.
+// Flaky skips the test unless [Long] holds, because it fails at times for no reason that is
+// known. The entry is the heading in .ci/flaky.md under which its output is.
 func Flaky(t testing.TB, entry string) {
 	t.Helper()
 	if !Long() {
@@ -121,9 +120,9 @@ func RunAtOnce(n int) error {
 	return parallel.Value.Set(strconv.Itoa(max(now, n)))
 }
 
-// Timely judges a promise in seconds in which the kernel or another process has a
-// part. Where [Long] holds, it fails t when what took longer than the limit. Elsewhere
-// it only logs that: a busy machine is late with everything.
+// Timely judges a promise in seconds in which the kernel or another process has a part.
+// Where [Long] holds, it fails t when the operation what took longer than the limit.
+// Elsewhere it only logs that: a busy machine is late with everything.
 func Timely(t testing.TB, what string, took, limit time.Duration) {
 	t.Helper()
 	t.Logf("%s took %v; the limit is %v", what, took.Round(time.Microsecond), limit)
@@ -132,11 +131,11 @@ func Timely(t testing.TB, what string, took, limit time.Duration) {
 	}
 }
 
-// CollectLess lets the heap of this program grow to five times of what is in use
-// before the garbage collector runs, instead of twice. Heaps of tests are small, so
-// it would run many times a second and take a fifth of their time. The variable GOGC
-// says otherwise; nothing changes for benchmarks. It is for TestMain, before the
-// tests run. What a test starts as a process of its own is not concerned.
+// CollectLess lets the heap of this program grow to five times its used part before the
+// garbage collector runs, instead of twice. Heaps of tests are small, so it would run many
+// times a second and take a fifth of their time. The variable GOGC says otherwise; nothing
+// changes for benchmarks. It is for TestMain, before the tests run. Processes that a test
+// starts are not concerned.
 func CollectLess() {
 	if !flag.Parsed() {
 		flag.Parse()
@@ -153,7 +152,7 @@ func Lost(t testing.TB) testing.TB { return lost{t} }
 
 type lost struct{ testing.TB }
 
-// report prints the line whole, whatever stands before it.
+// report prints the line whole, whatever is printed before it.
 func (l lost) report() { fmt.Printf("\nLOST %s\n", l.Name()) }
 
 func (l lost) Error(args ...any) { l.Helper(); l.report(); l.TB.Error(args...) }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Work runs f and returns how long a processor worked on it. What else the
-// machine does adds nothing to that, nor what f waits for, nor its goroutines.
+// Work runs f and returns how long a processor worked on it. Other work of the machine adds
+// nothing to that, nor do waits of f, nor its goroutines.
 func Work(t testing.TB, f func()) time.Duration {
 	t.Helper()
 	runtime.LockOSThread()

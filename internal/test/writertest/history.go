@@ -28,7 +28,7 @@ type Call struct {
 	void         bool      // an attempt that says it changed nothing, and ended then
 }
 
-// A Read is what one reader met.
+// A Read is the result of one reader.
 type Read struct {
 	Reader     string
 	Begin, End time.Time
@@ -37,7 +37,7 @@ type Read struct {
 	Err        error
 }
 
-// A look is what both files held after a save, while nobody wrote.
+// A look is the content of both files after a save, while no call was under way.
 type look struct {
 	save  *Call
 	at    time.Time
@@ -45,8 +45,8 @@ type look struct {
 	other map[string]bool // of the backup
 }
 
-// A History records what writers and readers of one session did. Calls of Ours
-// come one at a time, and so do those of Theirs.
+// A History records the calls of writers and readers of one session. Calls of Ours come one
+// at a time, and so do calls of Theirs.
 type History struct {
 	Dir   string // the session's directory
 	First string // the row that is there from the beginning
@@ -65,8 +65,8 @@ func (h *History) Ours(kind, row string, do func(*Call) error) error {
 	return h.call(&Call{Side: Ours, Kind: kind, Row: row}, do)
 }
 
-// Theirs lets tool load, add row, and save. Then nobody may write until both
-// files were looked at.
+// Theirs lets tool load, add row, and save. Then no call of Ours may write until both files
+// were looked at.
 func (h *History) Theirs(tool Tool, row string) error {
 	c := &Call{Side: Theirs, Kind: "save of the tool", Row: row}
 	if err := h.call(c, func(c *Call) error { return h.Turn(tool, c) }); err != nil {
@@ -90,7 +90,7 @@ func (h *History) Turn(tool Tool, c *Call) error {
 	return err
 }
 
-// Load lets tool load, and records what it met.
+// Load lets tool load, and records the result.
 func (h *History) Load(reader string, tool Tool) ([]string, error) {
 	begin := time.Now()
 	l, err := tool.Load()
@@ -98,7 +98,7 @@ func (h *History) Load(reader string, tool Tool) ([]string, error) {
 	return l.Rows, err
 }
 
-// Met records what a reader met.
+// Met records the result of a reader.
 func (h *History) Met(r Read) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

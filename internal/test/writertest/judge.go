@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Figures are what a history, or several, came to.
+// Figures are the results of a history, or of several.
 type Figures struct {
 	Rows   int // acknowledged by either side
-	Apart  int // of these, with nobody of the other side saving
+	Apart  int // of these, without a save of the other side at that time
 	Lost   int // rows that are gone without excuse
 	Gone   int // rows that are gone because the other side saved at that time
 	Usurp  int // saves whose row the transcript lacked at once, though they were the last to rename
@@ -19,7 +19,7 @@ type Figures struct {
 	Torn   int // reads that met a transcript that is not JSON
 	Short  int // reads that lacked a row without excuse
 	Failed int // reads that ended in an error
-	// Findings tell what broke the contract, one line each.
+	// Findings describe the breaches of the contract, one line each.
 	Findings []string
 }
 
@@ -44,12 +44,12 @@ func (f *Figures) Broken() int {
 	return f.Lost + f.Usurp + f.Empty + f.Absent + f.Torn + f.Short + f.Failed
 }
 
-// ApartShare returns the share of the rows that were acknowledged with nobody
-// of the other side saving.
+// ApartShare returns the share of the rows that were acknowledged while the other side did
+// not save.
 func (f *Figures) ApartShare() float64 { return share(f.Apart, f.Rows) }
 
-// GoneShare returns the share of the rows that are gone with an excuse, among
-// those whose call overlapped one of the other side.
+// GoneShare returns the share of the rows that are gone with an excuse, among the rows
+// whose call overlapped one of the other side.
 func (f *Figures) GoneShare() float64 { return share(f.Gone, f.Rows-f.Apart) }
 
 func share(part, all int) float64 { return float64(part) / float64(max(all, 1)) }
@@ -61,7 +61,7 @@ func (f *Figures) String() string {
 		f.Rows, 100*f.ApartShare(), f.Lost, f.Usurp, f.Gone, 100*f.GoneShare(), f.Reads, f.Empty, f.Absent, f.Torn, f.Short, f.Failed)
 }
 
-// Judge says what a history came to, once all writers and readers have ended.
+// Judge returns the figures of a history, once all writers and readers have ended.
 func (h *History) Judge() Figures {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,9 +118,9 @@ func (j *judgement) look(i int) {
 	}
 }
 
-// safe reports whether contract 2 keeps the row of c at look i: c began after
-// the look before and was acknowledged before the save of look i began, and
-// nobody wrote between the rename of that save and the look.
+// safe reports whether contract 2 keeps the row of c at look i: c began after the look
+// before and was acknowledged before the save of look i began, and no call wrote between
+// the rename of that save and the look.
 func (j *judgement) safe(c *Call, i int) bool {
 	l := j.h.looks[i]
 	if l.save == nil || !c.End.Before(l.save.Save) || i > 0 && !c.Begin.After(j.h.looks[i-1].at) {
@@ -129,8 +129,8 @@ func (j *judgement) safe(c *Call, i int) bool {
 	return len(j.beside(l)) == 0
 }
 
-// beside returns the calls of Ours that were under way between the rename of a
-// save and the look at what it left.
+// beside returns the calls of Ours that were under way between the rename of a save and the
+// look after it.
 func (j *judgement) beside(l look) (calls []*Call) {
 	for _, c := range j.h.calls {
 		if c.Side == Ours && !c.void && c.Begin.Before(l.at) && (c.End.IsZero() || c.End.After(l.save.Rename)) {
@@ -140,7 +140,7 @@ func (j *judgement) beside(l look) (calls []*Call) {
 	return calls
 }
 
-// read judges what a reader met.
+// read judges the result of a reader.
 func (j *judgement) read(r Read) {
 	j.f.Reads++
 	switch {
@@ -161,9 +161,8 @@ func (j *judgement) read(r Read) {
 	}
 }
 
-// lacks returns a row that r should have met: one that was acknowledged before
-// r began, and apart; unless a void attempt that overlapped its call was under
-// way while r read.
+// lacks returns a row that r should have met: a row that was acknowledged before r began,
+// and apart; unless a void attempt that overlapped its call was under way while r read.
 func (j *judgement) lacks(r Read) (row string, ok bool) {
 	met := make(map[string]bool, len(r.Rows))
 	for _, row := range r.Rows {

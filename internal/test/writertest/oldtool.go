@@ -70,8 +70,7 @@ func Parse(data []byte) (rows []string, ok bool) {
 	return rows, true
 }
 
-// Save implements [Tool]. As in Python, what goes wrong with the backup does
-// not matter.
+// Save implements [Tool]. As in Python, errors of the backup do not matter.
 func (o *OldTool) Save(name, content string) (renamed time.Time, err error) {
 	o.step("stat " + name)
 	if _, err := os.Stat(o.path(name)); err == nil {
@@ -93,8 +92,8 @@ func (o *OldTool) Save(name, content string) (renamed time.Time, err error) {
 	return renamed, os.Rename(tmp.Name(), o.path(name))
 }
 
-// copyBackup copies the file name onto its backup in place, then gives the
-// backup the time and the mode that the file has by then.
+// copyBackup copies the file name onto its backup in place, then gives the backup the
+// file's time and mode after the copy.
 func (o *OldTool) copyBackup(name string) error {
 	from, to := o.path(name), o.path(name+".backup")
 	if same, err := o.sameFile(from, to); err != nil || same {
@@ -130,7 +129,7 @@ func (o *OldTool) sameFile(from, to string) (bool, error) {
 	return os.SameFile(a, b), nil
 }
 
-// copyInPlace copies what from leads to over what to leads to, in pieces.
+// copyInPlace copies the file from over the file to, following links, in pieces.
 func (o *OldTool) copyInPlace(from, to string) (err error) {
 	o.step("open source")
 	src, err := os.Open(from)
@@ -172,7 +171,7 @@ func (o *OldTool) read(name string) (data []byte, err error) {
 // pieceSize makes some pieces of a transcript of tests.
 const pieceSize = 512
 
-// pieces gives what f holds to take, piece by piece.
+// pieces gives the content of f to take, piece by piece.
 func (o *OldTool) pieces(f *os.File, take func([]byte) error) error {
 	buf := make([]byte, pieceSize)
 	for {

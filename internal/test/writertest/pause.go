@@ -13,8 +13,8 @@ type Pauser struct {
 	r  *rand.Rand
 }
 
-// NewPauser returns the pauser of one writer or reader; stream tells those of
-// one seed apart.
+// NewPauser returns the pauser of one writer or reader; stream distinguishes the pausers of
+// one seed.
 func NewPauser(seed, stream uint64) *Pauser {
 	return &Pauser{r: rand.New(rand.NewPCG(seed, stream))}
 }

@@ -28,7 +28,7 @@ const (
 	HostScript Script = "host.py"    // takes the ownership lock without waiting
 )
 
-// program returns the text of s, with what the scripts share.
+// program returns the text of s behind the text that the scripts share.
 func (s Script) program(t testing.TB) string {
 	t.Helper()
 	text := ""
@@ -120,7 +120,7 @@ func (p *Python) Release(workspace, session string) error {
 	return err
 }
 
-// command is what the process is told.
+// command is the input of the process.
 type command struct {
 	Do        string   `json:"do"`
 	Dir       string   `json:"dir"`
@@ -132,7 +132,7 @@ type command struct {
 	Session   string   `json:"session,omitempty"`
 }
 
-// answer is what the process says.
+// answer is the output of the process.
 type answer struct {
 	Rows    []string
 	Main    string

@@ -14,21 +14,21 @@ const (
 
 // A Tool loads and saves a session without knowing of the store.
 type Tool interface {
-	// Load returns the rows of the transcript; those of its backup when the
-	// transcript is missing or torn; and none when both are.
+	// Load returns the rows of the transcript; the rows of its backup when the transcript
+	// is missing or torn; and none when both are.
 	Load() (Loaded, error)
 	// Save makes content the file name, [Transcript] or [Metadata]. It returns
 	// the time just before it renamed.
 	Save(name, content string) (renamed time.Time, err error)
 }
 
-// Loaded is what a load found.
+// Loaded is the result of a load.
 type Loaded struct {
 	Rows []string // lines, without their ends
 	Main State    // of the transcript itself; the rows are the backup's when it is not Whole
 }
 
-// State is how a reader met a transcript.
+// State is the condition in which a reader met a transcript.
 type State uint8
 
 const (

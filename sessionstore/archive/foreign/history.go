@@ -38,15 +38,15 @@ type History struct {
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
-	found thread.History // what Find knows beside that
+	found thread.History // further facts from Find
 }
 
-// Project returns the name of the project that the history belongs to: that of its
-// working directory, with symlinks resolved where it exists, or else the tool's
-// folder. A directory that tools write in several ways is one, on Windows also with
-// another case of its drive and with the prefix of long paths. A directory with a name
-// that no file system should have is none: with characters that a terminal obeys, or too
-// long.
+// Project returns the name of the project that the history belongs to. It is the project of
+// the history's working directory, with symlinks resolved where it exists, or else of the
+// tool's folder. A directory that tools write in several ways is one project, on Windows
+// also with another case of its drive and with the prefix of long paths. A directory does
+// not count if no file system should have its name: a name with characters that a terminal
+// obeys, or a name that is too long.
 func (h History) Project() string { return land.ProjectName(h.Dir, h.Folder, h.found.InFolder) }
 
 // SessionID returns the id of the session that [Import] makes of the conversation of
@@ -62,7 +62,7 @@ func (h History) SessionID() string {
 
 // FindOptions control [Find]. A nil *FindOptions is the zero value.
 type FindOptions struct {
-	// Home is the directory of the tool. "" is what [Home] returns.
+	// Home is the directory of the tool. "" is the directory that [Home] returns.
 	Home string
 
 	// Since leaves out histories that were last changed before.
@@ -70,9 +70,9 @@ type FindOptions struct {
 }
 
 // Find lists the histories of a tool on this machine, by folder and name. It reads the
-// beginning of each. Without a directory of the tool there are none. The error names
-// what could not be read; Find then returns the others beside it. The error Is
-// [ErrTool] for another tool.
+// beginning of each. Without a directory of the tool there are none. The error names the
+// files and folders that could not be read; Find then returns the other histories beside
+// it. The error Is [ErrTool] for another tool.
 func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) {
 	o := FindOptions{}
 	if opts != nil {

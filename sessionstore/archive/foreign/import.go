@@ -17,12 +17,12 @@ type Options struct {
 	// [History.Project].
 	Project string
 
-	// ActiveOnly makes a new session of what the tool would resume: what stands before
-	// the last compaction becomes a fork. A session that was imported before goes on
-	// in the way that it was.
+	// ActiveOnly makes a new session only of the messages that the tool would resume: the
+	// messages before the last compaction become a fork. A session that was imported before
+	// keeps the way in which it was made.
 	ActiveOnly bool
 
-	// DryRun writes nothing, and reports what would be done.
+	// DryRun writes nothing, and reports the changes that Import would make.
 	DryRun bool
 }
 
@@ -31,12 +31,11 @@ type Options struct {
 // the stores promise that, and those that the report names are there beside an
 // error as well.
 //
-// The file is read up to the size that it has at the beginning, so the tool may go
-// on writing. The error Is [ErrEmpty] when there is no conversation in it,
-// [ErrChanged] when what it held then changed, [ErrWhole] when Options.ActiveOnly is
-// set for a session that holds the whole line, [ErrTool] for another tool, and
-// [sessionstore.ErrLocked] when a host runs the session. Errors have no text of the
-// history.
+// The file is read up to the size that it has at the beginning, so the tool may go on
+// writing. The error Is [ErrEmpty] when there is no conversation in it, [ErrChanged] when
+// the part up to that size changed, [ErrWhole] when Options.ActiveOnly is set for a session
+// that holds the whole line, [ErrTool] for another tool, and [sessionstore.ErrLocked] when
+// a host runs the session. Errors have no text of the history.
 //
 // [sessionstore.ErrLocked]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrLocked
 func Import(ctx context.Context, p *projects.Projects, h History, opts *Options) (*Report, error) {

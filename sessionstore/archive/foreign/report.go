@@ -8,7 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// The kinds of errors. Callers tell them apart with [errors.Is].
+// The kinds of errors, for [errors.Is].
 var (
 	ErrTool    = errors.New("unknown tool")
 	ErrChanged = thread.ErrChanged
@@ -18,32 +18,33 @@ var (
 	ErrEdited  = land.ErrEdited
 )
 
-// LineError is what is wrong with a line of the tool's file. It has no text of the line.
+// LineError is the reason why a line of the tool's file could not be used. It has no text
+// of the line.
 type LineError struct {
 	Line int // from 1
 	Err  error
 }
 
-// Action is what Import did to a session.
+// Action is the effect of an import on a session.
 type Action string
 
 // The actions.
 const (
 	Created   Action = land.WasCreated   // there is a new session
 	Updated   Action = land.WasUpdated   // new messages were brought to a session that was as the last import left it
-	Unchanged Action = land.WasUnchanged // the session has it all
+	Unchanged Action = land.WasUnchanged // the session has all messages
 )
 
-// Kind is what a session is made of.
+// Kind is the origin of a session's messages.
 type Kind string
 
 // The kinds of sessions that Import makes.
 const (
-	Conversation Kind = land.KindConversation // the line of a history: the whole one, or what the tool would resume
+	Conversation Kind = land.KindConversation // the line of a history: the whole one, or the part that the tool would resume
 	Branch       Kind = land.KindBranch       // a line beside it
-	Agent        Kind = land.KindAgent        // what a sub-agent did
+	Agent        Kind = land.KindAgent        // the work of a sub-agent
 	Diverged     Kind = land.KindDiverged     // the tool's side of a session that both sides continued
-	Former       Kind = land.KindFormer       // a fork that keeps what a session had and its tool no longer has, see Report.Former
+	Former       Kind = land.KindFormer       // a fork that keeps messages which the tool no longer has, see Report.Former
 )
 
 // Imported is one session that Import made or found.
@@ -54,8 +55,8 @@ type Imported struct {
 	Messages int // that the tool's history makes
 }
 
-// Report is what an import did and what it left out of the messages. All that
-// is left out stands in import/original.jsonl.zst.
+// Report describes the work of an import and the lines that it left out of the messages.
+// All lines left out are in import/original.jsonl.zst.
 type Report struct {
 	Project  string // name of the store's project
 	Sessions []Imported
@@ -66,25 +67,25 @@ type Report struct {
 	Unknown  map[string]int // kinds of lines and names of members that this package does not know
 	Branches int            // lines of the conversation and of sub-agents without a prompt of their own, which became no fork
 
-	// Damaged are lines that could not be read, the first 1000 of them. A line of another
-	// file than that of the history, as of a sub-agent's, has an [*fs.PathError] that names
-	// the file.
+	// Damaged are lines that could not be read, the first 1000 of them. A line of a file
+	// other than the history's own, such as a sub-agent's, has an [*fs.PathError] that
+	// names the file.
 	Damaged []LineError
 
 	// Unplaced are lines with prompts that are in no session, and why, in the same form.
 	// At most 1000 are named.
 	Unplaced []LineError
 
-	// Former has the forks that keep what sessions had and the tool no longer has, as
+	// Former has the forks with messages that a session had and the tool no longer has, as
 	// after a file was cut or turns were taken back: the number of these turns, by the id
 	// of the fork. They are among Sessions, too.
 	Former map[string]int
 
-	// Home has the sessions that were exported and went on in the tool, and into which that
-	// came: the number of the new turns, by the id of the session.
+	// Home has the sessions that were exported and went on in the tool, and that received
+	// the new turns: the number of these turns, by the id of the session.
 	Home map[string]int
 
-	// Counts are what the files hold, the session's own first: an object each, for other
-	// programs to compare with.
+	// Counts has a JSON object for each session in the files, the history's own first, with
+	// the numbers of its prompts, responses and calls, for other programs to compare with.
 	Counts []json.RawMessage
 }

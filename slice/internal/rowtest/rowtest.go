@@ -48,7 +48,7 @@ func Answer(blocks string) string {
 	return `{"role": "assistant", "content": [` + blocks + `]}`
 }
 
-// CallOf is a call with an id, a name and arguments as they stand.
+// CallOf is a call with a given id, name and arguments.
 func CallOf(id, name, arguments string) string {
 	return `{"role": "assistant", "content": "", "tool_calls": [{"id": ` + id + `, "type": "function", "function": {"name": ` +
 		name + `, "arguments": ` + arguments + `}}]}`
@@ -153,8 +153,8 @@ func (d Dealer) Rows(most int) []string {
 	return rows
 }
 
-// Talk makes a conversation as one really is, of some turns, in which now and
-// then something is missing or stands elsewhere.
+// Talk makes a conversation as one really is, of some turns. Now and then something in it
+// is missing or in another place.
 func (d Dealer) Talk(turns int) (rows []string) {
 	next := 0
 	for range turns {

@@ -1,8 +1,7 @@
-// Package foreign starts servers for Azure Cosmos DB that others wrote, for
-// tests: what a test finds of them is no echo of this project's own idea of
-// the service. [Vercel] needs Node and npm, [Cosmium] the Go command; where
-// they are missing the test is skipped, or fails when the environment variable
-// CI is set. [Real] is an account that the environment names.
+// Package foreign starts servers for Azure Cosmos DB by other authors, for tests: their
+// behaviour does not depend on this project's idea of the service. [Vercel] needs Node and
+// npm, [Cosmium] the Go command; where they are missing the test is skipped, or fails when
+// the environment variable CI is set. [Real] is an account that the environment names.
 //
 // Programs are installed once, below the user's cache directory, and each call
 // starts a process of its own on a loopback address that ends with the test.
@@ -45,10 +44,10 @@ type Account struct {
 	Client   *http.Client
 }
 
-// Real returns the account that COSMOS_ENDPOINT names, if it does; then
-// COSMOS_KEY has to be its key: the tests make databases of their own there,
-// which no data role may, and azidentity is no dependency of this module. What
-// signs in without a key is examples/cloudsync, a module of its own.
+// Real returns the account that COSMOS_ENDPOINT names, if it does. COSMOS_KEY must then be
+// its key: the tests make databases of their own there, which no data role may, and
+// azidentity is no dependency of this module. The test without a key is examples/cloudsync,
+// a module of its own, which signs in.
 func Real(t testing.TB) (Account, bool) {
 	t.Helper()
 	endpoint, key := os.Getenv("COSMOS_ENDPOINT"), os.Getenv("COSMOS_KEY")
@@ -186,7 +185,7 @@ func addKeys(r *http.Request) error {
 	return nil
 }
 
-// installLimit is how long a process waits for another one that installs.
+// installLimit is the longest wait for another process that installs.
 const installLimit = 20 * time.Minute
 
 // installed returns the folder name of the cache, in which install has run to
@@ -212,9 +211,8 @@ func installed(t testing.TB, name string, install func(dir string)) string {
 	return dir
 }
 
-// run runs a program to its end, in dir and with variables beside those of
-// the process. Without success the test is skipped, or fails in CI: what is
-// missing may be the network.
+// run runs a program to its end, in dir and with variables beside the process's own.
+// Without success the test is skipped, or fails in CI: the network may be missing.
 func run(t testing.TB, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -255,16 +253,16 @@ func start(t testing.TB, a Account, name string, args ...string) Account {
 	return a
 }
 
-// freePort returns a port that nothing listens on, for a program that cannot
-// choose one itself. It is below those that systems give to whoever asks for
-// any, so that no other test gets it until the program listens.
+// freePort returns a port that nothing listens on, for a program that cannot choose one
+// itself. It is below the range from which systems give out ports, so that no other test
+// gets it until the program listens.
 func freePort(t testing.TB) string {
 	t.Helper()
 	for range 100 {
 		port := strconv.Itoa(15_000 + mathrand.IntN(15_000))
 		l, err := net.Listen("tcp", ":"+port)
 		if err != nil {
-			continue // somebody has it
+			continue // another process has it
 		}
 		require.NoError(t, l.Close())
 		return port

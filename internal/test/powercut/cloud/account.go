@@ -31,7 +31,7 @@ type Account struct {
 	out *json.Encoder
 }
 
-// A request is one that changed the account.
+// A request is a request that changed the account.
 type request struct {
 	At     uint64      `json:"at"` // how many entries the disk's record had when it was done
 	Time   time.Time   `json:"time"`
@@ -43,14 +43,15 @@ type request struct {
 
 const name = "sessions" // of the database and of the container
 
-// New returns an empty account. It writes to out what changes the account, with
+// New returns an empty account. It writes the requests that change the account to out, with
 // the position of the disk's record.
 func New(ctx context.Context, out io.Writer, position func() uint64) (*Account, error) {
 	return again(ctx, nil, 0, out, position)
 }
 
-// Again returns the account as it was at the cut, by what New wrote to log. What
-// changed it until then and changes it from now on goes to out.
+// Again returns the account as it was at the cut, from the log that New wrote. It writes
+// the requests that changed it until then, and the requests that change it from now on, to
+// out.
 func Again(ctx context.Context, log io.Reader, cut int, out io.Writer, position func() uint64) (*Account, error) {
 	var done []request
 	for d := json.NewDecoder(log); ; {
@@ -72,7 +73,7 @@ func again(ctx context.Context, done []request, cut int, out io.Writer, position
 		if r.At > uint64(cut) {
 			break
 		}
-		r.At = 0 // it was there before what comes now
+		r.At = 0 // it was there before the next requests
 		if err := a.repeat(ctx, r); err != nil {
 			return nil, err
 		}

@@ -41,11 +41,11 @@ func (a *Account) Look(ctx context.Context, root string, subjects []history.Subj
 	return states, nil
 }
 
-// compare returns the state here, with an error if another device has a different
-// one. With Relaxed a transcript or metadata may be unreadable here, or wait for the
-// write that mends it. The sync leaves such a session alone. Then the transcript on
-// the other device counts, because what was sent is there, and the events here count,
-// because each was synced when it was written.
+// compare returns the state here, with an error if another device has a different one. With
+// Relaxed a transcript or metadata may be unreadable here, or wait for the write that mends
+// it. The sync leaves such a session alone. Then the transcript on the other device counts,
+// because sent data is there, and the events here count, because each was synced when it
+// was written.
 func compare(s history.Subject, here, there history.State, trouble error) history.State {
 	waits := errors.Is(trouble, hybrid.ErrDeferred) || errors.Is(trouble, hybrid.ErrHeld)
 	switch {
@@ -86,8 +86,7 @@ func (a *Account) settle(ctx context.Context, root, dir string) error {
 	return errors.Join(err, s.Close())
 }
 
-// both syncs and pulls. No other device has written meanwhile, so a conflict is an
-// error.
+// both syncs and pulls. No other device has written in between, so a conflict is an error.
 func both(ctx context.Context, s *hybrid.Store) error {
 	sent, err := s.Sync(ctx)
 	if err != nil {

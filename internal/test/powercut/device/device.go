@@ -45,7 +45,7 @@ func Attach(name string, direct bool) (Device, error) {
 		}
 		d := Device{fmt.Sprint("/dev/loop", n)}
 		err = d.control(func(fd int) error { return unix.IoctlLoopConfigure(fd, &config) })
-		if !errors.Is(err, unix.EBUSY) { // somebody else has taken it meanwhile
+		if !errors.Is(err, unix.EBUSY) { // another process has taken it in between
 			return d, err
 		}
 	}
@@ -90,11 +90,10 @@ func (d Device) Mount(k Kind, at string) error {
 	return nil
 }
 
-// Unmount unmounts what is mounted on the directory at.
+// Unmount unmounts the file system mounted on the directory at.
 func Unmount(at string) error { return retry(func() error { return unix.Unmount(at, 0) }) }
 
-// retry tries for some seconds: the kernel holds what was just closed for a
-// moment.
+// retry tries for some seconds: the kernel holds a file for a moment after it was closed.
 func retry(do func() error) error {
 	for range 100 {
 		if do() == nil {

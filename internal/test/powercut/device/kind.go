@@ -12,9 +12,9 @@ type Kind struct {
 	Sector  int64    // bytes that it needs the disk to write whole; 0: 512
 }
 
-// Kinds are those that are known. The journal of ext4, and btrfs, write
-// names each second, not each 5 and 30, so that a short run sees many. Btrfs
-// cannot be mounted when its superblock of 4096 bytes is torn.
+// Kinds are the known file systems. The journal of ext4, and btrfs, write names each
+// second, not each 5 and 30, so that a short run sees many. Btrfs cannot be mounted when
+// its superblock of 4096 bytes is torn.
 var Kinds = []Kind{
 	ext4("ext4", "commit=1"),
 	{"xfs", "xfs", 512 << 20, []string{"mkfs.xfs", "-q", "-f"}, "", 0},

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Missing tells what this machine lacks to mount the file systems; empty:
-// nothing.
+// Missing returns the first requirement for mounting the file systems that this machine
+// lacks; empty: none.
 func Missing(kinds []Kind) string {
 	if os.Geteuid() != 0 {
 		return "file systems are mounted by root only"

@@ -1,3 +1,2 @@
-// Package disk is a disk that records what is done to it: a file in a FUSE file
-// system.
+// Package disk is a disk that records the operations on it: a file in a FUSE file system.
 package disk

@@ -24,7 +24,8 @@ func NewPosition(name string) (*Position, error) {
 	return OpenPosition(name)
 }
 
-// OpenPosition opens what [NewPosition] made. It stays open until the process ends.
+// OpenPosition opens the position that [NewPosition] made. It stays open until the process
+// ends.
 func OpenPosition(name string) (*Position, error) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

@@ -35,9 +35,9 @@ func (r *root) OnAdd(ctx context.Context) {
 	r.AddChild(Name, r.NewPersistentInode(ctx, r.file, fs.StableAttr{Mode: syscall.S_IFREG}), true)
 }
 
-// Serve mounts the disk, prints "ready", and returns when it is unmounted and
-// the record is written. It needs a process of its own: one that waits for a
-// file on its own disk may wait for itself.
+// Serve mounts the disk, prints "ready", and returns when it is unmounted and the record is
+// written. It needs a process of its own: a process that waits for a file on its own disk
+// may wait for itself.
 func Serve(o Options) (err error) {
 	f, err := open(o)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package history holds what a workload called and what was acknowledged, and
-// judges what a reader finds after a power cut. It reads and writes no file
-// itself.
+// Package history holds the calls of a workload and their acknowledgements, and judges the
+// state that a reader finds after a power cut. It reads and writes no file itself.
 package history

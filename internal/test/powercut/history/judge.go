@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Verdict is what a reader lost of what was acknowledged.
+// A Verdict compares a reader's state with the acknowledged one.
 type Verdict struct {
 	Acked int    // rows, a number, or that something is gone
 	Lost  int    // of these
@@ -13,9 +13,9 @@ type Verdict struct {
 	Kind  string // of the last call that was acknowledged
 }
 
-// Judge compares what a reader found after a cut with what it may find: what
-// the last call left that was acknowledged before it, or a later one that had
-// begun.
+// Judge compares the state that a reader found after a cut with the allowed states: the
+// state after the last call that was acknowledged before the cut, or after a later one that
+// had begun.
 func (h *History) Judge(cut int, found State) Verdict {
 	if h.Subject.Group {
 		return h.judgeGroup(cut, found)
@@ -59,7 +59,7 @@ func (h *History) reached(cut int) (acked, begun int) {
 	return acked, begun
 }
 
-// after returns what call i left; before the first one nothing is there.
+// after returns the state after call i; before the first call nothing is there.
 func (h *History) after(i int) State {
 	if i < 0 {
 		return Gone()
@@ -67,7 +67,7 @@ func (h *History) after(i int) State {
 	return h.Calls[i].After
 }
 
-// fits reports whether one of the calls from acked to begun leaves what was found.
+// fits reports whether one of the calls from acked to begun leaves the state found.
 func (h *History) fits(acked, begun int, found State) bool {
 	for i := acked; i <= begun; i++ {
 		if h.after(i).same(found) {
@@ -83,8 +83,8 @@ func (h *History) fits(acked, begun int, found State) bool {
 	return h.Subject.appends() && h.after(acked).begins(found) && found.begins(h.after(begun))
 }
 
-// partly reports whether a call after acked did a part of what it does: what was
-// there before and after it is there, and some of what it adds.
+// partly reports whether a call after acked did a part of its work: the rows that are there
+// before and after it are there, and some of the rows that it adds.
 func (h *History) partly(acked, begun int, found State) bool {
 	for i := acked + 1; i <= begun; i++ {
 		before, after := h.after(i-1), h.after(i)
@@ -108,8 +108,8 @@ func (h *History) fitsNumber(acked, begun int, found State) bool {
 	return false
 }
 
-// madeUp tells what is wrong with what was found before anything was
-// acknowledged. Nothing can be lost then.
+// madeUp returns the fault of a state that was found before anything was acknowledged.
+// Nothing can be lost then.
 func (h *History) madeUp(begun int, found State) string {
 	switch {
 	case found.Err != "" && h.Subject.Relaxed:
@@ -124,7 +124,7 @@ func (h *History) madeUp(begun int, found State) string {
 	return "rows that no call wrote"
 }
 
-// wrong tells what is wrong with what was found.
+// wrong names the fault of the state found.
 func (h *History) wrong(acked int, found State) string {
 	for i := acked - 1; i >= -1; i-- {
 		if h.after(i).same(found) || i < 0 && found.empty() {
@@ -144,8 +144,8 @@ func missing(was, found State) (n int) {
 	return n
 }
 
-// judgeGroup judges calls that overlap: the rows of each that was acknowledged
-// are there once, and no others than those of calls that had begun.
+// judgeGroup judges calls that overlap: the rows of each acknowledged call are there once,
+// and no rows of calls that had not begun.
 func (h *History) judgeGroup(cut int, found State) Verdict {
 	v, seen := Verdict{}, map[string]int{}
 	for _, r := range found.Rows {

@@ -24,7 +24,7 @@ type Call struct {
 	Kind   string
 	From   int
 	To     int   // when it was acknowledged; see Failed
-	After  State // what a reader saw then
+	After  State // as a reader saw it then
 	Ended  bool
 	Failed string
 	Loose  bool // a success promises nothing

@@ -5,7 +5,7 @@ import "slices"
 // None is the number in a [State] that has none.
 const None = -1
 
-// A State is what a reader sees of a subject: the keys of its rows, in order.
+// A State is a reader's view of a subject: the keys of its rows, in order.
 type State struct {
 	Gone   bool     `json:"gone,omitempty"`
 	Rows   []string `json:"rows,omitempty"`
@@ -14,7 +14,7 @@ type State struct {
 	Err    string   `json:"err,omitempty"` // why it cannot be read
 }
 
-// Gone is the state of what is not there.
+// Gone is the state of a subject that is not there.
 func Gone() State { return State{Gone: true, Number: None} }
 
 func (s State) empty() bool { return s.Gone || len(s.Rows) == 0 && s.Number == None }
@@ -22,7 +22,7 @@ func (s State) empty() bool { return s.Gone || len(s.Rows) == 0 && s.Number == N
 // same reports whether the rows of both are the same.
 func (s State) same(o State) bool { return s.Gone == o.Gone && slices.Equal(s.Rows, o.Rows) }
 
-// begins reports whether the rows of o begin with those of s.
+// begins reports whether the rows of o begin with the rows of s.
 func (s State) begins(o State) bool {
 	return len(s.Rows) <= len(o.Rows) && slices.Equal(s.Rows, o.Rows[:len(s.Rows)])
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Count is what readers lost in many checks.
+// A Count adds up the losses of readers in many checks.
 type Count struct {
 	Checks, Acked, Lost int
 	Wrong               int // checks in which something was wrong, if nothing was lost
@@ -17,7 +17,7 @@ type Count struct {
 // A Tally counts verdicts by names, such as "durable/go/append".
 type Tally map[string]Count
 
-// Add counts v under the names of mode and reader, and under that of its call.
+// Add counts v under the names of mode and reader, and under the name of its call.
 func (t Tally) Add(mode, reader string, v Verdict) {
 	t.add(mode+"/"+reader, v)
 	if v.Kind != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/powercut/reader"
 )
 
-// A Finding is what one reader saw of one subject.
+// A Finding is one reader's view of one subject.
 type Finding struct {
 	Subject history.Subject
 	Reader  string // go, python or plain
@@ -17,7 +17,7 @@ type Finding struct {
 	Verdict history.Verdict
 }
 
-// String tells what is wrong, in one line.
+// String describes the fault, in one line.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s %s %s/%s, read by %s: last acknowledged %s: %s, lost %d of %d; %d rows, number %d, from %q, error %q",
 		f.Subject.Mode, f.Subject.View, f.Subject.Dir, f.Subject.ID, f.Reader, f.Verdict.Kind, f.Verdict.What,

@@ -44,7 +44,7 @@ func (p *Python) Close() error { return errors.Join(p.in.Close(), p.cmd.Wait()) 
 // A place is a directory of sessions and the id of one.
 type place [2]string
 
-// load returns what Python's load sees at each place.
+// load returns the state that Python's load sees at each place.
 func (p *Python) load(places []place) (states []history.State, err error) {
 	if len(places) == 0 {
 		return nil, nil

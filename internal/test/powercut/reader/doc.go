@@ -1,2 +1,2 @@
-// Package reader looks at what the workload wrote, as its users do.
+// Package reader reads the data that the workload wrote, as its users do.
 package reader

@@ -17,7 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// failed is the state of what gave an error.
+// failed is the state of a subject that gave an error.
 func failed(err error) history.State {
 	if errors.Is(err, fs.ErrNotExist) {
 		return history.Gone()
@@ -74,7 +74,7 @@ func config(dir, id string) history.State {
 	return history.State{Rows: []string{string(k)}, Number: history.None}
 }
 
-// agent is what agentstate keeps: what became of approvals, and the history.
+// agent returns the data that agentstate keeps: the verdicts of approvals, and the history.
 func agent(ctx context.Context, st *sessionstore.Store, id string) history.State {
 	s, err := agentstate.Open(st, id, nil)
 	if err != nil {

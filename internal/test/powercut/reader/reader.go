@@ -21,7 +21,7 @@ type Reader struct {
 	stores map[string]*sessionstore.Store
 }
 
-// New returns a reader of what is below root.
+// New returns a reader of the subjects below root.
 func New(root string) *Reader { return &Reader{root: root, stores: map[string]*sessionstore.Store{}} }
 
 // Close closes the stores that were read.
@@ -56,7 +56,7 @@ func (r *Reader) store(s history.Subject) (*sessionstore.Store, error) {
 	return st, err
 }
 
-// State returns what a reader sees of the subject.
+// State returns a reader's view of the subject.
 func (r *Reader) State(ctx context.Context, s history.Subject) history.State {
 	switch s.View {
 	case history.Events, history.CloudLog:

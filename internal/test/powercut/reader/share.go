@@ -39,8 +39,8 @@ func Sharing(ctx context.Context, place, sessions string, do func(*hybrid.Store)
 	return errors.Join(do(s), s.Close(), r.Close())
 }
 
-// shared returns the state of a session as a new device gets it by the directory place. It has an
-// error unless all that the head leads to is there.
+// shared returns the state of a session as a new device gets it by the directory place. It
+// has an error unless everything that the head leads to is there.
 func shared(ctx context.Context, place, id string) (out history.State) {
 	out = history.Gone()
 	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,7 @@ func whole(dir, id string) history.State {
 	return history.State{Number: history.None, Err: fmt.Sprintf("it is in %d places", len(places))}
 }
 
-// files is what is below dir, but for locks, backups and hidden files.
+// files returns the files below dir, without locks, backups and hidden files.
 func files(dir string) history.State {
 	out := history.State{Number: history.None}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Kind is what an entry did to the disk.
+// Kind is the kind of an entry's operation on the disk.
 type Kind byte
 
 const (

@@ -9,8 +9,8 @@ import (
 // Block is the size of the blocks in which an [Image] is kept.
 const Block = 4096
 
-// An Image is what is on a disk: its blocks that are not zero, by number. A
-// block is never changed in place: images share them.
+// An Image is the content of a disk: its blocks that are not zero, by number. A block is
+// never changed in place: images share them.
 type Image map[int64][]byte
 
 // Clone returns a copy that can be changed on its own.
@@ -18,7 +18,7 @@ func (m Image) Clone() Image { return maps.Clone(m) }
 
 var zeros [Block]byte
 
-// Apply does what e did to the disk.
+// Apply applies e to the disk.
 func (m Image) Apply(e Entry) {
 	switch e.Kind {
 	case Write:
@@ -58,7 +58,7 @@ func (m Image) zero(off, end int64) {
 	}
 }
 
-// zeroIn clears what of the range from off to end is in block k.
+// zeroIn clears the part of the range from off to end that is in block k.
 func (m Image) zeroIn(k, off, end int64) {
 	b := m[k]
 	if b == nil || off >= end {

@@ -12,7 +12,7 @@ type Replay struct {
 
 	all  []Entry
 	done int   // entries that base has
-	base Image // what the disk has for certain
+	base Image // the certain content of the disk
 }
 
 // NewReplay returns the replay of entries on a disk with the content start.
@@ -20,8 +20,8 @@ func NewReplay(start Image, all []Entry) *Replay {
 	return &Replay{all: all, base: start.Clone()}
 }
 
-// Crash returns the disk of the state, and how many writes were pending. The
-// cut is not before those of earlier calls.
+// Crash returns the disk of the state, and how many writes were pending. The cut is not
+// before the cuts of earlier calls.
 func (r *Replay) Crash(s State) (disk Image, pending int) {
 	for end := r.flushed(s); r.done < end; r.done++ {
 		r.base.Apply(r.all[r.done])

@@ -17,7 +17,7 @@ type State struct {
 // String returns the state as [ParseState] reads it.
 func (s State) String() string { return fmt.Sprintf("%d %s %d", s.Cut, s.Strategy, s.Seed) }
 
-// ParseState reads what [State.String] returned.
+// ParseState reads the text that [State.String] returned.
 func ParseState(text string) (s State, err error) {
 	if _, err = fmt.Sscan(text, &s.Cut, &s.Strategy, &s.Seed); err == nil && !slices.Contains(Strategies, s.Strategy) {
 		err = fmt.Errorf("unknown strategy %q", s.Strategy)

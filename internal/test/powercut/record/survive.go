@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A Strategy is which of the writes since the last flush reach the disk.
+// A Strategy decides which of the writes since the last flush reach the disk.
 type Strategy string
 
-// Strategies are those that are known. With "any-order" the writes reach the
-// disk in any order; "torn" writes do so in pieces of 4096 bytes, "sectors" in
-// pieces of 512, or of a sector if that is larger.
+// Strategies are the known strategies. With "any-order" the writes reach the disk in any
+// order; "torn" writes do so in pieces of 4096 bytes, "sectors" in pieces of 512, or of a
+// sector if that is larger.
 var Strategies = []Strategy{
 	"none", "all", "prefix", "subset", "subset-any-order", "torn", "torn-any-order", "sectors", "sectors-any-order",
 }

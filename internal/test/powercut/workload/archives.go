@@ -49,8 +49,8 @@ func (c *client) archives(ctx context.Context, id string, n int) error {
 	return nil
 }
 
-// whole calls and notes what becomes of the session: in its place, and wherever
-// it is.
+// whole makes a call and notes the state of the session after it: in its place, and
+// wherever it is.
 func (c *client) whole(ctx context.Context, id, kind string, call func() error) {
 	c.call(ctx, c.subject(id, history.Whole), kind, func() (err error) {
 		c.session(ctx, id, kind, func() error {
@@ -70,7 +70,7 @@ func (c *client) remove(ctx context.Context, id string) error {
 	return errors.Join(err, failed(res.Failed))
 }
 
-// empty removes for good what is in the trash.
+// empty removes the sessions in the trash for good.
 func (c *client) empty(ctx context.Context) error {
 	receipts, err := trash.List(ctx, c.st)
 	if err != nil {

@@ -25,8 +25,8 @@ type device struct {
 	other   string // root of the other device
 }
 
-// clouds lets two devices sync, one after the other. The first writes with Durable.
-// The second writes with Relaxed, so only what it has sent is promised.
+// clouds lets two devices sync, one after the other. The first writes with Durable. The
+// second writes with Relaxed, so only the data that it has sent is promised.
 func (c *client) clouds(ctx context.Context, n int) error {
 	var err error
 	for _, mode := range []string{"durable", "relaxed"} {
@@ -141,7 +141,7 @@ func (d *device) sync(ctx context.Context) {
 	})
 }
 
-// together makes a call on all sessions, and notes what the reader sees here after it.
+// together makes a call on all sessions, and notes the reader's view here after it.
 func (d *device) together(ctx context.Context, kind string, do func() error) {
 	d.everywhere(ctx, kind, d.reader, false, do)
 }
@@ -177,7 +177,7 @@ func (d *device) visit(ctx context.Context, id string, i int) error {
 	return there.Close()
 }
 
-// everywhere makes a call on all sessions, and notes what r sees after it. A loose call
+// everywhere makes a call on all sessions, and notes the view of r after it. A loose call
 // promises nothing for transcripts.
 func (d *device) everywhere(ctx context.Context, kind string, r *reader.Reader, loose bool, do func() error) {
 	type open struct {

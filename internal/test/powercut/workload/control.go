@@ -59,7 +59,7 @@ func syncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncUp syncs dir and what leads to it from root.
+// syncUp syncs dir and the directories above it up to root.
 func syncUp(dir, root string) error {
 	for ; ; dir = filepath.Dir(dir) {
 		if err := syncDir(dir); err != nil || dir == root {
@@ -68,8 +68,8 @@ func syncUp(dir, root string) error {
 	}
 }
 
-// neighbours writes and syncs other files of the file system until ctx ends, as
-// other programs do: what the store left unsynced is then partly on the disk.
+// neighbours writes and syncs other files of the file system until ctx ends, as other
+// programs do: data that the store left unsynced is then partly on the disk.
 func (b *Notebook) neighbours(ctx context.Context, root string) error {
 	for i := 0; ; i++ {
 		select {

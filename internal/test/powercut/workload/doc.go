@@ -1,2 +1,2 @@
-// Package workload calls the store and notes what it acknowledged.
+// Package workload calls the store and notes the acknowledgements.
 package workload

@@ -15,9 +15,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 )
 
-// GoOn writes on after a power cut: first it notes how each subject is, as
-// something that was acknowledged before, and then it makes one more call on
-// each that can be read. It returns what does not work.
+// GoOn writes on after a power cut: first it notes the state of each subject, as if it had
+// been acknowledged before, and then it makes one more call on each subject that can be
+// read. It returns the errors of these calls.
 func (b *Notebook) GoOn(ctx context.Context, root string, subjects []history.Subject) error {
 	synced, err := b.syncAll(ctx, root, subjects)
 	errs := []error{err}
@@ -40,7 +40,7 @@ func (b *Notebook) GoOn(ctx context.Context, root string, subjects []history.Sub
 	return errors.Join(append(errs, b.Err())...)
 }
 
-// syncAll lets the directories of the subjects sync that are copied.
+// syncAll lets the copied directories of the subjects sync.
 func (b *Notebook) syncAll(ctx context.Context, root string, subjects []history.Subject) (map[history.Subject]history.State, error) {
 	subjects = slices.DeleteFunc(slices.Clone(subjects), func(s history.Subject) bool { return !s.Synced() })
 	all := map[history.Subject]history.State{}
@@ -75,7 +75,7 @@ func (b *Notebook) goOn(ctx context.Context, root string, s history.Subject, fou
 	return errors.Join(err, c.st.Close())
 }
 
-// appendAfter appends a message to what was found.
+// appendAfter appends a message to the session found.
 func (c *client) appendAfter(ctx context.Context, s history.Subject, found history.State) (err error) {
 	m := message("user", "after the cut")
 	c.call(ctx, s, "append", func() error {
@@ -91,7 +91,7 @@ func (c *client) appendAfter(ctx context.Context, s history.Subject, found histo
 	return nil
 }
 
-// copyAfter appends a message to what was found and copies it.
+// copyAfter appends a message to the session found and copies it.
 func (c *client) copyAfter(ctx context.Context, s history.Subject) error {
 	copied, err := c.account.Open(ctx, c.root, c.dir, "", sessionstore.Durable)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *client) copyAfter(ctx context.Context, s history.Subject) error {
 	return copied.Close()
 }
 
-// claimAgain tries to claim what ran.
+// claimAgain tries to claim calls that ran.
 func (c *client) claimAgain(ctx context.Context, id string, found history.State) error {
 	s, err := agentstate.Open(c.st, id, nil)
 	if err != nil {

@@ -25,9 +25,8 @@ type Notebook struct {
 	err   error // of out
 }
 
-// NewNotebook notes in out where the record was, as position tells, when calls
-// began and returned, and what the reader saw then. Some calls copy sessions to the
-// account.
+// NewNotebook notes in out the position of the record when calls began and returned, and
+// the reader's view then. Some calls copy sessions to the account.
 func NewNotebook(out io.Writer, position func() uint64, r *reader.Reader, a *cloud.Account, seed uint64) *Notebook {
 	return &Notebook{position: position, reader: r, account: a, out: json.NewEncoder(out), rng: rand.New(rand.NewPCG(seed, 1))}
 }
@@ -65,7 +64,7 @@ func (b *Notebook) group(s history.Subject, kind string, rows []string, do func(
 	b.begin(s, kind)(do(), func() history.State { return history.State{Rows: rows, Number: history.None} })
 }
 
-// begin notes that a call begins, and returns what notes that it has returned.
+// begin notes that a call begins, and returns a function that notes that it has returned.
 func (b *Notebook) begin(s history.Subject, kind string) func(error, func() history.State) bool {
 	return b.start(history.Note{Subject: s, Kind: kind})
 }

@@ -48,7 +48,7 @@ func (c *client) agents(ctx context.Context, id string, n int) error {
 	return s.Close()
 }
 
-// ErrTwice tells that a call that was claimed could be claimed again.
+// ErrTwice is returned when a claimed call could be claimed again.
 var ErrTwice = errors.New("call was claimed twice")
 
 func (c *client) workflows(ctx context.Context, id string, n int) {

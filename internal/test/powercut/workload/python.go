@@ -15,9 +15,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// turns saves sessions in turn with Relaxed and as the Python store does, while
-// a neighbour syncs now and then: what a power cut takes from both can be
-// compared.
+// turns saves sessions in turn with Relaxed and as the Python store does, while a neighbour
+// syncs now and then: the losses of both by a power cut can be compared.
 func (b *Notebook) turns(ctx context.Context, root, dir string, n int) error {
 	relaxed, err := b.client(root, dir+"/relaxed", "turns-relaxed")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/powercut/reader"
 )
 
-// shares lets a device that keeps its power write to two sessions, and sync them by a directory
-// on the disk. A sync that returned promises what the device has then.
+// shares lets a device that keeps its power write to two sessions, and sync them by a
+// directory on the disk. A sync that returned promises the device's current data.
 func (c *client) shares(ctx context.Context, n int) (err error) {
 	top, err := reader.Scratch()
 	if err != nil {

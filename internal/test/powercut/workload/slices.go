@@ -83,7 +83,7 @@ func (c *client) rewinds(ctx context.Context, id string, n int) error {
 	return nil
 }
 
-// undo brings back what stood there before the last rewind or repair.
+// undo brings back the files from before the last rewind or repair.
 func (c *client) undo(ctx context.Context, id string) {
 	c.withEvents(ctx, id, "undo", func() error {
 		all, err := slice.Backups(ctx, c.st, id)

@@ -11,12 +11,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// Claude Code keeps a session in the folder of the directory that it runs in. Where a
-// session went on in another directory, as in a worktree and its repository, a copy of
-// its file stands in two folders.
+// Claude Code keeps a session in the folder of the directory that it runs in. When a
+// session went on in another directory, as in a worktree and its repository, two folders
+// hold copies of its file.
 
 // joinFolders makes one history of all files with one id, and gives it the sub-agents
-// beside each of them. Its project is that of the folder of the file that goes on
+// beside each of them. Its project is the project of the folder whose file goes on
 // furthest.
 func joinFolders(ctx context.Context, all []thread.History) (joined []thread.History, failed error) {
 	first := map[string]int{} // by id: the index in joined
@@ -125,8 +125,8 @@ func joinAgents(ctx context.Context, h *thread.History) error {
 	return failed
 }
 
-// joinCopies returns the files whose records no other one of them has, the newest last.
-// One that cannot be read keeps no other one out.
+// joinCopies returns the files whose records no other one of them has, the newest last. A
+// file that cannot be read does not exclude the others.
 func joinCopies(ctx context.Context, paths []string) (kept []thread.FileSays, failed error) {
 	var all []thread.FileSays
 	for _, path := range paths {

@@ -142,8 +142,8 @@ func orphan(path, session string) (thread.History, error) {
 	return thread.History{ID: session + "/" + id, Path: path, Dir: cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
-// agentsBelow lists the files of sub-agents below a directory. What cannot be read
-// keeps no other one out.
+// agentsBelow lists the files of sub-agents below a directory. A folder that cannot be read
+// leaves out only its own files.
 func agentsBelow(dir string) (all []string, failed error) {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path == dir {
@@ -161,8 +161,8 @@ func agentsBelow(dir string) (all []string, failed error) {
 	return all, failed
 }
 
-// beginning returns the working directory and the session that a file names first. It
-// keeps in titles what stands before that: the tool writes them for other sessions.
+// beginning returns the working directory and the session that a file names first. It keeps
+// in titles the summaries before these: the tool writes them for other sessions.
 func beginning(path string, titles *thread.Facts) (cwd, session string, err error) {
 	f, _, err := thread.OpenRegular(path)
 	if err != nil {
@@ -184,11 +184,11 @@ func beginning(path string, titles *thread.Facts) (cwd, session string, err erro
 	return cwd, session, nil
 }
 
-// maxEnding is how much of a file is read for what it says last, in bytes.
+// maxEnding is the number of bytes at the end of a file that ending reads.
 const maxEnding = 64 << 10
 
-// ending returns the sessions in which that of a file goes on, as the end of it says. What
-// cannot be read says nothing here: the import reports that.
+// ending returns the sessions in which the session of a file goes on, as the end of the
+// file says. It returns none for a file that cannot be read: the import reports the error.
 func ending(path string) (goesOn []string) {
 	f, fi, err := thread.OpenRegular(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// line is what a line of the tool's file says. Its slices share the memory of the
+// line is the content of a line of the tool's file. Its slices share the memory of the
 // line.
 type line struct {
 	kind, subtype          string
@@ -124,8 +124,8 @@ func inChain(kind string) bool {
 	return false
 }
 
-// kinds are the kinds of lines beside those of the chain. None of them is
-// part of the conversation.
+// kinds are the kinds of lines besides the linked kinds of inChain. None of them is part of
+// the conversation.
 var kinds = thread.Set("summary", "file-history-snapshot", "file-history-delta", "attribution-snapshot", "queue-operation",
 	"custom-title", "ai-title", "last-prompt", "tag", "mode", "permission-mode", "memory-mode", "cost-state", "pr-link",
 	"worktree-state", "agent-name", "agent-color", "agent-setting", "frame-link", "relocated", "bridge-session", "started",
@@ -218,9 +218,9 @@ func (l line) texts() iter.Seq[string] {
 // Prompt returns the text of a line, its blocks joined by a newline.
 func (l line) Prompt() string { return strings.Join(slices.Collect(l.texts()), "\n") }
 
-// typed reports whether one of the texts is not the tool's: newer versions say so,
-// and else texts of the tool begin with a tag or name an unknown command. What an
-// editor adds stands in a block of its own before the text that was typed.
+// typed reports whether a person typed one of the texts. Newer versions of the tool mark
+// such texts; otherwise texts of the tool begin with a tag or name an unknown command. Text
+// that an editor adds is in a block of its own before the text that was typed.
 func (l line) typed() bool {
 	for s := range l.texts() {
 		if strings.TrimSpace(s) != "" && (l.human || !thread.ByTool.MatchString(s) && !thread.UnknownCommand.MatchString(s)) {
@@ -241,7 +241,8 @@ func (l line) queued() string {
 	return l.queuedText()
 }
 
-// queuedText returns what an attachment holds that was queued, also by the tool.
+// queuedText returns the text of a queued attachment, also when the tool queued it; "" for
+// other attachments.
 func (l line) queuedText() string {
 	m := thread.Members(l.attach, "type", "prompt")
 	if thread.Text(m[0]) != "queued_command" {

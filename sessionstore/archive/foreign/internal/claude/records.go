@@ -45,8 +45,8 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 	return found
 }
 
-// recordsOf returns the hashes of the uuids of the records of a file, and those of
-// what they say, in order and each once, and the newest time in it.
+// recordsOf returns the hashes of the uuids of the records of a file and the hashes of the
+// records by says, each in order and without repeats, and the newest time in the file.
 func recordsOf(ctx context.Context, path string) (uuids, says []uint64, newest time.Time, err error) {
 	r, size, leave, err := thread.OpenPlain(ctx, path)
 	if err != nil {
@@ -128,12 +128,12 @@ func (c *copyNames) of(offset int64, l line) (uuid, parent, logical uint64) {
 	return name(uuid), name(parent), name(logical)
 }
 
-// says returns a hash of the uuid of a record and of what it says.
+// says returns a hash of the uuid and of the content of a record.
 func (l line) says() uint64 {
 	return xxh3.HashSeed(l.attach, xxh3.HashSeed(l.content, thread.Hash(l.uuid)))
 }
 
-// agentPrefix is what the name of a file of a sub-agent begins with.
+// agentPrefix begins the name of a file of a sub-agent.
 const agentPrefix = "agent-"
 
 // agentIn returns the id of the sub-agent whose file is at path, and its kind and its
@@ -147,7 +147,7 @@ func agentIn(path string) (id, name, task string) {
 // maxAgentMetadata is the largest file that describes a sub-agent.
 const maxAgentMetadata = 1 << 20
 
-// agentMetadata returns what the file beside path says of a sub-agent.
+// agentMetadata returns the kind and the task of a sub-agent from the file beside path.
 func agentMetadata(path string) (kind, task string) {
 	f, fi, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package claude is the format of Claude Code: where it keeps its histories, what their lines
-// say, and how such lines are made.
+// Package claude is the format of Claude Code: the places of its histories, the content of
+// their lines, and the making of such lines.
 package claude
 
 import (
@@ -112,7 +112,7 @@ func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
 	return says, err
 }
 
-// note keeps what a line says about the session.
+// note keeps the facts about the session in a line.
 func note(s *thread.Scanning, l line) {
 	if s.Table.First.IsZero() {
 		s.Table.First = l.at
@@ -287,7 +287,7 @@ func (format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *th
 	return whole, active
 }
 
-// countSpent counts what a response used.
+// countSpent counts the usage of a response.
 func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
 	if s.Model > 0 {
 		c.Models[f.Models[s.Model-1]]++

@@ -104,7 +104,8 @@ func isAncestor(byID map[string]*rollout, f, of *rollout) bool {
 	return of != nil
 }
 
-// adopt adds the files of the sub-agents that a session began, and of theirs.
+// adopt adds the files of the sub-agents that a session began, and of the sub-agents that
+// these began.
 func (f *rollout) adopt(begun map[string][]*rollout, id string) {
 	for _, sub := range begun[id] {
 		f.Agents = append(f.Agents, sub.Path)
@@ -140,7 +141,7 @@ func below(ctx context.Context, dir string) (found []*rollout, failed error) {
 		if !e.Type().IsRegular() || !strings.HasPrefix(name, filePrefix) || !strings.HasSuffix(name, thread.HistorySuffix) {
 			return nil
 		}
-		if name != e.Name() { // compressed: what stands beside it is newer
+		if name != e.Name() { // compressed: the plain file beside it is newer
 			if _, err := os.Stat(strings.TrimSuffix(path, thread.PackedSuffix)); err == nil {
 				return nil
 			}
@@ -157,11 +158,11 @@ func below(ctx context.Context, dir string) (found []*rollout, failed error) {
 	return found, errors.Join(failed, err)
 }
 
-// beginningOf reads what a file says first.
+// beginningOf returns the history in a file, from the beginning of the file.
 func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, error) {
 	fi, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it was compressed or archived meanwhile
+		return nil, nil // it was compressed or archived in between
 	}
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package codex is the format of the Codex CLI: where it keeps its histories, what their lines
-// say, and how such lines are made.
+// Package codex is the format of the Codex CLI: the places of its histories, the content of
+// their lines, and the making of such lines.
 package codex
 
 import (
@@ -25,17 +25,17 @@ type format struct {
 	total   int64     // tokens that the last count had
 	copy    copyState // of another session's lines
 	spans   spans     // of the items of the line that was read last
-	line    uint64    // hash of what the line says
+	line    uint64    // hash of the content of the line
 	layout  thread.Layout
-	marks   []mark // by join: what stood before the place that it goes on from
+	marks   []mark // by join: the state before the place that it goes on from
 	own     bool   // the lines that it was forked from are behind
 	began   bool
 	facts   facts
 	base    base
 }
 
-// base is what a file of Codex says of its beginning: it stands in the file of a
-// thread or of a segment, before an ordinal and an offset.
+// base is the beginning that a file of Codex names: it is in the file id of a thread or of
+// a segment, before an ordinal and an offset.
 type base struct {
 	id      string
 	ordinal int64
@@ -49,8 +49,8 @@ type turn struct {
 	event  bool  // an event names it
 }
 
-// copyState describes lines that were copied from another session: they begin with
-// what that session says of itself, and end with a pause.
+// copyState describes lines that were copied from another session: they begin with the
+// metadata of that session, and end with a pause.
 type copyState struct {
 	on   bool
 	last time.Time
@@ -89,8 +89,8 @@ func (f *format) append(s *thread.Scanning, r thread.Record) int32 {
 	return f.cur
 }
 
-// recordHash returns the hash by which a record is found in another state of the file:
-// that of its line, and for an item of a compaction of its place there.
+// recordHash returns the hash by which a record is found in another state of the file: the
+// hash of its line, and for an item of a compaction also of its place there.
 func (f *format) recordHash(s *thread.Scanning, at int32) uint64 {
 	n := uint64(0)
 	for i := len(s.Table.Extras) - 1; i >= 0 && s.Table.Extras[i] == at-int32(n); i-- {
@@ -99,8 +99,9 @@ func (f *format) recordHash(s *thread.Scanning, at int32) uint64 {
 	return max(1, f.line+n*0x9e3779b97f4a7c15)
 }
 
-// beforeTurn returns the record that a rollback of the turn after at goes on from:
-// what the tool wrote ahead of a prompt goes with it, but not ahead of the first.
+// beforeTurn returns the record that a rollback of the turn after at goes on from. The
+// rollback also drops the lines that the tool wrote ahead of a prompt, but not the lines
+// ahead of the first prompt.
 func (f *format) beforeTurn(t *thread.Table, at int32) int32 {
 	if len(f.turns) == 0 {
 		return at
@@ -162,11 +163,11 @@ func (f *format) Agent(_ string, t *thread.Table) (id, name, task string) {
 	return t.Lineage.ID, t.Lineage.Agent, t.Title
 }
 
-// maxEventsBehind is how many prompts may stand between one and its event.
+// maxEventsBehind is the largest number of prompts between a prompt and its event.
 const maxEventsBehind = 16
 
-// prompted takes an event that names a prompt: of the item with its text, or else,
-// once the model answers, of the last one that looks typed; see endStretch.
+// prompted takes an event that names a prompt: the item with its text, or else, once the
+// model answers, the last item that looks typed; see endStretch.
 func (f *format) prompted(s *thread.Scanning, it item) {
 	if !f.events {
 		f.events, f.since = true, f.stretch
@@ -189,8 +190,8 @@ func (f *format) prompted(s *thread.Scanning, it item) {
 	f.early = append(f.early, said)
 }
 
-// ByPerson returns the flags of a prompt. One that was copied is in the session that
-// it was copied from.
+// byPerson returns the flags of a prompt. A copied prompt is in the session that it was
+// copied from.
 func (f *format) byPerson() thread.Flags {
 	if f.copy.on {
 		return thread.IsPerson
@@ -209,7 +210,7 @@ func (f *format) awaited(r thread.Record) bool {
 }
 
 // endStretch ends the items between two answers of the model, ahead of the record at.
-// Events with no item of their text name the last ones that look typed.
+// Events with no item of their text name the last items that look typed.
 func (f *format) endStretch(at int32) {
 	for i := len(f.turns) - 1; i >= 0 && len(f.early) > 0 && f.turns[i].item >= f.stretch; i-- {
 		if t := &f.turns[i]; !t.event {
@@ -219,9 +220,9 @@ func (f *format) endStretch(at int32) {
 	f.early, f.stretch = f.early[:0], at
 }
 
-// settle drops the prompts that no event names, since the first stretch with an
-// event: the tool wrote them. Older versions, which wrote none, may have written what
-// stands before. What a sub-agent is asked has no events.
+// settle drops the prompts that no event names, since the first stretch with an event: the
+// tool wrote them. Prompts before that stretch stay, because older versions, which wrote no
+// events, may have written them. The prompts of a sub-agent have no events.
 func (f *format) settle(t *thread.Table) {
 	f.endStretch(int32(t.Records.Len()))
 	if !f.events || t.Lineage.Spawner != "" {
@@ -318,19 +319,19 @@ func (f *format) goBack(s *thread.Scanning, m mark) {
 	c.prompts.on, c.typed.on = m.prompts, m.typed
 }
 
-// facts are what the lines say beside the conversation.
+// facts are the facts in the lines beside the conversation.
 type facts struct {
 	prompts   stack // events of prompts
 	typed     stack // items that a person typed
 	responses int
-	exported  int // of them: what an export made
+	exported  int // of them: made by an export
 	calls     int
 	results   int
 	shell     int
 	pending   []uint64       // calls that have a result sooner or later: hashes of their ids
 	turns     map[string]int // by model
-	total     [3]*int64      // of the last count: input, output, of the input what was cached
-	base      [3]int64       // of total: what was copied from another session
+	total     [3]*int64      // of the last count: input, output, cached input
+	base      [3]int64       // the part of total that was copied from another session
 	model     string         // of the last turn
 }
 

@@ -59,7 +59,7 @@ func (it item) User() (p thread.UserParts) {
 	return p
 }
 
-// Prompt returns the whole text of a prompt, with what an editor added.
+// Prompt returns the whole text of a prompt, with the text that an editor added.
 func (it item) Prompt() string {
 	if it.kind == "user_message" {
 		return thread.Text(it.get("message")[0])
@@ -157,7 +157,7 @@ func (it item) Answer() (p thread.AnswerParts) {
 	return p
 }
 
-// addReasoning adds what the model thought: the summary, or else the text itself.
+// addReasoning adds the reasoning of the model: the summary, or else the text itself.
 func addReasoning(p *thread.AnswerParts, it item) {
 	m := it.get("summary", "content", "encrypted_content")
 	for _, list := range m[:2] {
@@ -212,7 +212,7 @@ func named(name string, value []byte) json.RawMessage {
 	return json.RawMessage(`{"` + name + `": ` + string(value) + `}`)
 }
 
-// writtenArguments returns the arguments that stand in a text as JSON.
+// writtenArguments returns the arguments that a text holds as JSON.
 func writtenArguments(raw []byte) json.RawMessage {
 	if pyjson.KindOf(raw) == pyjson.String {
 		inside := pyjson.TrimSpace([]byte(pyjson.Text(raw)))

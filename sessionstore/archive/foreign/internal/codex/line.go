@@ -22,8 +22,8 @@ const (
 	stateKind    = "state" // of lines without a kind, in old files
 )
 
-// line is what a line of the tool's file says. Its slices share the memory of
-// the line.
+// line is the content of a line of the tool's file. Its slices share the memory of the
+// line.
 type line struct {
 	at      time.Time
 	atText  string
@@ -65,8 +65,8 @@ func parse(raw []byte) (line, error) {
 	return l, nil
 }
 
-// hash returns a hash of what the line says. Its time and its ordinal are no part of that:
-// the tool writes them anew.
+// hash returns a hash of the kind and the payload of the line. Its time and its ordinal are
+// not part of it: the tool writes them anew.
 func (l line) hash() uint64 { return xxh3.HashSeed(l.payload, thread.Hash(l.kind)) }
 
 // asBare reads a line as versions before September 2025 wrote it: the item alone.
@@ -146,5 +146,5 @@ func isByTool(s string) bool {
 	return strings.EqualFold(closing, "</"+tag+">")
 }
 
-// filePrefix is what the names of files begin with.
+// filePrefix begins the names of files.
 const filePrefix = "rollout-"

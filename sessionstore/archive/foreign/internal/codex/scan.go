@@ -68,8 +68,8 @@ func (f *format) Finish(s *thread.Scanning) {
 	}
 }
 
-// meta takes what a session says of itself: the first line this one, later lines
-// one that was copied.
+// meta takes the metadata of a session: the first such line describes this session, later
+// ones a session that was copied.
 func (f *format) meta(s *thread.Scanning, l line) {
 	m := thread.Members(l.payload, "id", "cwd", "timestamp", "history_base")
 	th, id := &s.Table.Lineage, thread.Text(m[0])
@@ -106,8 +106,8 @@ func (f *format) meta(s *thread.Scanning, l line) {
 	s.Add(thread.Record{}, 0)
 }
 
-// baseOf returns what a file says of its beginning. An offset that no file has is
-// behind the end of each.
+// baseOf returns the beginning that a file names. An offset that no file has is behind the
+// end of each.
 func baseOf(raw []byte) (b base) {
 	m := thread.Members(raw, "thread_id", "end_ordinal_exclusive", "end_byte_offset")
 	b.id, b.ordinal = thread.Text(m[0]), thread.Tokens(m[1])
@@ -163,7 +163,7 @@ func (f *format) compacted(s *thread.Scanning, l line) {
 	f.append(s, r)
 	for raw := range pyjson.Elements(items) {
 		r := f.describe(s, item{at: l.at, kind: thread.Text(thread.Members(raw, "type")[0]), body: raw})
-		r.Flags = r.Flags&^thread.IsPrompt | thread.IsCopied // it stands before the compaction, too
+		r.Flags = r.Flags&^thread.IsPrompt | thread.IsCopied // it is in the lines before the compaction, too
 		s.Table.Extras = append(s.Table.Extras, int32(s.Table.Records.Len()))
 		if r.Flags&(thread.IsUser|thread.IsAssistant) != 0 {
 			f.append(s, r)
@@ -261,7 +261,7 @@ func (f *format) describe(s *thread.Scanning, it item) (r thread.Record) {
 			}
 		}
 		if it.kind == "web_search_call" || it.kind == "image_generation_call" {
-			f.group++ // it was done within the response: what follows knows the result
+			f.group++ // it was done within the response: the next item knows the result
 		}
 		return r
 	}

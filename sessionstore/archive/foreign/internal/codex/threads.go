@@ -33,7 +33,7 @@ type rollout struct {
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
 	copied   bool  // it is a copy of base
-	begin    int64 // of what the file has beside another one with its id
+	begin    int64 // of the lines that the file has beside another one with its id
 	said     said  // where there are others with its id
 	segments []thread.Segment
 	broken   error // why it does not go on from the file that it names
@@ -48,8 +48,8 @@ func idIn(path string) string {
 	return name
 }
 
-// fileIDOf returns the id by which other files name a file: that of its segment, or
-// else of its thread.
+// fileIDOf returns the id by which other files name a file: the id of its segment, or else
+// of its thread.
 func fileIDOf(f *rollout) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), thread.PackedSuffix), thread.HistorySuffix)
 	if _, segment, found := strings.Cut(name, "-"+f.lineage.ID+"_"); found && segment != "" {
@@ -93,7 +93,7 @@ func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed 
 			f.broken = errBaseCircle
 		}
 	}
-	later := map[*rollout][]*rollout{} // the segments of the same thread, by what they go on from
+	later := map[*rollout][]*rollout{} // the segments of the same thread, by the file that they go on from
 	for _, f := range found {
 		if f.broken != nil {
 			f.base = nil
@@ -156,9 +156,9 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	}
 }
 
-// joinFound keeps of the files with one id those of which no other one has all. Each of
-// them but the first goes on from where it differs from that. One that cannot be read
-// keeps no other one out.
+// joinFound drops each of the files with one id whose items another one has. Each file that
+// it keeps, but the first, goes on from where it differs from the first. A file that cannot
+// be read does not exclude the others.
 func joinFound(ctx context.Context, all []*rollout) (kept []*rollout, failed error) {
 	var says []thread.FileSays
 	byPath := map[string]*rollout{}
@@ -193,8 +193,8 @@ func (f *rollout) shares(o *rollout) (n int) {
 	return n
 }
 
-// read returns where a place in the file is read: in one of the copies that were kept,
-// of which the first has what all of them begin with.
+// read returns where a place in the file is read: in one of the kept copies. The first of
+// them has the items that all of them begin with.
 func (f *rollout) read(after int64, kept []*rollout) (base *rollout, at int64, err error) {
 	if slices.Contains(kept, f) && (f == kept[0] || after > f.begin) {
 		return f, after, nil
@@ -214,8 +214,8 @@ func (f *rollout) read(after int64, kept []*rollout) (base *rollout, at int64, e
 	return nil, 0, errNoBase
 }
 
-// said is what a file of Codex says, without what the tool wrote in the user's name:
-// that names directories, which differ between copies.
+// said holds the items of a file of Codex, without the lines that the tool wrote in the
+// user's name: these name directories, which differ between copies.
 type said struct {
 	items  []itemSaid
 	sorted []uint64 // hashes
@@ -227,7 +227,7 @@ type itemSaid struct {
 	end  int64 // of its line
 }
 
-// saidIn returns what a file says.
+// saidIn returns the items of a file.
 func saidIn(ctx context.Context, path string) (said said, err error) {
 	r, size, leave, err := thread.OpenPlain(ctx, path)
 	if err != nil {

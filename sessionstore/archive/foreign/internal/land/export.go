@@ -21,7 +21,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// Written is what an export wrote, see foreign.Exported.
+// Written describes the file that an export wrote, see foreign.Exported.
 type Written struct {
 	ID, File string
 	Original int64
@@ -68,17 +68,17 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 	return done, out.w.Flush()
 }
 
-// compared is how far a session is what the file that it keeps makes.
+// compared is how far a session equals the messages that its kept file makes.
 type compared struct {
 	chain []int32
 	r     *thread.Rendering
 	kept  int                                        // how many messages are as the file makes them
 	whole bool                                       // the file makes no others
-	next  func() (sessionstore.Message, error, bool) // those of the session behind them
+	next  func() (sessionstore.Message, error, bool) // the messages of the session behind them
 }
 
-// compare compares a session with what the file that it keeps makes. stop ends the reading
-// of the session.
+// compare compares a session with the messages that its kept file makes. stop ends the
+// reading of the session.
 func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, stop func(), err error) {
 	f.Table.SetScope(s)
 	c.next, stop = iter.Pull2(st.Messages(ctx, id))
@@ -110,8 +110,8 @@ func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id str
 	return c, stop, err
 }
 
-// continueOriginal writes the tool's file and what joins to it. It returns how many
-// messages of the session stand in it.
+// continueOriginal writes the tool's file and the line that joins the next ones to it. It
+// returns how many messages of the session the file holds.
 func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (int, error) {
 	h, found, err := readHeader(dir)
 	if err != nil {
@@ -163,7 +163,8 @@ func Longer(st *sessionstore.Store, id string) (bool, error) {
 	return h.Longer, err
 }
 
-// ForkActive makes a new session of what a tool would resume of an imported one.
+// ForkActive makes a new session of the messages that a tool would resume of an imported
+// one.
 func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string, tools map[string]thread.Tool) error {
 	md, err := st.Metadata(ctx, id)
 	if err != nil {
@@ -211,8 +212,8 @@ func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string, t
 	return st.Save(ctx, newID, rows, fork)
 }
 
-// active returns what the tool would resume of a session that holds the whole line,
-// and behind it the messages that the import did not make.
+// active returns the messages that the tool would resume of a session that holds the whole
+// line, and behind them the messages that the import did not make.
 func active(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) ([]sessionstore.Message, *thread.Rendering, error) {
 	c, stop, err := compare(ctx, f, st, id, thread.WholeLine)
 	defer stop()

@@ -22,8 +22,7 @@ type files struct {
 	place string // see target.place
 }
 
-// announce says in metadata which transcript comes in the place of the one that the
-// session has.
+// announce notes in metadata which transcript will replace the session's transcript.
 func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessionstore.Revision) error {
 	s := StateIn(*md, f.place)
 	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name(), tg.file.ID, RevisionText(has), RevisionText(made)
@@ -33,9 +32,9 @@ func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessions
 	return f.tx.SetMetadata(*md)
 }
 
-// transcript replaces the transcript that has the stamp was by the one with the
-// revision made. What stood there becomes the backup. The error Is thread.ErrChanged when
-// the tool's file makes another one by now.
+// transcript replaces the transcript that has the stamp was by the one with the revision
+// made. The replaced transcript becomes the backup. The error Is thread.ErrChanged when the
+// tool's file now makes another transcript.
 func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, made sessionstore.Revision) error {
 	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
 		Was: was, Time: vfs.Now(was.Mtime),
@@ -63,8 +62,8 @@ func (f files) mapping(ctx context.Context, tg target, r *thread.Rendering) erro
 }
 
 // date gives the files of the session the time of the last line that became a message, so
-// that lists show when it went on. Its directory has that of the import: tools remove
-// sessions by it.
+// that lists show when it went on. The session's directory keeps the time of the import:
+// tools remove sessions by it.
 func (f files) date(r *thread.Rendering) error {
 	at := r.LastTime
 	if at.Unix() <= 0 || at.After(f.core.Now()) { // the file has none, or a wrong one

@@ -99,10 +99,10 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 	return missing, false, nil
 }
 
-// former makes a fork of what the session of the target holds, before the target takes
-// its place. The fork keeps what the session kept of the tool's file. Its id follows from
-// the session's and from what it holds, so that an import that was killed makes no second
-// one.
+// former makes a fork of the messages of the target's session, before the target replaces
+// them. The fork keeps the session's copy of the tool's file. The id of the fork follows
+// from the session's id and its transcript, so that the next import after a killed one
+// makes no second fork.
 func (ld *lander) former(ctx context.Context, tg target, md sessionstore.Metadata, has sessionstore.Revision) error {
 	id := thread.UUID5(tg.file.Tool.Name(), tg.id+"/former/"+RevisionText(has))
 	shared, own, err := ld.sharedTurns(ctx, tg)
@@ -157,7 +157,7 @@ func (ld *lander) sharedTurns(ctx context.Context, tg target) (n int, own string
 	return n, own, nil
 }
 
-// fork makes a session of what the session of a target holds.
+// fork makes a session of the messages of a target's session.
 func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, own string, md sessionstore.Metadata, has sessionstore.Revision) error {
 	md, err := formerMetadata(md, tg, id, shared, own, has)
 	if err != nil {
@@ -230,7 +230,7 @@ func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, 
 }
 
 // wentOn reports whether a rendering has a message of a record that no message of the
-// session was made of. The file began with what it was then, or the map has records.
+// session was made of. The file began with the kept one then, or the map has records.
 func (ld *lander) wentOn(ctx context.Context, tg target, r *thread.Rendering) (bool, error) {
 	all, err := mappedLines(ctx, ld.kept(tg.id, tg.place()))
 	if err != nil {

@@ -23,11 +23,11 @@ import (
 )
 
 // A session that was exported may go on in the tool, and come back. The lines of an export
-// name the messages that they were made of, so the import puts these in their place, and
-// renders what the tool wrote.
+// name the messages that they were made of, so the import puts these messages in their
+// place, and renders the lines that the tool wrote.
 
-// exportOf returns the tool's id of what Export makes of a session that is kept in dir, and
-// where the session keeps what it has of the tool's file.
+// exportOf returns the tool's id of the export of a session that is kept in dir, and the
+// folder in which the session keeps the tool's file.
 func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place string) {
 	place = Folder + "_" + tool
 	if s := StateIn(md, place); s.ID != "" {
@@ -48,8 +48,8 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 	return id, Folder
 }
 
-// findHome finds the session that a file is an export of, and where it keeps the file. Where
-// the tool forked that, it is the origin.
+// findHome finds the session that a file is an export of, and where it keeps the file. If
+// the tool forked the export, the session is the origin.
 func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History, named string) error {
 	id, tool := f.Table.Exported, ld.tool.Name()
 	if id == "" || h.Parent != "" {
@@ -82,7 +82,8 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 	return nil
 }
 
-// findParent finds the session that the tool forked one of, and where it leaves that.
+// findParent finds the parent of a session that the tool forked, and the turn at which the
+// fork leaves the parent.
 func (ld *lander) findParent(ctx context.Context, top *target, h thread.History) (err error) {
 	path, t := "", top.file.Table
 	switch {
@@ -116,8 +117,8 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 	return err
 }
 
-// sessionOf returns the id of the session that has the tool's one: which that came from, or
-// that came from it.
+// sessionOf returns the id of the session for the tool's session id: the session imported
+// from it, or the session that it was exported from.
 func (ld *lander) sessionOf(id string) (string, error) {
 	made := thread.UUID5(ld.tool.Name(), id)
 	if !uuidForm.MatchString(id) {
@@ -131,7 +132,7 @@ func (ld *lander) sessionOf(id string) (string, error) {
 	return made, nil
 }
 
-// findHere compares the lines that an export made with what it makes now.
+// findHere compares the lines of an export with the lines that an export would make now.
 func findHere(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) (*thread.HereRows, error) {
 	here := &thread.HereRows{Rows: st.Messages(ctx, id)}
 	marks := slices.Clone(f.Table.Marks)
@@ -139,7 +140,7 @@ func findHere(ctx context.Context, f *thread.File, st *sessionstore.Store, id st
 	var b bytes.Buffer
 	out := newMaking(f.Tool, "", id, sessionstore.Metadata{}, &b)
 	n, first, before := int32(0), int32(1), 0
-	goWith := func(lines []thread.HereLine, last int32) { // what no line is made of goes with the message before
+	goWith := func(lines []thread.HereLine, last int32) { // a message without lines goes with the message before
 		for i := range lines {
 			if lines[i].Last > 0 {
 				lines[i].Last = last

@@ -145,11 +145,11 @@ func topOf(f *thread.File, parent string) target {
 	return tg
 }
 
-// all is the mine of a session whose file has nothing of another one.
+// all accepts all records: the file holds one session alone.
 func all(int32) bool { return true }
 
-// sessionsOf finds the sessions that a file makes: that of top, those of the sub-agents that
-// have roots, and the forks of each.
+// sessionsOf finds the sessions that a file makes: the session of top, the sessions of the
+// sub-agents that have roots, and the forks of each.
 func sessionsOf(top target, roots thread.Roots) sessions {
 	f := top.file
 	leaves := f.Table.Leaves(roots)
@@ -167,17 +167,17 @@ func sessionsOf(top target, roots thread.Roots) sessions {
 		}, leaves[root])
 	}
 	if len(top.chain) == 0 && len(ss.all) > 0 {
-		ss.all[0].original = true // nothing but sub-agents stand in the file
+		ss.all[0].original = true // the file holds only sub-agents
 	}
 	ss.unplaced = append(ss.unplaced, f.Table.Circles()...)
 	return ss
 }
 
-// add adds a session of the file, and forks of what stands beside its line.
+// add adds a session of the file, and forks of the lines beside its own one.
 func (ss *sessions) add(tg target, leaves []int32) {
 	f := tg.file
 	ss.all = append(ss.all, tg)
-	if tg.here != nil { // what was exported is in the session, or was taken out of it
+	if tg.here != nil { // exported messages are in the session, or were taken out of it
 		for _, m := range f.Table.Marks {
 			f.Table.Cover([]int32{m.At}, nil)
 		}
@@ -193,7 +193,7 @@ func (ss *sessions) add(tg target, leaves []int32) {
 	}
 }
 
-// count counts the session of a file and the sub-agents whose lines stand in it.
+// count counts the session of a file and the sub-agents whose lines are in the same file.
 func (ld *lander) count(ss sessions, path string) error {
 	others, forks := ss.beside(), map[string]int{}
 	for _, tg := range others {
@@ -270,9 +270,9 @@ func (ld *lander) repeats(top target, f *thread.File, path string) bool {
 // the conversation.
 const sideQuestion = "side question"
 
-// prepareAgent finds the sessions that a file of a sub-agent makes, and what makes them.
-// One that repeats the conversation of its session makes none, but for a question beside
-// it and the answer.
+// prepareAgent finds the sessions that a file of a sub-agent makes, and the lander that
+// makes them. A file that repeats the conversation of its session makes none, but for a
+// question beside it and the answer.
 func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History, f *thread.File, path string, made map[string]string) (ss sessions, of *lander, err error) {
 	f.Table.Title = cmp.Or(h.Files[path].Title, f.Table.Title)
 	id, name, task := f.Format.Agent(path, f.Table)
@@ -309,7 +309,7 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History
 }
 
 // dropRepeated marks the records of a question beside the conversation that are not its
-// own: those that stand in the conversation, or that an earlier import found there.
+// own: records that are in the conversation, or that an earlier import found there.
 func (ld *lander) dropRepeated(ctx context.Context, f *thread.File, top target, id string) error {
 	found := func(uint64) bool { return false }
 	if ld.has(id) {
@@ -324,7 +324,7 @@ func (ld *lander) dropRepeated(ctx context.Context, f *thread.File, top target, 
 		case ctx.Err() != nil:
 			return err
 		}
-		if err == nil && len(lines) > 0 { // what cannot be read has none
+		if err == nil && len(lines) > 0 { // a copy that cannot be read has none
 			own := k.Table.RecordAt(lines[0].line)
 			found = func(uuid uint64) bool { at := k.Table.Find(uuid); return at >= 0 && at < own }
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// relation is how the tool's file stands to the one that a session keeps.
+// relation is how the tool's file compares to the file that a session keeps.
 type relation uint8
 
 const (
@@ -25,9 +25,9 @@ const (
 )
 
 // relate compares a file of the tool with the one in the folder of an import. Files are
-// compared by their records, a line at the end that is torn aside: those of Claude Code
-// by their uuids and what they say, those of Codex by the lines that are part of the
-// conversation. known is how much the file begins with of what is kept, in bytes.
+// compared by their records, without a torn line at the end: files of Claude Code by the
+// uuids and contents of the records, files of Codex by the lines that are part of the
+// conversation. If the file begins with all bytes that are kept, known is their number.
 func relate(ctx context.Context, f *thread.File, dir string) (rel relation, known int64, err error) {
 	kept, _, err := thread.OpenRegular(filepath.Join(dir, OriginalFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +42,7 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 	}
 	k, leave, err := openKept(ctx, dir, f.Tool, f.ID)
 	if err != nil {
-		return unkept, 0, ctx.Err() // what cannot be read is no loss
+		return unkept, 0, ctx.Err() // a copy that cannot be read is no loss
 	}
 	defer leave()
 	theirs, err := f.Format.Says(ctx, f)
@@ -63,7 +63,7 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 	return rel, 0, err
 }
 
-// openKept opens what an import kept in a folder of the tool's file.
+// openKept opens the copy of the tool's file that an import kept in a folder.
 func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*thread.File, func(), error) {
 	h, _, err := readHeader(dir)
 	if err != nil {
@@ -96,12 +96,12 @@ func beginsWith(ctx context.Context, f *thread.File, kept io.Reader) (int64, err
 	same := &prefix{f: f}
 	n, err := io.Copy(same, thread.ReaderUntil(ctx, z))
 	if err != nil {
-		return 0, cmp.Or(ctx.Err(), same.failed) // what is damaged is another file
+		return 0, cmp.Or(ctx.Err(), same.failed) // a damaged copy is another file
 	}
 	return n, nil
 }
 
-// prefix compares what is written to it with a file.
+// prefix compares the bytes written to it with a file.
 type prefix struct {
 	f      *thread.File
 	at     int64
@@ -109,7 +109,7 @@ type prefix struct {
 	failed error // to read the file
 }
 
-// Write is that of io.Writer.
+// Write is the method of io.Writer.
 func (p *prefix) Write(b []byte) (int, error) {
 	if int64(len(b)) > p.f.Size-p.at {
 		return 0, errDiffers

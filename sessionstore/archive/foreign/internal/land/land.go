@@ -1,5 +1,5 @@
-// Package land brings the sessions that a history makes into a store, and out of it again: it
-// makes them, brings them up to date, and keeps what either side would lose.
+// Package land brings the sessions of a history into a store, and out of it again: it makes
+// them, brings them up to date, and keeps messages that either side would lose.
 package land
 
 import (
@@ -53,9 +53,9 @@ func divergedID(tg target, n int) string {
 	return thread.UUID5(tg.file.Tool.Name(), tg.id+"/diverged/"+strconv.Itoa(n))
 }
 
-// try brings the target into the session with its id. It returns what the target makes
-// where it read the file for that. It returns the state of the session and does nothing
-// when both went on.
+// try brings the target into the session with its id. It returns the plan of the target if
+// it read the file for it. When both sides went on, it returns the state of the session and
+// does nothing.
 func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, other *State, err error) {
 	if !ld.has(tg.id) {
 		done, err = ld.create(ctx, tg)
@@ -129,7 +129,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 			ld.done.Home[tg.id] = turns
 		}
 		return done, p, nil, ld.change(ctx, tg, has, p, true)
-	case tg.here != nil && !any || s.Transcript == RevisionText(p.want) && s.Pending == "": // ours went on, and is no longer what it was
+	case tg.here != nil && !any || s.Transcript == RevisionText(p.want) && s.Pending == "": // ours went on, and differs from the last import
 		return done, p, nil, nil
 	case s.Rules != rules && s.Pending == "" && (rel == grown || !tg.original):
 		if went, err := ld.wentOn(ctx, tg, p.r); err != nil || !went {
@@ -164,7 +164,7 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 			return err
 		}
 		tx.Renamed(sessiondir.Transcript)
-		if err := f.original(ctx, tg); err != nil { // it fails where the file is not what the transcript was made of
+		if err := f.original(ctx, tg); err != nil { // it fails where the file changed since the transcript was made
 			return err
 		}
 		if err := f.mapping(ctx, tg, r); err != nil {
@@ -197,13 +197,13 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) State {
 	return s
 }
 
-// change writes the target into the session that has the transcript has, its own
-// transcript only where write is set. It holds no transcript in memory.
+// change writes the target into the session that has the transcript has, its own transcript
+// only where write is set. It holds no transcript in memory.
 //
-// A transcript is announced in metadata before it is written, and the tool's file is
-// kept before that. So an import that was killed is completed by the next one, also
-// where the tool's file has less by then, and is not taken for turns of ours. The
-// announcement goes with the metadata that fit the new transcript.
+// A transcript is announced in metadata before it is written, and the tool's file is kept
+// before that. So the next import completes a killed one, also if the tool's file has
+// become shorter in between, and does not take its messages for turns of ours. The
+// announcement is removed with the metadata that fit the new transcript.
 func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revision, p *plan, write bool) error {
 	if ld.dry {
 		return nil

@@ -18,14 +18,14 @@ type Imported struct {
 	Messages         int // that the tool's history makes
 }
 
-// Options are those of an import, see foreign.Options.
+// Options are the options of an import, see foreign.Options.
 type Options struct {
 	Project    string
 	ActiveOnly bool
 	DryRun     bool
 }
 
-// lander makes and updates sessions of one store. A nil store is one that does not
+// lander makes and updates sessions of one store. A nil store means a store that does not
 // exist yet, in a dry run.
 type lander struct {
 	p     *projects.Projects
@@ -36,10 +36,10 @@ type lander struct {
 	done  *Results
 
 	home, place    string // the session that the history is an export of, and where it keeps the file
-	origin, thread string // the session of which the tool forked an export, and the tool's id of that
+	origin, thread string // the session whose export the tool forked, and the tool's id of that export
 }
 
-// Results are what an import did, and what it left out.
+// Results are the sessions that an import made, and the lines that it left out.
 type Results struct {
 	Notes    *thread.Notes
 	Project  string
@@ -52,7 +52,7 @@ type Results struct {
 	Counts   []thread.Count
 }
 
-// merge adds what the rendering of a target says of lines and their parts, once for each
+// merge adds the parts and lines that the rendering of a target left out, once for each
 // file.
 func (d *Results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
 	for kind, k := range n.Blocks {
@@ -83,7 +83,7 @@ func (d *Results) counted(c thread.Count) {
 // maxUnplaced is how many prompts in no session a report names.
 const maxUnplaced = 1000
 
-// leave takes what a file has beside the sessions that it makes.
+// leave takes the lines of a file that belong to none of its sessions.
 func (d *Results) leave(ss sessions) {
 	d.Branches += ss.others
 	for _, u := range ss.unplaced {
@@ -93,7 +93,8 @@ func (d *Results) leave(ss sessions) {
 	}
 }
 
-// of returns what makes the session id: in the project that has it, else in this one.
+// of returns the lander of the session id: of the project that has the session, else this
+// one.
 func (ld *lander) of(id string) (*lander, error) {
 	if ld.fixed || ld.has(id) {
 		return ld, nil

@@ -18,11 +18,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// header is the first line of a map: which conversation the session holds, and the layout
-// of the file that it keeps.
+// header is the first line of a map: the scope of the conversation in the session, and the
+// layout of the file that it keeps.
 type header struct {
 	Conversation string     `json:"conversation"`     // see thread.ScopeNames; older imports wrote none, for the active one
-	Longer       bool       `json:"longer,omitempty"` // the line goes on before what the tool would resume
+	Longer       bool       `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
 	Own          int64      `json:"own,omitempty"`
 	Joins        [][2]int64 `json:"joins,omitempty"`
 	Copies       []int64    `json:"copies,omitempty"`
@@ -62,8 +62,8 @@ func readHeader(dir string) (h header, found bool, err error) {
 	return h, false, nil
 }
 
-// mapRows yields the rows of the map in a folder, nil for one that is no JSON, and none
-// where there is no map.
+// mapRows yields the rows of the map in a folder, nil for a row that is no JSON, and no
+// rows without a map.
 func mapRows(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		f, _, err := thread.OpenRegular(filepath.Join(dir, MapFile))
@@ -110,7 +110,7 @@ func mappedLines(ctx context.Context, dir string) (all []mapped, err error) {
 	return all, nil
 }
 
-// mappedUse returns what each response of a session used, as the map in a folder says.
+// mappedUse returns the usage of each response of a session, from the map in a folder.
 func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 	models := map[string]string{} // one text for all
 	for row, err := range mapRows(ctx, dir) {
@@ -142,10 +142,10 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 	return all, nil
 }
 
-// writeMap writes which conversation the session holds, and for each line of the
-// file what became of it, and then what each response of Claude Code used. Where the session
-// keeps no original, the map has for each message the hash of its record, by which it is
-// found in another state of the file.
+// writeMap writes the scope of the conversation, for each line of the file its message or
+// the reason why it has none, and then the usage of each response of Claude Code. Where the
+// session keeps no original, the map has for each message the hash of its record, by which
+// it is found in another state of the file.
 func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	l := tg.file.Layout

@@ -20,7 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// ProjectName returns the name of the project that a history belongs to: that of its
+// ProjectName returns the name of the project that a history belongs to: the project of its
 // working directory, with symlinks resolved where it exists, or else the tool's folder,
 // which comes first where InFolder is set.
 func ProjectName(dir, folder string, inFolder bool) string {
@@ -75,7 +75,7 @@ func cleanDir(dir string) string {
 // maxFolder is how long the name of a project may be, in bytes.
 const maxFolder = 240
 
-// isFolder reports whether a name is one that a project may have.
+// isFolder reports whether a project may have that name.
 func isFolder(name string) bool {
 	if name == "" || len(name) > maxFolder || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
 		return false
@@ -103,7 +103,7 @@ func isIn(p *projects.Projects, slug, id string) bool {
 }
 
 // projectOf returns the name of the project that a history comes into, whose session has
-// the id. One that was imported before stays in its project.
+// the id. A session that was imported before stays in its project.
 func projectOf(p *projects.Projects, h thread.History, id, named string) (string, error) {
 	if named != "" {
 		return named, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// settle returns the file that is to be read in the place of the one that sessions are made
-// of: the one that the store keeps, where that has all records of it; else nil.
+// settle returns the file to read instead of the file that sessions are made from: the file
+// that the store keeps, if it has all records of the other; else nil.
 func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, leave func(), err error) {
 	f, leave, first := ss.file, func() {}, ss.top
 	if len(ss.all) > 0 {
@@ -42,8 +42,9 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 	return kept, leaveKept, nil
 }
 
-// hasThread reports whether a session of a thread has all of a file that is a part of it,
-// and whose beginning is missing: that of the thread, or a fork of what it lost.
+// hasThread reports whether a session of a thread has all records of a file that is a part
+// of the thread and lacks its beginning. That session is the thread's own one, or a fork of
+// records that the thread lost.
 func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string) (bool, error) {
 	if threadID == "" || ld.st == nil {
 		return false, nil
@@ -54,7 +55,7 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 	}
 	for _, s := range all {
 		rel := unkept
-		md, err := ld.st.Metadata(ctx, s.ID) // what cannot be read has nothing
+		md, err := ld.st.Metadata(ctx, s.ID) // a session that cannot be read has none
 		for _, place := range places {
 			if st := StateIn(md, place); err == nil && rel != within && st.Tool == f.Tool.Name() && st.ID == threadID {
 				rel, _, err = relate(ctx, f, ld.kept(s.ID, place))
@@ -71,8 +72,8 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 	return false, nil
 }
 
-// landAll brings sessions into the store. That of the conversation comes last: then what
-// leaves it is in another one before, and a killed import left none out.
+// landAll brings sessions into the store. The session of the conversation comes last:
+// messages that leave it are in another session before, and a killed import loses none.
 func (ld *lander) landAll(ctx context.Context, all []target) (failed error) {
 	before := len(ld.done.Sessions)
 	var done []Imported
@@ -85,7 +86,7 @@ func (ld *lander) landAll(ctx context.Context, all []target) (failed error) {
 			break
 		}
 	}
-	if n := len(done); n > 1 && len(all) == n { // that of the conversation stands first
+	if n := len(done); n > 1 && len(all) == n { // the session of the conversation comes first
 		done = append(done[n-1:], done[:n-1]...)
 	}
 	ld.done.Sessions = slices.Insert(ld.done.Sessions, before, done...)

@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// What keeps an import, an export or a fork from being made.
+// The reasons why an import, an export or a fork is not made.
 var (
 	ErrEmpty   = errors.New("it holds no conversation")
 	ErrWhole   = errors.New("the session holds the whole line")
@@ -19,7 +19,7 @@ var (
 	errDiffers = errors.New("the session differs") // it ends a rendering that the session differs from
 )
 
-// What a session is made of.
+// The kinds of sessions.
 const (
 	KindConversation = "conversation"
 	KindBranch       = "branch"
@@ -28,7 +28,7 @@ const (
 	KindFormer       = "former"
 )
 
-// What an import did to a session.
+// The effects of an import on a session.
 const (
 	WasCreated   = "created"
 	WasUpdated   = "updated"
@@ -43,16 +43,17 @@ const (
 )
 
 // places are the folders in which a session may keep the files of tools, and the members of
-// metadata that describe them: what it was imported from, and what its exports became.
+// metadata that describe them: for the file that it was imported from, and for the files
+// that its exports became.
 var places = []string{Folder, Folder + "_claude", Folder + "_codex"}
 
-// State is what a session was imported from, and what the import left there.
+// State describes the file that a session was imported from, and the result of the import.
 type State struct {
 	Tool       string                   `json:"tool"`
 	ID         string                   `json:"id"`
 	SHA256     string                   `json:"sha256"`            // of the tool's file
 	Transcript string                   `json:"transcript"`        // the transcript that the last import left
-	Pending    string                   `json:"pending,omitempty"` // the one that an import is about to write
+	Pending    string                   `json:"pending,omitempty"` // the transcript that an import is about to write
 	Turns      int                      `json:"turns"`             // of it
 	Rules      int                      `json:"rules,omitempty"`   // see rules
 	Here       int                      `json:"here,omitempty"`    // messages that were said here, and exported
@@ -61,16 +62,16 @@ type State struct {
 	// ContinuedIn has the ids of the sessions in which the tool went on, as copies of this one.
 	ContinuedIn []string `json:"continued_in,omitempty"`
 
-	// Spent is by model what the whole file says, each response once over the sessions
+	// Spent is the usage of the whole file by model, each response once over the sessions
 	// that the file makes. The map has it by response.
 	Spent map[string]*thread.Spending `json:"spent,omitempty"`
 }
 
-// rules is the version of the rules by which records become messages. What an import by
-// older ones made is made anew once.
+// rules is the version of the rules by which records become messages. Sessions that an
+// import made by older rules are made anew once.
 const rules = 2
 
-// RevisionText returns a revision as it stands in a state.
+// RevisionText returns a revision in the form that a state keeps.
 func RevisionText(r sessionstore.Revision) string {
 	return fmt.Sprintf("%d %d %x", r.Messages, r.Bytes, r.Sum)
 }

@@ -29,12 +29,12 @@ type target struct {
 	chain    []int32
 	parent   string
 	agent    string              // its kind
-	task     string              // what it did, in short; "" where nothing says
+	task     string              // its task, in short; "" where the file names none
 	foreign  string              // the tool's id of a sub-agent
 	turn     int                 // after which it leaves its parent
 	original bool                // it keeps the file
 	beside   string              // see place
-	here     *thread.HereRows    // what was said in the session, and exported
+	here     *thread.HereRows    // messages of the session that were exported
 	mine     func(at int32) bool // whether a record is of the session, on whichever branch; nil for a branch
 }
 
@@ -47,7 +47,7 @@ func (tg target) render(n *thread.Notes, emit func(sessionstore.Message) error) 
 	return thread.Render(tg.file, tg.chain, tg.turn, tg.here, n, emit)
 }
 
-// plan is what a target makes.
+// plan is the result of rendering a target.
 type plan struct {
 	r       *thread.Rendering
 	want    sessionstore.Revision // the transcript
@@ -55,8 +55,7 @@ type plan struct {
 	notes   *thread.Notes
 }
 
-// plan returns what the target makes where the session has a transcript, and writes
-// nothing.
+// plan renders the target for a session that has the transcript has, and writes nothing.
 func (tg target) plan(has sessionstore.Revision) (*plan, error) {
 	p, c := &plan{notes: thread.NewNotes()}, newTally()
 	r, err := tg.render(p.notes, func(m sessionstore.Message) error {
@@ -81,8 +80,8 @@ func (tg target) writeTranscript(w io.Writer, n *thread.Notes) (*thread.Renderin
 	return r, c.revision(), err
 }
 
-// spent returns what the session used in its tool, by model: each response once. It is
-// nil for what was made of a branch, whose responses are those of its session.
+// spent returns the usage of the session in its tool, by model: each response once. It is
+// nil for a branch, whose responses count in its session.
 func (tg target) spent() map[string]*thread.Spending {
 	if tg.mine == nil {
 		return nil
@@ -90,7 +89,7 @@ func (tg target) spent() map[string]*thread.Spending {
 	return tg.file.Format.Spent(tg.file.Table, tg.mine)
 }
 
-// responses yields what each response of the session used, where the tool says so.
+// responses yields the usage of each response of the session, where the tool records it.
 func (tg target) responses() iter.Seq[thread.Used] {
 	if tg.mine == nil {
 		return func(func(thread.Used) bool) {}
@@ -98,7 +97,7 @@ func (tg target) responses() iter.Seq[thread.Used] {
 	return tg.file.Format.Responses(tg.file.Table, tg.mine)
 }
 
-// count counts what the records of a session hold, without those of sub-sessions.
+// count counts the records of a session, without the records of sub-sessions.
 func (tg target) count(path string) (c thread.Count, err error) {
 	f := tg.file
 	facts := &f.Table.Facts
@@ -176,8 +175,8 @@ func (c *tally) revision() sessionstore.Revision {
 	return sessionstore.Revision{Messages: c.n, Bytes: c.bytes, Sum: c.sum.Sum128().Bytes()}
 }
 
-// describe sets in metadata what a rendering has, which are those of a new
-// session where they have no session_id.
+// describe sets in metadata the members that follow from a rendering. Metadata without a
+// session_id get all members of a new session.
 func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s State) error {
 	t := tg.file.Table
 	var members []assignment
@@ -205,9 +204,9 @@ func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s Stat
 	return assign(md, append(members, assignment{"turn_count", r.Turns}, assignment{tg.place(), s})...)
 }
 
-// name returns the name of a session: the tool's title, with what the session is.
-// Where the tool gave none, its first prompt of its own sets a branch apart from others, and
-// names a conversation that lists would call by what no person typed.
+// name returns the name of a session: the tool's title, with a note on the kind of the
+// session. Without a title, its first prompt of its own distinguishes a branch from others,
+// and names a conversation whose first line in lists no person typed.
 func (tg target) name(r *thread.Rendering) string {
 	title, note := thread.GivenTitle(tg.file.Table.Title), ""
 	switch tg.kind {
@@ -238,8 +237,8 @@ func (tg target) name(r *thread.Rendering) string {
 	return title + note
 }
 
-// nameIn gives a session that has none its name. What older rules called a session that
-// is no conversation gets its name anew.
+// nameIn gives a session without a name its name. A session that is no conversation and was
+// named by older rules gets its name anew.
 func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
 	name, from := tg.name(r), "generated"
 	older := tg.kind != KindConversation && StateIn(*md, tg.place()).Rules != rules && md.Text("name_source") == from
@@ -252,7 +251,7 @@ func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
 	return assign(md, assignment{"name", name}, assignment{"name_source", from})
 }
 
-// sessions are what a file makes: that of its conversation, and others.
+// sessions are the sessions that a file makes: one of its conversation, and others.
 type sessions struct {
 	file     *thread.File
 	top      target // its chain is empty where the file has no conversation
@@ -261,7 +260,7 @@ type sessions struct {
 	unplaced []thread.Unplaced // prompts that are in none of them
 }
 
-// beside returns the sessions beside that of the conversation.
+// beside returns the sessions other than the conversation's.
 func (ss sessions) beside() []target {
 	if len(ss.top.chain) > 0 {
 		return ss.all[1:]

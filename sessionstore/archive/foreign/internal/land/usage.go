@@ -16,7 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// Usage yields what the imported sessions that q describes used in their tools.
+// Usage yields the usage of the imported sessions that q describes, as their tools recorded
+// it.
 func Usage(ctx context.Context, p *projects.Projects, q projects.Query, tools map[string]thread.Tool) iter.Seq2[projects.Usage, error] {
 	return func(yield func(projects.Usage, error) bool) {
 		found, failed := p.Find(ctx, q)
@@ -35,7 +36,7 @@ func Usage(ctx context.Context, p *projects.Projects, q projects.Query, tools ma
 	}
 }
 
-// payer is an imported session of which the tool says what it used.
+// payer is an imported session whose tool recorded its usage.
 type payer struct {
 	projects.Found
 	st    *sessionstore.Store
@@ -45,8 +46,8 @@ type payer struct {
 	tool  thread.Tool // nil: none that is known
 }
 
-// payersOf returns the imported sessions among those that were found. Of those of one
-// thread of Codex, of which both sides went on, it returns the one that has most.
+// payersOf returns the imported sessions among the found ones. When both sides of a thread
+// of Codex went on, it returns the session with the most responses.
 func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found, tools map[string]thread.Tool) (all []*payer, failed error) {
 	threads := map[string]*payer{}
 	for _, f := range found {
@@ -58,7 +59,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found,
 		id := filepath.Base(f.Dir)
 		md, err := st.Metadata(ctx, id)
 		if err != nil {
-			if !errors.Is(err, sessionstore.ErrNotFound) { // it was removed meanwhile
+			if !errors.Is(err, sessionstore.ErrNotFound) { // it was removed in between
 				failed = errors.Join(failed, err)
 			}
 			continue
@@ -84,7 +85,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found,
 	return all, failed
 }
 
-// responses counts those that the session has itself.
+// responses counts the responses of the session itself.
 func (f *payer) responses() (n int) {
 	for _, s := range f.state.Spent {
 		if s != nil {
@@ -94,8 +95,8 @@ func (f *payer) responses() (n int) {
 	return n
 }
 
-// countOnce makes of what the sessions of Claude Code used what they used before all
-// others. What is not known by response stays as it is.
+// countOnce reduces the usage of each session of Claude Code to the responses that no
+// earlier session has. Usage that is not known by response stays as it is.
 func countOnce(ctx context.Context, all []*payer) (failed error) {
 	type paid struct {
 		by *payer
@@ -124,8 +125,8 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	return failed
 }
 
-// used returns what each response of a session used, as its map says, or for one that an
-// older import made the file that it kept. There is none where neither does.
+// used returns the usage of each response of a session, from its map, or, after an older
+// import, from the file that it kept. There is none where neither has it.
 func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
 	dir := filepath.Join(f.st.Dir(), f.id, f.place)
 	if f.tool == nil || !f.tool.IsLinked() {

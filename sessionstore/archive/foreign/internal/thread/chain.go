@@ -18,9 +18,9 @@ func (t *Table) prev(at int32, s Scope) int32 {
 	return r.Parent
 }
 
-// leaf returns the record that a conversation ends with when it goes back from at:
-// the nearest one that talks, or the first one that is met of those which say what
-// it used. It is -1 where none talks.
+// leaf returns the record that a conversation ends with when it goes back from at: the
+// nearest record that talks, or the first note met before it, which records usage. It is -1
+// where no record talks.
 func (t *Table) leaf(at int32, s Scope) int32 {
 	note := int32(-1)
 	for steps := 0; at >= 0 && steps <= t.Records.Len(); steps++ {
@@ -62,9 +62,9 @@ func (t *Table) Back(leaf int32, s Scope) []int32 {
 	return chain
 }
 
-// withoutSummaries drops what stands on a line for what the line has before it:
-// the summary of a compaction, and what the compaction took along. Where nobody
-// talked before a compaction, the line begins with it.
+// withoutSummaries drops the records of a line that only repeat earlier ones on it: the
+// summary of a compaction, and the records that the compaction took along. If a compaction
+// has no message before it, the line begins with the compaction.
 func (t *Table) withoutSummaries(chain []int32) []int32 {
 	kept, talked, hidden := chain[:0], false, false
 	for _, at := range chain {
@@ -104,9 +104,9 @@ func (t *Table) Leaves(roots Roots) map[int32][]int32 {
 	return all
 }
 
-// Conversation returns the line that the tool would resume, or that of a sub-agent: it
-// ends where the format says, or else with the latest of the leaves that no team and not
-// the tool itself wrote, or else with the latest of all, as that of a sub-agent does.
+// Conversation returns the line that the tool would resume, or the line of a sub-agent. It
+// ends where the format says, or else with the latest of the leaves that neither a team nor
+// the tool itself wrote, or else, as for a sub-agent, with the latest leaf of all.
 func (t *Table) Conversation(leaves []int32, s Scope) []int32 {
 	at := t.last(leaves, s)
 	if at < 0 {
@@ -141,8 +141,8 @@ func (t *Table) walk(from int32, s Scope) iter.Seq[int32] {
 }
 
 // Branches finds the lines that have an answer, and a prompt which neither chain nor
-// another of them has. One that ends ahead of the offset copied, where the last copy of
-// the file begins, needs no such prompt: its answer is the other copy's. branches returns
+// another of them has. A line that ends ahead of the offset copied, where the last copy of
+// the file begins, needs no such prompt: its answer is the other copy's. Branches returns
 // their leaves with the first such prompt of each, how many leaves have none, and the
 // prompts that are on none of the lines.
 func (t *Table) Branches(chain, leaves []int32, copied int64) (found []branch, others int, left []Unplaced) {
@@ -229,8 +229,8 @@ func (t *Table) isShown(at int32) bool {
 	})
 }
 
-// uncovered yields the records from one back to the first that is on a line that became
-// a session, or that stands elsewhere, too.
+// uncovered yields the records from one back to the first that is on a line that became a
+// session, or that a later line repeats.
 func (t *Table) uncovered(leaf int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for at := range t.walk(leaf, t.Scope) {
@@ -275,9 +275,9 @@ func (t *Table) coverFrom(at int32, prompts map[uint64]bool) {
 	}
 }
 
-// Roots has for each record of a sub-agent whose lines stand in the file of its session
-// 1 more than the first record of that, and 0 for others. It is nil where there are none,
-// as in the file of a sub-agent.
+// Roots has 1 more than the first record of the sub-agent for each record of a sub-agent
+// whose lines are in the file of its session, and 0 for others. It is nil where there are
+// none, as in the file of a sub-agent.
 type Roots []int32
 
 func (r Roots) of(at int32) int32 {
@@ -328,7 +328,7 @@ func (t *Table) Prompts(chain []int32) (n int) {
 	return n
 }
 
-// IsExport reports whether an export made all that is said in a line.
+// IsExport reports whether an export made all messages of a line.
 func (t *Table) IsExport(chain []int32) bool {
 	return !slices.ContainsFunc(chain, func(at int32) bool { return t.Records.At(at).talks() && !t.IsMarked(at) })
 }

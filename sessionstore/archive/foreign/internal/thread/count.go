@@ -2,19 +2,19 @@ package thread
 
 import "slices"
 
-// Count is what the files of one session of a tool hold. As JSON it is an object for
-// other programs to compare with: a text or a number that the file does not have is
+// Count counts the contents of the files of one session of a tool. As JSON it is an object
+// for other programs to compare with: a text or a number that the file does not have is
 // null.
 //
-// A prompt is a text that a person typed; commands, what was typed while the model
-// worked, and what the tool wrote in the user's name are none. For Codex its prompts
-// are the events that repeat them, where a file has such. Calls, results, responses,
-// models and usage are of the whole file with all its branches, without those of
-// sub-sessions: each of these has its own count.
+// A prompt is a text that a person typed; commands, texts typed while the model worked, and
+// texts that the tool wrote in the user's name are none. For Codex its prompts are the
+// events that repeat them, where a file has such. Calls, results, responses, models and
+// usage are of the whole file with all its branches. Sub-sessions do not count here: each
+// has its own count.
 type Count struct {
 	Tool      string  `json:"tool"`
 	ID        string  `json:"id"`         // of the session in the store
-	ForeignID string  `json:"foreign_id"` // the tool's own; of a sub-agent without a file that of its first record
+	ForeignID string  `json:"foreign_id"` // the tool's own id; for a sub-agent without a file the id of its first record
 	Parent    *string `json:"parent"`     // id of the session that began it or that it was forked from
 	File      string  `json:"file"`
 	Dir       *string `json:"cwd"`   // the first that the file names
@@ -53,8 +53,8 @@ type lastPrompt struct {
 	Active *string `json:"active"`
 }
 
-// CountedUsage are the tokens that the tool names: the sums of the responses, for
-// Codex its last totals, where the input has what was cached.
+// CountedUsage are the tokens that the tool names: the sums of the responses, for Codex its
+// last totals, where the input includes cached tokens.
 type CountedUsage struct {
 	Input      *int64 `json:"input"`
 	Output     *int64 `json:"output"`

@@ -9,7 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Facts are what a file says for its count.
+// Facts are the facts of a file for its count.
 type Facts struct {
 	first, Last         time.Time // the earliest and the latest time
 	FirstText, LastText string    // as the file has them
@@ -23,7 +23,7 @@ type Facts struct {
 	Summaries           map[uint64]string // titles by the hash of the uuid of the record that they are of, or of the task of a sub-agent
 }
 
-// Spent is what a response used: 32 bytes. Its key is that of its first record.
+// Spent is the usage of a response: 32 bytes. Its key is the key of its first record.
 type Spent struct {
 	ID     uint64    // see claude.line.responseHash
 	Tokens [4]uint32 // as in tokenNames
@@ -65,9 +65,9 @@ const (
 	maxSummary   = 800
 )
 
-// Summary keeps a title by a hash: that of the uuid of the record that it is of, or of the
-// task of a sub-agent. The record may be of another session: the tool writes titles where
-// it is, and the record says whose they are.
+// Summary keeps a title by a hash: of the uuid of the record that it names, or of the task
+// of a sub-agent. The record may be of another session: the tool writes titles into its
+// current file, and the record says whose they are.
 func (f *Facts) Summary(of uint64, title string) {
 	if f.Summaries == nil {
 		f.Summaries = map[uint64]string{}
@@ -77,13 +77,13 @@ func (f *Facts) Summary(of uint64, title string) {
 	}
 }
 
-// OtherName stands for names beyond a limit.
+// OtherName replaces names beyond a limit.
 const OtherName = "(other)"
 
 // maxKind is the longest name of an unknown kind that is reported, in bytes.
 const maxKind = 100
 
-// modelNumber returns the number of a model, from 1; 0 is that of none.
+// modelNumber returns the number of a model, from 1; 0 means no model.
 func (f *Facts) modelNumber(name string) uint16 {
 	if name == "" {
 		return 0
@@ -98,7 +98,7 @@ func (f *Facts) modelNumber(name string) uint16 {
 	return uint16(len(f.Models))
 }
 
-// Spend notes what a record of a response says of its use.
+// Spend notes the usage that a record of a response has.
 func (f *Facts) Spend(at int32, id uint64, model string, raw []byte) {
 	s := Spent{ID: id, At: at, Model: f.modelNumber(model)}
 	m := Members(raw, tokenNames[:]...)
@@ -112,7 +112,7 @@ func (f *Facts) Spend(at int32, id uint64, model string, raw []byte) {
 	}
 }
 
-// join takes what a later record of the response says: numbers only grow.
+// join adds the usage in a later record of the response: numbers only grow.
 func (s *Spent) join(later Spent) {
 	for i, n := range later.Tokens {
 		s.Tokens[i] = max(s.Tokens[i], n)
@@ -123,9 +123,9 @@ func (s *Spent) join(later Spent) {
 	}
 }
 
-// preserved is what the last compaction kept word for word: the tool hangs the
-// records from tail back to head behind the record anchor, and what followed anchor
-// behind tail. Nothing else before the compaction is part of what it resumes.
+// preserved describes the records that the last compaction kept word for word: the tool
+// hangs the records from tail back to head behind the record anchor, and the records that
+// followed anchor behind tail. It resumes nothing else from before the compaction.
 type preserved struct {
 	head, tail, anchor int32 // -1: nothing
 	boundary           int32 // the last compaction
@@ -133,11 +133,11 @@ type preserved struct {
 
 // boundaries are the compactions that a file has, by hashes of uuids.
 type boundaries struct {
-	Last, At           int32 // the last one; the last one that kept records
+	Last, At           int32 // the last compaction; the last compaction that kept records
 	Head, Tail, Anchor uint64
 }
 
-// Notes are what a report says of lines and their parts.
+// Notes are the facts about lines and their parts that a report has.
 type Notes struct {
 	Lines   int
 	Blocks  map[string]int

@@ -34,13 +34,13 @@ type Tool interface {
 	// the tool has the record with a uuid.
 	Format(l *Layout, elsewhere func(uuid uint64) bool) Format
 
-	// Maker returns what makes lines of the tool.
+	// Maker returns the maker of lines of the tool.
 	Maker(w *LineWriter, a About) Maker
 
-	// Says returns a hash of what a line says, without its time.
+	// Says returns a hash of the content of a line, without its time.
 	Says(raw []byte) uint64
 
-	// IsLinked reports whether each record names the one that it follows. The records of
+	// IsLinked reports whether each record names the record that it follows. The records of
 	// other tools follow the line before.
 	IsLinked() bool
 
@@ -65,23 +65,23 @@ type Format interface {
 	// Finish links the records, after the last line.
 	Finish(s *Scanning)
 
-	// Part returns what a record says, which is the nth of the line at offset,
-	// from 0. What it returns shares the memory of the line.
+	// Part returns the content of a record, which is the nth of the line at offset, from 0.
+	// The result shares the memory of the line.
 	Part(raw []byte, offset int64, n int) (Part, error)
 
 	// Agent returns the id, the kind and the task, where it is known, of the sub-agent whose
 	// file is at path.
 	Agent(path string, t *Table) (id, name, task string)
 
-	// Says returns hashes of what the records say by which files are compared, in order.
+	// Says returns hashes of the records by which files are compared, in order.
 	Says(ctx context.Context, f *File) ([]uint64, error)
 
-	// Count counts what the records hold of which mine reports that they are the session's,
-	// and returns the last prompts of both lines, -1 where there is none.
+	// Count counts the records that belong to the session, as mine reports, and returns the
+	// last prompts of both lines, -1 where there is none.
 	Count(t *Table, mine func(at int32) bool, agent bool, c *Count) (whole, active int32)
 
-	// Responses yields what each such response used, where the file has that by response,
-	// and spent returns what all of them used, by model.
+	// Responses yields the usage of each response among these records, where the file has
+	// it by response. Spent returns their usage by model.
 	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
 	Spent(t *Table, mine func(at int32) bool) map[string]*Spending
 }
@@ -163,7 +163,7 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 	return at
 }
 
-// Link finds what each record follows, where the records name that; see Table.link.
+// Link finds the parent of each record, where the records name it; see Table.link.
 func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
 	s.Table.link(s.loose.take(), copies, elsewhere)
 }
@@ -184,8 +184,9 @@ func (s *Scanning) UnknownKind(what, name string) {
 	s.Table.Facts.unknownKind(what, name)
 }
 
-// Mark takes what the line of the next record says. Only the session that the last line
-// names counts: an export of a fork goes on behind what its origin exported.
+// Mark takes the message that the line of the next record names. Only the session that the
+// last line names counts: an export of a fork goes on behind the lines that its origin
+// exported.
 func (s *Scanning) Mark(said string) {
 	i := strings.LastIndexByte(said, '/')
 	n, err := strconv.ParseInt(said[i+1:], 10, 32)
@@ -215,7 +216,7 @@ type File struct {
 	Told   func(line int, err error) LineError
 }
 
-// Open opens and scans what a tool wrote.
+// Open opens and scans the files of a history.
 func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
 	r, size, l, leave, err := openSegments(ctx, src.Segments)
 	if err != nil {
@@ -242,8 +243,8 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	return f, leave, nil
 }
 
-// told returns what a report says of a line: with its number in its own file, where
-// several are read as one, and with the path of a file that is not that of the history.
+// told returns the error of a line for a report: with its number in its own file, where
+// several are read as one, and with the path of a file other than the history's own.
 func (src Source) told(ctx context.Context, f *File, line int, err error) LineError {
 	s := src.Segments[0]
 	if all, several := f.Reader.(*joined); several {
@@ -274,7 +275,7 @@ func linesIn(ctx context.Context, path string, size int64) (n int) {
 	return n
 }
 
-// Part returns what a record says, until the next call.
+// Part returns the content of a record. It is valid until the next call.
 func (f *File) Part(at int32) (Part, error) {
 	offset := f.Table.Records.At(at).Offset
 	raw, err := f.Input.Line(offset)
@@ -296,8 +297,8 @@ func (f *File) RecordID(at int32) string {
 	return fmt.Sprint("line ", f.Table.Line(at)+1)
 }
 
-// FindEnd finds the record that the conversation ends with: the leaf with the newest
-// time, of those of no sub-agent. Where none has a time, t.end stays as it was.
+// FindEnd finds the record that the conversation ends with: the leaf with the newest time,
+// without the leaves of sub-agents. Where none has a time, t.End stays as it was.
 func (f *File) FindEnd(ctx context.Context) error {
 	t := f.Table
 	if t.End >= 0 {
@@ -323,8 +324,8 @@ func (f *File) FindEnd(ctx context.Context) error {
 	return nil
 }
 
-// Times returns the earliest and the latest time of the records of which mine reports that
-// they are the session's.
+// Times returns the earliest and the latest time of the session's records, which mine
+// reports.
 func (f *File) Times(mine func(at int32) bool) (first, last string, err error) {
 	facts := Facts{}
 	for i := range f.Table.Records.All() {
@@ -340,7 +341,7 @@ func (f *File) Times(mine func(at int32) bool) (first, last string, err error) {
 	return facts.FirstText, facts.LastText, nil
 }
 
-// Line returns the conversation of a file, or that of a sub-agent.
+// Line returns the conversation of a file, or of a sub-agent.
 func (f *File) Line(s Scope) []int32 {
 	if chain := f.Table.Conversation(f.Table.Leaves(f.Table.Roots())[0], s); len(chain) > 0 {
 		return chain
@@ -351,7 +352,8 @@ func (f *File) Line(s Scope) []int32 {
 // Hash returns the SHA-256 of the file.
 func (f *File) Hash() string { return hex.EncodeToString(f.Table.sum[:]) }
 
-// Pack writes the file, compressed. The error Is ErrChanged when it is not what was scanned.
+// Pack writes the file, compressed. The error Is ErrChanged when it differs from the
+// scanned file.
 func (f *File) Pack(w io.Writer) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {

@@ -20,7 +20,8 @@ var (
 	errLongLine = errors.New("it is longer than 64 MiB")
 )
 
-// LineError is what is wrong with a line of the tool's file. It has no text of the line.
+// LineError is the reason why a line of the tool's file could not be used. It has no text
+// of the line.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -28,7 +29,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap returns what is wrong with the line.
+// Unwrap returns the reason.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // line is a line of a file.
@@ -79,8 +80,8 @@ func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 // Window is how much of a file is read at once.
 const Window = 256 << 10
 
-// input reads lines of a file at any place. It holds one line in memory, and what
-// it read around it.
+// input reads lines of a file at any place. It holds one line in memory, and the bytes
+// around it from the same read.
 type input struct {
 	f    io.ReaderAt
 	size int64
@@ -124,7 +125,7 @@ func (in *input) fill(offset, length int64) error {
 	return ShortRead(err)
 }
 
-// ShortRead returns why less was read than a file had.
+// ShortRead returns the reason why fewer bytes were read than a file had.
 func ShortRead(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return ErrChanged

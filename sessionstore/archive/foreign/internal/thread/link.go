@@ -1,8 +1,8 @@
 package thread
 
-// link finds what each record of a file follows, where the records name that by uuid. loose has
-// the records whose parent is not the record before, with the hash of its uuid, copies where
-// copies of the file begin, and elsewhere reports whether another file has a record.
+// link finds the parent of each record of a file, where the records name it by uuid. loose
+// has the records whose parent is not the record before, with the hash of its uuid, copies
+// where copies of the file begin, and elsewhere reports whether another file has a record.
 func (t *Table) link(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
 	t.order(loose)
 	t.guess(loose, copies, elsewhere)
@@ -24,8 +24,8 @@ func (t *Table) order(loose []result) {
 	}
 }
 
-// chain lets each record follow the last one with the uuid of its parent, and nothing
-// follow what shows progress.
+// chain lets each record follow the last one with the uuid of its parent, and lets no
+// record follow a record that shows progress.
 func (t *Table) chain() {
 	for _, r := range t.Records.All() {
 		if p := r.Parent; p >= 0 && t.Records.At(p).Is(IsRepeated) {
@@ -42,8 +42,8 @@ func (t *Table) chain() {
 	}
 }
 
-// passProgress lets a record follow the nearest one that shows no progress. What
-// was passed is linked past, too, so that a long run is walked once.
+// passProgress lets a record follow the nearest record that does not show progress. The
+// records passed on the way are linked to it, too, so that a long run is walked once.
 func (t *Table) passProgress(at int32) {
 	p := t.Records.At(at).Parent
 	for steps := 0; p >= 0 && t.Records.At(p).Is(IsProgress); steps++ {
@@ -60,13 +60,14 @@ func (t *Table) passProgress(at int32) {
 }
 
 // guess gives each record whose parent is in no file the record before it as its parent,
-// and each compaction the record before it as what it hid: the tool wrote them so where
-// it named one that is there. It is a record of the same sidechain flag, never one that
-// follows from the record itself, and none where a line between them is damaged or a copy
-// of the file begins. loose has the records in the order of the file.
+// and makes each compaction whose hidden record is missing hide the record before it: the
+// tool wrote them in that order where it named an existing record. The record before has
+// the same sidechain flag and does not follow from the record itself. There is none where a
+// line between them is damaged or a copy of the file begins. loose has the records in the
+// order of the file.
 func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
 	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
-	steps := 4 * t.Records.Len()                  // what the search for circles may take
+	steps := 4 * t.Records.Len()                  // the budget of the search for circles
 	forward := false                              // a record before this one has a later one as its parent
 	for i, r := range t.Records.All() {
 		for len(copies) > 0 && r.Offset >= copies[0] {
@@ -101,8 +102,8 @@ func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64
 	}
 }
 
-// follows reports whether the parents of a record lead to another one, or may lead
-// there: it takes from steps what it needs.
+// follows reports whether the parents of a record lead to another one, or may lead there:
+// it takes its steps from the budget steps.
 func (t *Table) follows(from, to int32, steps *int) bool {
 	for ; from >= 0 && from != to; *steps-- {
 		if *steps <= 0 {
@@ -113,8 +114,8 @@ func (t *Table) follows(from, to int32, steps *int) bool {
 	return from == to
 }
 
-// preserve finds what the last compaction kept. Where the records do not lead from
-// tail back to head, nothing is hung elsewhere.
+// preserve finds the records that the last compaction kept. Where the records do not lead
+// from tail back to head, nothing is hung elsewhere.
 func (t *Table) preserve() {
 	b := t.Facts.Boundary
 	if b.Head == 0 && b.Tail == 0 {
@@ -152,7 +153,7 @@ func (t *Table) dropped(at int32) bool {
 	return t.kept != nil && at < t.kept.boundary && !t.Records.At(at).Is(isPreserved)
 }
 
-// resumed returns the record before another one in what the tool resumes.
+// resumed returns the record before another one on the line that the tool resumes.
 func (t *Table) resumed(at int32) int32 {
 	p, k := t.Records.At(at).Parent, t.kept
 	if t.Records.At(at).Is(isGuessed) {

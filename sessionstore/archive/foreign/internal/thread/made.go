@@ -11,12 +11,12 @@ import (
 
 // Maker makes the lines of one tool.
 type Maker interface {
-	// Begin writes what a file begins with.
+	// Begin writes the beginning of a file.
 	Begin() error
 
-	// Join goes on behind the tool's own lines: from the record with the id parent,
-	// or, where that is "", without what stands there. whole says that all of it
-	// is part of the conversation.
+	// Join goes on behind the tool's own lines: from the record with the id parent, or,
+	// where that is "", without the conversation before. whole says that all of it is part
+	// of the conversation.
 	Join(parent string, whole bool) error
 
 	Message(m Made) error
@@ -30,13 +30,13 @@ type Made struct {
 	sessionstore.Message
 	At       time.Time
 	Key      string            // differs for each line of each message
-	Mark     string            // what its lines say of it, see ExportMember
+	Mark     string            // names the message in its lines, see ExportMember
 	Reminder bool              // no person wrote it
 	Said     string            // its texts
 	Blocks   []json.RawMessage // its texts and images
 }
 
-// About is what lines say of the session.
+// About describes the session in the lines.
 type About struct {
 	ID, Dir, Model string
 	Began          time.Time
@@ -48,7 +48,7 @@ type LineWriter struct {
 	open bool
 }
 
-// Write is that of io.Writer.
+// Write is the method of io.Writer.
 func (w *LineWriter) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		w.open = b[len(b)-1] != '\n'
@@ -56,7 +56,7 @@ func (w *LineWriter) Write(b []byte) (int, error) {
 	return w.Out.Write(b)
 }
 
-// Flush writes what is left in memory.
+// Flush writes the bytes that are still in memory.
 func (w *LineWriter) Flush() error { return w.Out.Flush() }
 
 // Row writes a value as a line of its own.

@@ -94,7 +94,7 @@ func (o origin) resultMessage(call sessionstore.ToolCall, said string) (sessions
 	return o.finish(sessionstore.ToolResult(call.ID, call.Name, said, o.at))
 }
 
-// namespace is that of all ids that this package makes.
+// namespace is the UUID namespace of all ids that this package makes.
 var namespace = [16]byte{0x5b, 0x1d, 0x0d, 0x5c, 0x4e, 0x0a, 0x5d, 0x0b, 0x9e, 0x51, 0x8f, 0x2c, 0x71, 0x1a, 0x6e, 0x33}
 
 // UUID5 returns the UUID of version 5 of the tool and the tool's own id.

@@ -14,7 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// OpenPlain opens a file, also a compressed one, for reading what it holds now.
+// OpenPlain opens the current bytes of a file for reading, also of a compressed one.
 func OpenPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
 	f, fi, err := OpenRegular(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func OpenPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, lea
 	return f, fi.Size(), shut, nil
 }
 
-// OpenRegular opens a file for reading. It waits for nobody: what is no regular file,
-// such as a named pipe, is an error.
+// OpenRegular opens a file for reading. It never waits: a file that is not regular, such as
+// a named pipe, is an error.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 }
 
 const (
-	// PackedSuffix is what the name of a compressed file ends with.
+	// PackedSuffix ends the name of a compressed file.
 	PackedSuffix = ".zst"
 
 	// maxWindow is how much memory a compressed file may ask for, in bytes.
@@ -69,13 +69,13 @@ type packed struct {
 	ctx  context.Context
 	f    *os.File
 	z    *zstd.Decoder
-	size int64  // of what the file holds
-	buf  []byte // what was unpacked last
+	size int64  // of the unpacked file
+	buf  []byte // the bytes that were unpacked last
 	at   int64  // where buf begins
 }
 
-// newPacked reads f once to learn its size. A file whose end is missing is taken as
-// far as it goes, as one that is still being written.
+// newPacked reads f once to learn its size. A file whose end is missing is read as far as
+// it goes, like a file that is still being written.
 func newPacked(ctx context.Context, f *os.File) (*packed, error) {
 	p := &packed{ctx: ctx, f: f}
 	z, err := NewDecoder(nil)
@@ -105,7 +105,7 @@ func (p *packed) restart() error {
 	return p.z.Reset(io.NewSectionReader(p.f, 0, 1<<62))
 }
 
-// ReadAt is that of io.ReaderAt.
+// ReadAt is the method of io.ReaderAt.
 func (p *packed) ReadAt(b []byte, offset int64) (int, error) {
 	if offset < p.at {
 		if err := p.restart(); err != nil {
@@ -128,7 +128,7 @@ func (p *packed) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// more unpacks a piece, and forgets what stands before from.
+// more unpacks a piece, and forgets the bytes before from.
 func (p *packed) more(from int64) error {
 	if err := p.ctx.Err(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c contextWriter) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// PlainReader reads what a file holds, also a compressed one.
+// PlainReader reads the content of a file, also of a compressed one.
 func PlainReader(f *os.File) (r io.Reader, leave func(), err error) {
 	if !strings.HasSuffix(f.Name(), PackedSuffix) {
 		return f, func() {}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Part is what a record says.
+// Part is the content of a record.
 type Part interface {
 	ID() string                        // "" where the tool gives none
 	Time() (at time.Time, text string) // as the file has it
@@ -27,7 +27,7 @@ type Part interface {
 	Spent() (model string, used Usage)
 }
 
-// AnswerParts are what a record of a response says.
+// AnswerParts are the contents of a record of a response.
 type AnswerParts struct {
 	Said, Thought []string
 	Calls         []sessionstore.ToolCall
@@ -48,7 +48,7 @@ func (p *AnswerParts) Think(s string) {
 	}
 }
 
-// UserParts are what a record of the user says beside results.
+// UserParts are the contents of a record of the user, without results.
 type UserParts struct {
 	Parts []json.RawMessage // images and documents
 	Said  []string          // texts
@@ -102,7 +102,7 @@ func Set(names ...string) map[string]bool {
 	return m
 }
 
-// Usage is what the responses of a model used, in tokens.
+// Usage is the usage of the responses of a model, in tokens.
 type Usage struct {
 	Input      int64 `json:"input_tokens"`
 	Output     int64 `json:"output_tokens"`
@@ -110,7 +110,7 @@ type Usage struct {
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
 }
 
-// Spending is what the responses of a session used in its tool.
+// Spending is the usage of the responses of a session in its tool.
 type Spending struct {
 	Responses int `json:"responses"`
 	Usage
@@ -158,14 +158,14 @@ func Tokens(raw []byte) int64 {
 	return 0
 }
 
-// Used is what a response used.
+// Used is the usage of a response.
 type Used struct {
 	ID    uint64 // see claude.line.responseHash
 	Model string
 	Usage Usage
 }
 
-// AddTo adds a response to what its model used.
+// AddTo adds a response to the usage of its model.
 func (u Used) AddTo(all map[string]*Spending) {
 	if all[u.Model] == nil {
 		all[u.Model] = &Spending{}
@@ -174,5 +174,5 @@ func (u Used) AddTo(all map[string]*Spending) {
 	all[u.Model].add(u.Usage)
 }
 
-// UnknownModel stands for a model that the file does not name.
+// UnknownModel replaces a model that the file does not name.
 const UnknownModel = "unknown"

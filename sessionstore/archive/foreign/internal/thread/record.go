@@ -6,7 +6,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Flags are what a line is.
+// Flags describe a line.
 type Flags uint32
 
 const (
@@ -24,16 +24,16 @@ const (
 	isBlank
 	isDamaged
 	IsUnknown
-	IsNote      // it has the model or what was used
-	IsCompacted // the summary of a compaction, which stands behind the last prompts; see expand
-	IsSummary   // of what a compaction left out
+	IsNote      // it has the model or the usage
+	IsCompacted // the summary of a compaction, which comes after the last prompts; see expand
+	IsSummary   // the summary of the messages that a compaction left out
 	isCovered   // on a line that became a session
 	onLine      // on the line that is being rendered
 	IsSlash     // a person gave a command of the tool
 	IsShell     // a person gave a command for the shell
 	IsProgress  // it shows how the work goes: the line passes it by
 	IsBoundary  // a compaction: the whole line goes on with the record key - 1, where there is one
-	IsCopied    // a compaction took it along: what it repeats may stand before
+	IsCopied    // a compaction took it along: the record that it repeats may be on the line before
 	isPreserved // a compaction kept it word for word
 	isGuessed   // the file does not have the parent that it names: its parent is the record before it
 	IsThought   // a part of an answer that only thinks
@@ -42,7 +42,7 @@ const (
 	IsMistyped  // the tool's answer to a command that it does not know: a fork keeps the id that it had when this was a prompt
 )
 
-// Record is what stays in memory of a line, or of a part of one: 32 bytes.
+// Record is the part of a line, or of one of its records, that stays in memory: 32 bytes.
 type Record struct {
 	UUID   uint64 // a hash of the uuid, for Codex of the line; 0 where the record is not linked to others
 	Key    uint64 // hash of the id of the response, or of the text of the prompt; of a compaction 1 more than the record that it hides
@@ -62,11 +62,11 @@ func (r Record) talks() bool { return r.Is(IsUser|IsAssistant|IsQueued) && !r.Is
 type Scope uint8
 
 const (
-	// WholeLine goes on before each compaction with what it hid, as far as the file
-	// has that: what a person sees who scrolls up.
+	// WholeLine goes on before each compaction with the messages that it hid, as far as the
+	// file has them. A person sees these by scrolling up.
 	WholeLine Scope = iota
 
-	// ActiveLine begins with the last compaction: what the tool would resume.
+	// ActiveLine begins with the last compaction: the line that the tool would resume.
 	ActiveLine
 )
 
@@ -81,7 +81,7 @@ func Hash(s string) uint64 {
 	return max(1, xxh3.HashString(s))
 }
 
-// Mark is what an exported line says of its message.
+// Mark is the message that an exported line names.
 type Mark struct{ At, Message int32 }
 
 // pieces is a list that grows without copies of itself, so that it takes no more

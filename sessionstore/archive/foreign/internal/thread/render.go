@@ -11,8 +11,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Render makes the messages of a chain of records and hands each to emit. shared is how many
-// turns stand before the first one of its own, and here what was said in its session.
+// Render makes the messages of a chain of records and hands each to emit. shared is the
+// number of turns before the first one of its own, and here has the messages that came from
+// its session.
 func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
 	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID}}
 	return r, r.run()
@@ -159,7 +160,7 @@ func (r *Rendering) ours(l HereLine) error {
 	return nil
 }
 
-// goOnBehind takes what follows from a message that was said here.
+// goOnBehind takes the state that follows from a message that was said here.
 func (r *Rendering) goOnBehind(m sessionstore.Message) {
 	if at, ok := m.Timestamp(); ok {
 		r.LastTime = at

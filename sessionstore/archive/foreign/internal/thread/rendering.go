@@ -9,11 +9,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Rendering makes the messages of a line of the conversation, in order. What it
-// keeps back is one message of each side:
+// Rendering makes the messages of a line of the conversation, in order. It keeps back one
+// message of each side:
 //
 //	prompt    prompts without an answer between them, which become one message
-//	asides    what the tool wrote behind them in the user's name
+//	asides    texts that the tool wrote behind them in the user's name
 //	answer    a response that may go on
 //
 // At most one of prompt and answer is there. An answer goes out with the results
@@ -32,10 +32,10 @@ type Rendering struct {
 	next     func() (sessionstore.Message, error, bool) // the next message of the session that here is of
 	row      int                                        // how many of them were read
 	FromHere int                                        // and sent out
-	waiting  []sessionstore.ToolCall                    // calls of the last one that have no result
+	waiting  []sessionstore.ToolCall                    // calls of the last message that have no result
 	shared   int                                        // turns before the first one of its own
 	First    string                                     // the first line of the first prompt, by which lists call a session without a name
-	Own      string                                     // what the first own prompt that a person typed is called by
+	Own      string                                     // the name that the first own prompt that a person typed would give
 	Command  string                                     // the same of the first own command
 	Model    string
 	Usage    map[string]*Usage
@@ -65,7 +65,7 @@ type response struct {
 	at     time.Time
 }
 
-// note takes a record that has the model or what was used.
+// note takes a record that has the model or the usage.
 func (r *Rendering) note(at int32) error {
 	p, err := r.read(at)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *Rendering) note(at int32) error {
 	return nil
 }
 
-// spend counts what the model used.
+// spend counts the usage of the model.
 func (r *Rendering) spend(u Usage) {
 	model := cmp.Or(r.Model, "unknown")
 	if r.Usage[model] == nil {
@@ -88,7 +88,7 @@ func (r *Rendering) spend(u Usage) {
 	r.Usage[model].add(u)
 }
 
-// read returns what a record says.
+// read returns the content of a record.
 func (r *Rendering) read(at int32) (Part, error) {
 	p, err := r.f.Part(at)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Rendering) send(m sessionstore.Message, err error, lines []int32) error
 	return nil
 }
 
-// why returns why a line became no message of this rendering.
+// why returns the reason why a line became no message of this rendering.
 func (r *Rendering) why(at int32) string {
 	rec := r.f.Table.Records.At(at)
 	switch {
@@ -169,12 +169,12 @@ func (r *Rendering) why(at int32) string {
 	return whyBookkeep
 }
 
-// maxPrompts is how much text of prompts stands before the summary of a
-// compaction, in bytes.
+// maxPrompts limits the text of the prompts put before the summary of a compaction, in
+// bytes.
 const maxPrompts = 80_000
 
-// expand puts the last prompts before a compaction ahead of its summary, where the
-// line begins with one that does not list them.
+// expand puts the last prompts before a compaction ahead of its summary, where the line
+// begins with a summary that does not list them.
 func (r *Rendering) expand() error {
 	if len(r.chain) == 0 || !r.f.Table.Records.At(r.chain[0]).Is(IsCompacted) {
 		return nil
@@ -228,15 +228,15 @@ func (r *Rendering) News(known int64, n int) (any, behind bool, turns int) {
 	return any, behind, turns
 }
 
-// HereRows are the messages of a session that a file has as they are: what was said here.
+// HereRows are the messages of a session that a file has unchanged: they were said here.
 type HereRows struct {
 	Lines []HereLine // in the order of records
 	Rows  iter.Seq2[sessionstore.Message, error]
 }
 
-// HereLine is a record that was made of a message. The messages from first to last go out with
-// it: its own one, and those beside it that no line is made of. last is 0 for the other records
-// of that message.
+// HereLine is a record that was made of a message. The messages from first to last go out
+// with it: its own one, and the messages beside it that have no line. last is 0 for the
+// other records of that message.
 type HereLine struct{ At, First, Last int32 }
 
 // of returns the line of a record, and whether an export made it.
@@ -259,7 +259,7 @@ func (r *Rendering) Start() time.Time {
 	return r.f.Table.First.UTC().Truncate(time.Microsecond)
 }
 
-// Longer reports whether the line goes on before what the tool would resume.
+// Longer reports whether the line begins before the line that the tool would resume.
 func (r *Rendering) Longer() bool {
 	if r.f.Table.Scope != WholeLine || len(r.chain) == 0 {
 		return false
@@ -274,15 +274,15 @@ func (r *Rendering) Longer() bool {
 	return first >= 0 && !here
 }
 
-// outcome is what became of a line: the number of the first message that it is
-// part of, or why there is none.
+// outcome is the result for a line: the number of the first message that it is part of, or
+// the reason why there is none.
 type outcome struct {
 	Message int32
 	UUID    uint64
 	Why     string
 }
 
-// Lines yields what became of each line.
+// Lines yields the outcome of each line.
 func (r *Rendering) Lines() iter.Seq2[int, outcome] {
 	return func(yield func(int, outcome) bool) {
 		for at, line := 0, 0; at < len(r.Numbers); line++ {

@@ -12,43 +12,44 @@ import (
 	"time"
 )
 
-// A session of a tool may stand in several files: Codex begins a new one where a thread
-// was reverted, and copies of a file of Claude Code grow apart in two folders. segments
-// are such files, or parts of them, in the order in which they are read as one.
+// A session of a tool may be in several files: Codex begins a new one where a thread was
+// reverted, and copies of a file of Claude Code grow apart in two folders. Segments are
+// such files, or parts of them, in the order in which they are read as one.
 
 // Segment is a file, or a part of one.
 type Segment struct {
 	Path       string
-	Begin, End int64 // of the file, in bytes; an end of -1 is that of the file
+	Begin, End int64 // of the file, in bytes; an end of -1 is the end of the file
 	Base       int   // the segment that it goes on from; -1: the one before
 	After      int64 // where in the file of base it goes on
 	Borrowed   bool  // it is of the session that this one was forked from
 }
 
-// FileSet has for the path of a file what it is read together with.
+// FileSet has for the path of a file the segments to read with it.
 type FileSet map[string]Together
 
-// Together are the segments that a session is read from, nil for one file alone. broken
-// says why a file is no part of another one's, and title how the tool calls it elsewhere.
+// Together are the segments that a session is read from, nil for one file alone. Broken is
+// the reason why a file is no part of another one's, and Title is its name elsewhere in the
+// tool.
 type Together struct {
 	Segments []Segment
 	Broken   error
 	Title    string
 }
 
-// Whole returns the segments of a file that stands for itself.
+// Whole returns the segments of a file that is read alone.
 func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base: -1}} }
 
-// Layout is what does not follow from the order of the lines. The zero layout is that
-// of most files.
+// Layout describes how lines follow each other where their order in the file is not enough.
+// Most files have the zero layout.
 type Layout struct {
 	Own       int64    // where the session's own lines begin, behind those that it was forked from
 	Joins     []Join   // in the order of at
-	Copies    []int64  // where copies of what stands before begin, which went on otherwise
+	Copies    []int64  // where copies of lines before begin, which went on otherwise
 	Elsewhere []uint64 // hashes of the uuids of parents that another file has, in order
 }
 
-// Join says that the line at the offset at follows what stands before the offset from.
+// Join says that the line at the offset At follows the lines before the offset From.
 type Join struct{ At, From int64 }
 
 // IsPlain reports whether each line follows the one before.
@@ -66,7 +67,7 @@ func (l Layout) LastPart() (at int64) {
 	return at
 }
 
-// openSegments opens segments for reading what they hold now, as one file.
+// openSegments opens the current bytes of segments for reading, as one file.
 func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64, l Layout, leave func(), err error) {
 	if len(all) == 1 && all[0].Begin == 0 && all[0].End < 0 {
 		r, size, leave, err = OpenPlain(ctx, all[0].Path)
@@ -143,7 +144,7 @@ func (j *joined) endLine() error {
 	return nil
 }
 
-// ReadAt is that of io.ReaderAt.
+// ReadAt is the method of io.ReaderAt.
 func (j *joined) ReadAt(b []byte, offset int64) (n int, err error) {
 	i := sort.Search(len(j.ends), func(i int) bool { return j.ends[i] > offset })
 	for ; n < len(b) && i < len(j.parts); i++ {
@@ -187,7 +188,7 @@ type History struct {
 	Summaries map[uint64]string                           // titles that files of its folder have first, see facts
 }
 
-// Source returns what is read for the file at path.
+// Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
 	src := Source{Segments: h.Files[path].Segments, main: h.Path, near: h.Near}
 	if src.Segments == nil {
@@ -203,22 +204,23 @@ func (h History) NoteBroken(path string, n *Notes) {
 	}
 }
 
-// HistorySuffix is what the names of the tools' files end with.
+// HistorySuffix is the end of the names of the tools' files.
 const HistorySuffix = ".jsonl"
 
-// MaxBeginning is how much of a file is read for what it says first, in bytes.
+// MaxBeginning is the size of the beginning of a file that is read for its first facts, in
+// bytes.
 const MaxBeginning = 1 << 20
 
-// FileSays is what one of several files with one id says.
+// FileSays describes the records of one of several files with one id.
 type FileSays struct {
-	Path   string   // of files that say the same, the first path stands for them
-	Says   []uint64 // hashes of what its records say, in order
+	Path   string   // of files with the same records, the first path represents them
+	Says   []uint64 // hashes of its records, in order
 	Newest time.Time
 	At     time.Time // when the file changed last
 }
 
-// Distinct returns the files that have something that no other one has, the newest last.
-// Of files that say the same it keeps one.
+// Distinct returns the files that have a record that no other one has, the newest last. Of
+// files with the same records it keeps one.
 func Distinct(all []FileSays) []FileSays {
 	kept := slices.DeleteFunc(slices.Clone(all), func(c FileSays) bool {
 		return slices.ContainsFunc(all, func(o FileSays) bool {
@@ -243,10 +245,10 @@ func ContainsAll(all, some []uint64) bool {
 	return true
 }
 
-// Source is what a session of a tool is read from.
+// Source is the input that a session of a tool is read from.
 type Source struct {
 	Segments []Segment
-	main     string                                      // the file of the history; "": an import kept what is read
+	main     string                                      // the file of the history; "" if an import kept the files
 	Layout   Layout                                      // of a file that an import kept
 	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
 }

@@ -57,7 +57,7 @@ func (r *Rendering) user(at int32) error {
 	return nil
 }
 
-// flushUser sends out the prompt and what the tool wrote behind it.
+// flushUser sends out the prompt and the texts that the tool wrote behind it.
 func (r *Rendering) flushUser() error {
 	if r.prompt == nil {
 		return nil
@@ -83,7 +83,7 @@ func (r *Rendering) flushUser() error {
 	return nil
 }
 
-// called keeps by what the session may be called, of a prompt that goes out.
+// called keeps the names that a prompt that goes out would give the session.
 func (r *Rendering) called(said []string) {
 	typed, command := TitleIn(said...)
 	if r.First == "" {
@@ -106,7 +106,7 @@ func (r *Rendering) emitUser(s said) error {
 		}
 	}
 	m, err := o.userMessage(parts, only)
-	if err != nil && len(parts) > 0 { // what no file can hold, such as an endless number
+	if err != nil && len(parts) > 0 { // parts that no file can hold, such as an endless number
 		r.notes.block("not-storable")
 		m, err = o.userMessage(nil, strings.TrimSpace(only+"\n\n"+NotText))
 	}
@@ -119,7 +119,7 @@ func TextBlock(s string) json.RawMessage {
 	return append(row, '}')
 }
 
-// emitAside sends out what the tool wrote in the user's name.
+// emitAside sends out texts that the tool wrote in the user's name.
 func (r *Rendering) emitAside(s said) error {
 	for range s.Parts {
 		s.UserParts.Said = append(s.UserParts.Said, NotText)
@@ -129,8 +129,8 @@ func (r *Rendering) emitAside(s said) error {
 	return r.send(m, err, s.lines)
 }
 
-// unanswered sends out the prompt before the summary of a compaction, which has
-// what was answered.
+// unanswered sends out the prompt before the summary of a compaction. The summary has the
+// answer.
 func (r *Rendering) unanswered() error {
 	if err := r.flushUser(); err != nil {
 		return err

@@ -13,7 +13,7 @@ type result struct {
 	at   int32
 }
 
-// Table is what stays in memory of a file.
+// Table is the part of a file that stays in memory.
 type Table struct {
 	Records  pieces[Record]
 	Extras   []int32  // the records that are not the first one of their line
@@ -39,7 +39,7 @@ type Table struct {
 	Facts   Facts
 }
 
-// Lineage is what a file says of itself beside the conversation.
+// Lineage is the origin that a file names beside the conversation.
 type Lineage struct {
 	ID       string // the tool's own id
 	Spawner  string // id of the session whose sub-agent wrote the file
@@ -132,7 +132,7 @@ func (t *Table) Find(uuid uint64) int32 {
 	return t.byUUID[i-1]
 }
 
-// NameBy gives a file without a title that of its latest record that has one.
+// NameBy gives a file without a title the title of its latest record that has one.
 func (t *Table) NameBy(summaries map[uint64]string) {
 	if t.Title != "" {
 		return
@@ -145,7 +145,7 @@ func (t *Table) NameBy(summaries map[uint64]string) {
 	}
 }
 
-// Has reports whether nine of ten records of another file stand in this one, too.
+// Has reports whether nine of ten records of another file are in this one, too.
 func (t *Table) Has(o *Table) bool {
 	all, here := 0, 0
 	for _, r := range o.Records.All() {
@@ -159,7 +159,7 @@ func (t *Table) Has(o *Table) bool {
 	return all > 0 && here*10 >= all*9
 }
 
-// mergeSpent makes one of what the parts of each response say of its use.
+// mergeSpent merges the usage in the parts of each response into one.
 func (t *Table) mergeSpent() {
 	key := func(s Spent) uint64 { return t.Records.At(s.At).Key }
 	all := t.Facts.Spent

@@ -26,8 +26,8 @@ func reminder(s string) string {
 	return "<system-reminder>\n" + s + "\n</system-reminder>"
 }
 
-// ByTool is what a text in the user's name begins with that nobody typed: the rule
-// by which Claude Code looks for the first prompt.
+// ByTool matches the beginning of a text in the user's name that no person typed. Claude
+// Code looks for the first prompt by the same rule.
 var ByTool = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted by user[^\]]*\])`)
 
 // UnknownCommand is the answer of Claude Code to a command that it does not know, which
@@ -37,11 +37,12 @@ var UnknownCommand = regexp.MustCompile(`^\s*Unknown (?:skill|slash command|comm
 // IsCommand reports whether a text is a command that a person gave and no prompt.
 func IsCommand(s string) bool { return strings.HasPrefix(s, "<command-message>") }
 
-// IsLocalCommand reports whether a text stands for one of the tool's own commands,
-// such as /clear.
+// IsLocalCommand reports whether a text represents one of the tool's own commands, such as
+// /clear.
 func IsLocalCommand(s string) bool { return strings.HasPrefix(s, "<command-name>") }
 
-// Why a line became no message. The map's "why" and Left of the results have these.
+// The reasons why a line became no message. The map's "why" and Left of the results have
+// these.
 const (
 	whyBlank    = "blank"
 	whyDamaged  = "damaged"
@@ -82,8 +83,8 @@ const MaxName = 200
 // of: the id of the session and, behind a slash, the number of the message.
 const ExportMember = "amplifier"
 
-// promptBegins is what stands before the prompt in a text of Codex that begins with what
-// an editor adds.
+// promptBegins precedes the prompt in a text of Codex that begins with text that an editor
+// adds.
 const promptBegins = "## My request for Codex:"
 
 var (
@@ -94,8 +95,8 @@ var (
 	shellInput  = regexp.MustCompile(`(?s)^<bash-input>(.*)</bash-input>`)
 )
 
-// TitleIn returns the first line of the texts of a prompt that a person typed, without
-// what an editor or the tool put beside it, and of the command that a person gave.
+// TitleIn returns the first line of the texts of a prompt that a person typed, without text
+// that an editor or the tool put beside it, and of the command that a person gave.
 func TitleIn(said ...string) (typed, command string) {
 	tagged := ""
 	for _, s := range said {
@@ -125,7 +126,7 @@ func GivenTitle(title string) string {
 	return title
 }
 
-// withoutEditor returns a text without what an editor put before it.
+// withoutEditor returns a text without the text that an editor put before it.
 func withoutEditor(s string) string {
 	if at := strings.Index("\n"+s, "\n"+promptBegins); at >= 0 {
 		return s[at+len(promptBegins):]
