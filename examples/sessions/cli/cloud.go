@@ -35,7 +35,7 @@ type cloudCommands struct {
 	Recreate recreateCommand `cmd:"" group:"Cloud" help:"Send sessions anew with today's rules, and remove what was sent before; also after a purge by mistake."`
 }
 
-const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. Without a key the command signs in with Microsoft Entra ID, as "az login" or the AZURE variables say; the README tells which rights are enough. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
+const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. Without a key the command signs in with Microsoft Entra ID, as "az login" or the AZURE variables say; hybrid/README.md tells which rights are enough. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`
 
 // cloudFlags say what of which copy a command is about.
 type cloudFlags struct {
@@ -120,7 +120,7 @@ func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error
 }
 
 // errNoRole tells what to do about [hybrid.ErrUnauthorized].
-var errNoRole = errors.New(`you are signed in with Microsoft Entra ID, since COSMOS_KEY is not set: that identity must be of the account's tenant and have the role that the README's "Setting it up with the least rights" makes, which takes some minutes to arrive`)
+var errNoRole = errors.New(`you are signed in with Microsoft Entra ID, since COSMOS_KEY is not set: that identity must be of the account's tenant and have the role that hybrid/README.md, "Setting it up with the least rights", makes, which takes some minutes to arrive`)
 
 // answerTime is how long an account may take for an answer of any kind.
 const answerTime = 10 * time.Second

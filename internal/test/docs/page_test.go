@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,12 +26,29 @@ type page struct {
 
 // pages returns the pages whose programs and commands are run.
 func pages(t *testing.T) (all []page) {
-	for _, path := range []string{"README.md", "examples/README.md", "examples/bridges/README.md", "testdata/golden/README.md", "testdata/golden-new/README.md"} {
+	for _, path := range []string{"README.md", "sessionstore/README.md", "hybrid/README.md", "testdata/README.md", "CONTRIBUTING.md", "examples/README.md", "examples/bench/README.md", "examples/bridges/README.md", "testdata/golden/README.md", "testdata/golden-new/README.md"} {
 		raw, err := os.ReadFile(filepath.Join(root, path))
 		require.NoError(t, err)
 		all = append(all, page{path, string(raw)})
 	}
 	return all
+}
+
+// text returns the text of a page.
+func text(t *testing.T, path string) string {
+	t.Helper()
+	all := pages(t)
+	i := slices.IndexFunc(all, func(p page) bool { return p.path == path })
+	require.GreaterOrEqual(t, i, 0, path)
+	return all[i].text
+}
+
+// The first page is for somebody who has three minutes: it names no test.
+func TestFirstPageIsShort(t *testing.T) {
+	t.Parallel()
+	first := text(t, "README.md")
+	require.Less(t, len(first), 9<<10)
+	require.NotRegexp(t, `\bTest[A-Z]`, first)
 }
 
 // block is a block of code of a page.
@@ -54,7 +72,7 @@ func (p page) blocks(language string) (found []block) {
 func TestBlocksAreKnown(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{
-		"go": true, "text": true, "python": true,
+		"go": true, "go part": true, "text": true, "python": true,
 		"sh": true, "sh slow": true, "sh get": true, "sh azure": true, "sh cloud": true, "sh serve": true,
 	}
 	for _, p := range pages(t) {
@@ -81,9 +99,16 @@ func TestLinks(t *testing.T) {
 				_, err := os.Stat(filepath.Join(root, filepath.Dir(p.path), target))
 				require.NoError(t, err, "%s: link %s", p.path, m[1])
 			}
-			if target == "" && anchor != "" {
-				require.True(t, anchors(p.text)[anchor], "%s: link %s", p.path, m[1])
+			if anchor == "" || target != "" && !strings.HasSuffix(target, ".md") {
+				continue
 			}
+			text := p.text
+			if target != "" {
+				raw, err := os.ReadFile(filepath.Join(root, filepath.Dir(p.path), target))
+				require.NoError(t, err, "%s: link %s", p.path, m[1])
+				text = string(raw)
+			}
+			require.True(t, anchors(text)[anchor], "%s: link %s", p.path, m[1])
 		}
 	}
 }

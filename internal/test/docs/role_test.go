@@ -26,11 +26,11 @@ var rights = map[string]string{
 	"Read":               "readMetadata", // of the container
 }
 
-// TestRoleIsWhatIsUsed compares the role in the README with the methods that
+// TestRoleIsWhatIsUsed compares the role in hybrid/README.md with the methods that
 // the copying calls, but for those that make the container.
 func TestRoleIsWhatIsUsed(t *testing.T) {
 	t.Parallel()
-	readme := pages(t)[0].text
+	readme := text(t, "hybrid/README.md")
 	raw := regexp.MustCompile(`(?s)<<'JSON'\n(.*?)\nJSON\n`).FindStringSubmatch(readme)
 	require.NotNil(t, raw)
 	var role struct {
