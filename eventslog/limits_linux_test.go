@@ -18,6 +18,11 @@ func TestLimits(t *testing.T) {
 	cost.Check(t, "testdata/limits.txt", cost.MeasureAll(t, limitRuns, limited(t)))
 }
 
+// TestCalls compares how many system calls the operations make with testdata/calls.txt.
+func TestCalls(t *testing.T) {
+	cost.CheckCalls(t, "testdata/calls.txt", limitRuns, func() []cost.Operation { return limited(t) })
+}
+
 // limitRuns is how often an operation is done.
 const limitRuns = 10
 

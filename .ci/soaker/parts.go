@@ -31,13 +31,13 @@ const (
 	passes   = "--- PASS: " // as go test -v says
 	counted  = " passed, "  // as .ci/gotest and .ci/systems/run say
 	system   = ".ci/systems/run "
-	straced  = "^Test(DelayedCalls|WritersAtOnceDelayed|RefusedBySystem|FailingCalls|DelayedKills)$"
+	straced  = "^Test(Calls|DelayedCalls|WritersAtOnceDelayed|RefusedBySystem|FailingCalls|DelayedKills)$"
 	model    = "Model|Forecasts|RandomHistories|Properties"
 	harsh    = "rewind=6,apart=6,offline=8,refused=4,crash=8,power=6,redact=3,prune=6,recreate=6,week=3"
 	races    = "^Test(Chaos|ThreeDevices|RulesChange.*|(Prune|Remove|Recreate).*)$"
 	oneByOne = `^Test(Simulation|(Prune|Remove|Recreate)(Changes|Harms|Faults|In|Is|Leaves|Makes|Meets|Of|Single|Under)\w*|Cost\w*|OddLines\w*|ManyFormerTips|RulesChangeAtRandom|SplitWhile\w*|Scale)$`
 	later    = "^TestSimulation|^TestGolden$/^list_find.json$/^old_and_new$" // on 32 bits, programs of Go know no times after 2038
-	noRace   = "/(internal/(test/)?(conformance|docs|gc|layers|segment)|hybrid/redact)$"
+	noRace   = "/(internal/(test/(conformance|docs|layers)|gc|segment)|hybrid/redact)$"
 )
 
 // With CI set, a test may not be skipped because the machine lacks something.
@@ -85,7 +85,7 @@ var parts = []part{
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
 	{name: "arm64", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{system + "arm64"}},
 	{name: "arm", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{
-		system + "arm internal/test/lacks internal/format/{limits,jsonl} internal/disk/{lock,vfs,sessiondir,commit} sessionstore{,/agentstate}",
+		system + "arm .ci/lacks internal/format/{limits,jsonl} internal/disk/{lock,vfs,sessiondir,commit} sessionstore{,/agentstate}",
 	}},
 	{name: "386", weight: 2, needs: tools, env: append([]string{"CGO_ENABLED=0", "GOARCH=386"}, usual...), shows: counted, commands: []string{inRoot + "-skip=" + later + "'"}},
 	{name: "noavx2", weight: 1, env: []string{"GODEBUG=cpu.avx2=off"}, shows: "ok  \t", commands: []string{system + "noavx2"}},
@@ -94,7 +94,7 @@ var parts = []part{
 		inRoot + "-race -short' -modules=hybrid/telemetry,examples/viewer,examples/sessions",
 	}},
 	{name: "long", weight: 3, needs: all, env: inFull, shows: counted, limit: 6 * time.Hour, commands: []string{
-		inEach + "'", "go test -count=1 ./.ci/gotest ./.ci/soaker ./.ci/stresser",
+		inEach + "'", "go test -count=1 ./.ci/gotest ./.ci/lacks ./.ci/soaker ./.ci/stresser",
 	}},
 	{name: "cpu", weight: 2, needs: all, env: usual, shows: counted, whole: true, commands: []string{inEach + "-short -cpu=1,4 -skip=^TestCommands$'"}},
 	{name: "shuffle", weight: 3, needs: all, env: usual, shows: counted, whole: true, commands: []string{inEach + "-shuffle={seed}'"}},

@@ -11,10 +11,9 @@ import (
 
 // boundaryRunner runs the cases about what a fork inherits.
 func boundaryRunner() runner {
-	run := byKind(map[string]runner{
-		"build": of(buildCase.run), "verify": of(verifyCase.run), "fingerprint": of(fingerprintCase.run),
+	return byKind(map[string]runner{
+		"build": of(buildCase.run), "verify": of(verifyCase.run), "fingerprint": of(fingerprintCase.run, "hashed"),
 	})
-	return func(t *testing.T, raw []byte) verdict { return run(t, expanded(t, raw)) }
 }
 
 // buildCase makes the boundary of a fork.

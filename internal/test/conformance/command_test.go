@@ -120,7 +120,7 @@ const sessionstoreDir = ".sessionstore"
 func (c commandCase) predict(f *fired, reference commandOutcome) commandOutcome {
 	o := reference
 	o.Files = maps.Clone(reference.Files)
-	switch c.Argv[0] {
+	switch strings.Join(c.Argv[:min(1, len(c.Argv))], "") {
 	case "rewind":
 		for name, data := range reference.Files {
 			kept, ok := strings.CutSuffix(name, ".bak-pre-rewind-<YYYYMMDDHHMMSS>")

@@ -61,7 +61,11 @@ func (f files) free(name string) string {
 }
 
 // failure is an exception of the reference.
-type failure struct{ Type, Message string }
+type failure struct {
+	Type, Message string
+	Source        string
+	Diagnostics   json.RawMessage
+}
 
 // now is the time at which the stores of this test believe to be. No vector
 // holds it, so that it can be told from all other times.

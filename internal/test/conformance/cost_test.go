@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -254,28 +253,4 @@ func (p projectTree) open(t *testing.T) *sessionstore.Store {
 func (p projectTree) locate(t *testing.T, id, base string) sessioncost.Files {
 	t.Helper()
 	return sessioncost.Locate(filepath.Join(p.sessions(), id), p.at(base), "", sessioncost.IsFile)
-}
-
-// expanded returns a case with its token replaced everywhere.
-func expanded(t *testing.T, raw []byte) []byte {
-	t.Helper()
-	var c struct {
-		Expand *struct {
-			Token, Unit string
-			Times       int
-		}
-	}
-	require.NoError(t, json.Unmarshal(raw, &c))
-	if c.Expand == nil {
-		return raw
-	}
-	var members map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(raw, &members))
-	delete(members, "expand")
-	rest, err := json.Marshal(members)
-	require.NoError(t, err)
-	token, err := json.Marshal(c.Expand.Token)
-	require.NoError(t, err)
-	inner := strings.Trim(string(token), `"`)
-	return []byte(strings.ReplaceAll(string(rest), inner, strings.Repeat(c.Expand.Unit, c.Expand.Times)))
 }

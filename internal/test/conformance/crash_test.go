@@ -10,7 +10,9 @@ import (
 
 // crashCase is an append of the newer tools, stopped at every step.
 type crashCase struct {
+	Start    files  `json:"files"`
 	Messages string `json:"messages_json"`
+	Metadata string `json:"metadata_json"`
 	Points   []struct {
 		Point       string
 		Before      files                     `json:"files"`

@@ -88,7 +88,11 @@ func (c findCase) run(t *testing.T) verdict {
 	if c.Error == nil {
 		reference.Sessions = foundIn(c.Results)
 	}
-	return judge(reference, c.ours(t), c.predict)
+	q, err := c.query()
+	if err != nil { // a program reads the dates before it asks the library
+		return equal(c.Error != nil && c.Error.Type == "ValueError", true)
+	}
+	return judge(reference, c.ours(t, q), c.predict)
 }
 
 // foundIn are the results of a search of the reference.
@@ -104,7 +108,7 @@ func foundIn(results string) []foundSession {
 	return all
 }
 
-func (c findCase) ours(t *testing.T) findings {
+func (c findCase) ours(t *testing.T, q projects.Query) findings {
 	t.Helper()
 	p := newPlace(t)
 	for project, sessions := range c.Tree {
@@ -116,7 +120,7 @@ func (c findCase) ours(t *testing.T) findings {
 	all, err := projects.Open(p.dir, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, all.Close()) })
-	found, err := all.Find(t.Context(), c.query(t))
+	found, err := all.Find(t.Context(), q)
 	ours := findings{Sessions: []foundSession{}, Failed: outcome(err)}
 	for _, f := range found {
 		path := filepath.ToSlash(strings.Replace(f.Dir, p.dir, "{DIR}", 1))
@@ -128,25 +132,22 @@ func (c findCase) ours(t *testing.T) findings {
 	return ours
 }
 
-func (c findCase) query(t *testing.T) projects.Query {
-	t.Helper()
-	q := projects.Query{Project: c.Args.Project, Limit: c.Args.limit()}
+// query returns the query of the arguments. The error is of a date that Python refuses.
+func (c findCase) query() (q projects.Query, err error) {
+	q = projects.Query{Project: c.Args.Project, Limit: c.Args.limit()}
 	if c.Args.Keyword != nil {
 		q.Keyword = *c.Args.Keyword
 	}
 	if c.Args.Status != nil {
 		q.Match = statusFilter(*c.Args.Status)
 	}
-	var err error
 	if c.Args.After != "" {
 		q.After, err = pytime.ParseFilter(c.Args.After)
-		require.NoError(t, err)
 	}
-	if c.Args.Before != "" {
+	if c.Args.Before != "" && err == nil {
 		q.Before, err = pytime.ParseFilter(c.Args.Before)
-		require.NoError(t, err)
 	}
-	return q
+	return q, err
 }
 
 // predict is what Find does, or the reference.

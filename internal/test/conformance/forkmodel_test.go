@@ -43,12 +43,15 @@ func (c forkCase) predict(t *testing.T, f *fired) (o forkOutcome) {
 
 // read reads the parent.
 func (m *forkModel) read() (failed string) {
-	name := transcriptFile
-	if _, ok := m.Parent[name]; !ok {
-		if _, ok := m.Parent[transcriptBackup]; !ok || !m.f.by(forkRecovers) {
+	name, parent := transcriptFile, newModel(&fired{}, m.Name, m.Parent)
+	switch {
+	case !parent.has(name):
+		if !parent.has(transcriptBackup) || !m.f.by(forkRecovers) {
 			return "No transcript.jsonl in {DIR}/" + m.Name + ". This doesn't appear to be a valid session directory."
 		}
 		name = transcriptBackup
+	case !parent.sound(name) && parent.sound(transcriptBackup) && m.f.by(forkRecovers):
+		name, m.damaged = transcriptBackup, true
 	}
 	if !m.readRows(m.Parent[name]) {
 		return raised

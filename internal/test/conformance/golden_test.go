@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -38,13 +39,77 @@ var golden = func() *dirList {
 // A runner runs one case, which is given as JSON.
 type runner func(t *testing.T, raw []byte) verdict
 
-// of makes a runner of a method of a decoded case.
-func of[C any](run func(c C, t *testing.T) verdict) runner {
+// of makes a runner of a method of a decoded case. unread are the members that it does
+// not look at, beside those of decode.
+func of[C any](run func(c C, t *testing.T) verdict, unread ...string) runner {
 	return func(t *testing.T, raw []byte) verdict {
 		var c C
-		require.NoError(t, json.Unmarshal(raw, &c))
+		if err := decode(raw, &c, unread); err != nil {
+			return verdict{err: err}
+		}
 		return run(c, t)
 	}
+}
+
+// decode reads a case, with its token replaced everywhere. It refuses a member that c
+// does not have and that is not among unread: what that asks for would not be looked at.
+func decode(raw []byte, c any, unread []string) error {
+	var token struct {
+		Expand struct {
+			Token, Unit string
+			Times       int
+		}
+	}
+	var all map[string]any
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.UseNumber()
+	if err := errors.Join(json.Unmarshal(raw, &token), in.Decode(&all)); err != nil {
+		return err
+	}
+	for _, name := range []string{"name", "note", "expand"} {
+		delete(all, name)
+	}
+	without(all, unread)
+	rest, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if e := token.Expand; e.Token != "" {
+		rest = bytes.ReplaceAll(rest, inJSON(e.Token), bytes.Repeat(inJSON(e.Unit), e.Times))
+	}
+	in = json.NewDecoder(bytes.NewReader(rest))
+	in.DisallowUnknownFields()
+	if err := in.Decode(c); err != nil {
+		return fmt.Errorf("this test does not know such a case, and did not run it: %w", err)
+	}
+	return nil
+}
+
+// without removes the members of these names from a value and all that it holds.
+func without(v any, names []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			without(element, names)
+		}
+	case map[string]any:
+		for name, member := range v {
+			if slices.Contains(names, name) {
+				delete(v, name)
+			} else {
+				without(member, names)
+			}
+		}
+	}
+}
+
+// inJSON returns text as a part of a text in JSON.
+func inJSON(text string) []byte {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return raw[1 : len(raw)-1]
 }
 
 // runners are the files of vectors that are covered.
@@ -60,19 +125,19 @@ func runners() map[string]runner {
 		"project_slug.json":            of(slugCase.run),
 		"read_jsonl.json":              of(linesCase.run),
 		"redact.json":                  of(redactCase.run),
-		"resolve_session.json":         of(resolveCase.run),
+		"resolve_session.json":         of(resolveCase.run, "match_order_unspecified"),
 		"save.json":                    of(saveCase.run),
 		"serialise_message.json":       of(messageCase.run),
 		"session_id_validation.json":   of(idCase.run),
-		"sub_session_id.json":          of(subIDCase.run),
+		"sub_session_id.json":          of(subIDCase.run, "pattern"),
 		"update_metadata.json":         of(updateCase.run),
-		"strict_load.json":             of(strictCase.run),
-		"set_name.json":                of(nameCase.run),
+		"strict_load.json":             of(strictCase.run, "severity"),
+		"set_name.json":                of(nameCase.run, "auto_name_allowed_before"),
 		"metadata_patch.json":          of(patchCase.run),
 		"checkpoint_merge.json":        of(mergeCase.run),
-		"append_crash.json":            of(crashCase.run),
-		"history_save.json":            of(historyCase.run),
-		"store_sequences.json":         of(sequenceCase.run),
+		"append_crash.json":            of(crashCase.run, "severity"),
+		"history_save.json":            of(historyCase.run, "backup_inode_kept", "transcript_inode_kept"),
+		"store_sequences.json":         of(sequenceCase.run, "severity"),
 		"shared_paths.json":            of(pathsCase.run),
 		"canonical_workspace.json":     of(workspaceCase.run),
 		"owner_parse.json":             of(ownerCase.run),
@@ -81,8 +146,8 @@ func runners() map[string]runner {
 		"atomic_json.json":             of(stateCase.run),
 		"parse_timestamp.json":         of(timeCase.run),
 		"events_line.json":             of(lineCase.run),
-		"events_slice.json":            of(sliceCase.run),
-		"ci_events.json":               of(newerEventsCase.run),
+		"events_slice.json":            of(sliceCase.run, "count_events_error"),
+		"ci_events.json":               of(newerEventsCase.run, "source", "severity"),
 		"associate_events.json":        of(associateCase.run),
 		"restore_cost.json":            costRunner(),
 		"fork_cost_boundary.json":      boundaryRunner(),
@@ -94,16 +159,22 @@ func runners() map[string]runner {
 		"orphaned_tool_calls.json":     of(orphansCase.run),
 		"slice_to_turn.json":           of(cutCase.run),
 		"turn_summary.json":            of(summaryCase.run),
-		"fork_in_memory.json":          of(memoryForkCase.run),
+		"fork_in_memory.json":          of(memoryForkCase.run, "parent_id", "session_dir_is_none", "session_id", "events_count"),
 		"diagnose.json":                of(diagnoseCase.run),
 		"repair.json":                  of(repairCase.run),
 		"rewind.json":                  of(rewindCase.run),
-		"fork.json":                    of(forkCase.run),
+		"fork.json":                    of(forkCase.run, "session_id", "parent_id_json", "messages_is_none"),
 		"lineage.json":                 of(lineageCase.run),
 		"last_timestamp_for_turn.json": of(lastTimeCase.run),
 		"session_info.json":            of(infoCase.run),
 		"cli.json":                     of(commandCase.run),
 	}
+}
+
+// notCovered are the files of vectors that are of nothing which the library does.
+var notCovered = map[string]string{
+	"checkpoint_parse.json": "checkpoint.json, which the tools write no more",
+	"naming_hook.json":      "a hook that asks a model for a name",
 }
 
 func TestGolden(t *testing.T) {
@@ -123,7 +194,8 @@ func TestGolden(t *testing.T) {
 			name := filepath.Base(path)
 			run, ok := runners()[name]
 			if !ok {
-				fmt.Printf("golden %s: not yet covered\n", name)
+				fmt.Printf("golden %s: not covered\n", name)
+				require.NotEmpty(t, notCovered[name], "%s: this test does not know such a file, and did not run it", path)
 				continue
 			}
 			sum := runFile(t, path, run, rules)

@@ -18,13 +18,18 @@ import (
 // byKind makes a runner for a file whose cases are of several kinds.
 func byKind(runners map[string]runner) runner {
 	return func(t *testing.T, raw []byte) verdict {
-		var c struct{ Kind string }
-		require.NoError(t, json.Unmarshal(raw, &c))
-		run, ok := runners[c.Kind]
+		var members map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(raw, &members))
+		var kind string
+		require.NoError(t, json.Unmarshal(members["kind"], &kind))
+		run, ok := runners[kind]
 		if !ok {
-			return verdict{err: fmt.Errorf("unknown kind of case %q", c.Kind)}
+			return verdict{err: fmt.Errorf("unknown kind of case %q", kind)}
 		}
-		return run(t, raw)
+		delete(members, "kind")
+		rest, err := json.Marshal(members)
+		require.NoError(t, err)
+		return run(t, rest)
 	}
 }
 

@@ -43,6 +43,7 @@ func readMessages(t *testing.T, raw string) []sessionstore.Message {
 type turnsCase struct {
 	Messages   string `json:"messages_json"`
 	Boundaries []int
+	Count      int
 	Real       []bool `json:"real_user"`
 }
 
@@ -61,6 +62,7 @@ func (c turnsCase) run(t *testing.T) verdict {
 		ours.Real = append(ours.Real, slice.IsRealUser(m))
 	}
 	require.Equal(t, len(ours.Starts), slice.CountTurns(msgs))
+	require.Equal(t, len(c.Boundaries), c.Count)
 	return judge(turnsOutcome{c.Boundaries, c.Real}, ours, func(f *fired) turnsOutcome {
 		rows, real := view{f: f}.all(canonical(c.Messages)), []bool{}
 		for _, r := range rows {

@@ -22,7 +22,7 @@ const seedVariable = "TEST_SEED"
 // .ci/soak does with a new number each time. A test that fails prints the command
 // that repeats it, as far as the seed decides.
 //
-// Tests have no other source of chance: package layers forbids them.
+// Tests have no other source of chance: .golangci.yml forbids them.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := seedOf(t.Name(), os.Getenv(seedVariable))

@@ -587,9 +587,9 @@ func TestHomeKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lost := testenv.Lost(t)
+			lost, r := testenv.Lost(t), testenv.Rand(t)
 			for _, tool := range []Tool{Claude, Codex} {
-				for at, cut := int64(1), true; cut; at++ {
+				for at, cut := int64(1), true; cut; at += 1 + r.Int64N(testenv.Share[int64](3, 3, 1)) {
 					a := newAway(t, openProjects(t), nativeID, tool, native...)
 					a.export()
 					before(a)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCheckCalls(t *testing.T) {
+func TestCalls(t *testing.T) {
 	CheckCalls(t, "testdata/calls.txt", 10, func() []Operation {
 		dir := t.TempDir()
 		return []Operation{

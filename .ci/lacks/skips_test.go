@@ -14,7 +14,7 @@ import (
 )
 
 // systemsDir has the files that say which tests run on which system.
-const systemsDir = "../../../.ci/systems"
+const systemsDir = "../systems"
 
 // skipped is a line of such a file.
 type skipped struct {
@@ -93,7 +93,7 @@ var declared = regexp.MustCompile(`(?m)^func (Test\w*)\(`)
 func testsIn(t *testing.T, packages []string) (tests []string) {
 	t.Helper()
 	for _, p := range packages {
-		files, err := filepath.Glob(filepath.Join("../../..", p, "*_test.go"))
+		files, err := filepath.Glob(filepath.Join("../..", p, "*_test.go"))
 		require.NoError(t, err)
 		require.NotEmpty(t, files, "no package %s", p)
 		for _, name := range files {

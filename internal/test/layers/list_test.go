@@ -1,0 +1,76 @@
+package layers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
+)
+
+const module, root = "github.com/amplifier-go/sessionstorage", "../../.."
+
+func TestMain(m *testing.M) { testenv.Main(m, nil) }
+
+// listed is what go list reports of a package.
+type listed struct {
+	ImportPath, Name, Dir, Export string
+	GoFiles, CgoFiles             []string
+	Module                        struct{ Path string }
+}
+
+// list runs go list in a folder.
+func list(t *testing.T, folder string, env []string, args ...string) (pkgs []listed) {
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Dir,Export,GoFiles,CgoFiles,Module", "-deps"}, args...)...)
+	cmd.Dir, cmd.Env, cmd.Stderr = folder, append(os.Environ(), env...), os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p listed
+		require.NoError(t, dec.Decode(&p))
+		pkgs = append(pkgs, p)
+	}
+	return pkgs
+}
+
+// compiled returns an importer of packages that were listed with -export.
+func compiled(fset *token.FileSet, pkgs []listed) types.Importer {
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		for _, p := range pkgs {
+			if p.ImportPath == path && p.Export != "" {
+				return os.Open(p.Export)
+			}
+		}
+		return nil, fmt.Errorf("package %s does not build", path)
+	})
+}
+
+// TestDependencies holds the modules of which all but hybrid/cosmos, the examples and the
+// tests are built, at any distance, and that nothing needs cgo. It asks for three systems,
+// because what a package imports differs between them.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	allowed := []string{
+		module, "github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/klauspost/compress",
+		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "golang.org/x/sys",
+	}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		pkgs := list(t, root, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=1"}, "./eventslog/...", "./slice/...", "./sessionstore/...", "./hybrid", "./hybrid/dir")
+		require.Greater(t, len(pkgs), 100)
+		for _, p := range pkgs {
+			if p.Module.Path != "" { // it is not of the standard library
+				require.Contains(t, allowed, p.Module.Path, p.ImportPath)
+				require.Empty(t, p.CgoFiles, p.ImportPath)
+			}
+		}
+	}
+}
