@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +26,9 @@ type View struct {
 	large *openTranscript // src where the transcript is read by way of the index; nil: it is in memory
 }
 
-// View opens the transcript of a session. The caller must close the view.
+// View opens the transcript of a session. The caller must close the view, and soon:
+// while the file of a large transcript is open, an append may wait for 20 ms, and then
+// writes the whole transcript instead of the new lines.
 //
 // A transcript of more than 1 MiB is read where the messages are and nowhere else, if
 // the index in the sessions directory holds where that is. The first View makes the
@@ -209,8 +212,8 @@ func (v *View) do(ctx context.Context, read func(source) error) (err error) {
 	if err := v.reindex(ctx); err != nil {
 		return err
 	}
-	if err = read(v.src); v.large.failed && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", ErrConflict, err)
+	if err = read(v.src); errors.Is(err, index.ErrOther) {
+		err = fmt.Errorf("%w: %w", ErrConflict, err)
 	}
 	return err
 }
@@ -221,11 +224,12 @@ var errViewClosed = limits.Errorf(ErrClosed, "the view is closed")
 // when the numbers of messages and turns are others then: a program wrote into the file.
 func (v *View) reindex(ctx context.Context) error {
 	messages, turns := v.large.counts()
-	if err := v.st.reindex(ctx, v.id, v.large); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w: %w", ErrConflict, err)
+	err := v.st.reindex(ctx, v.id, v.large)
+	if errors.Is(err, errUnindexed) {
+		err = fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	if err != nil {
+		return err
 	}
 	if m, t := v.large.counts(); m != messages || t != turns {
 		return ErrConflict

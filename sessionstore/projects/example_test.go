@@ -73,3 +73,17 @@ func ExampleProjects_Resolve() {
 	// sun-1
 	// No session found matching 'snow'
 }
+
+func ExampleProjects_Search() {
+	ctx := context.Background()
+	p, done := twoSessions(ctx)
+	defer done()
+	for hit, err := range p.Search(ctx, sessionstore.Sought{Text: "sunny"}, projects.Query{}) {
+		if err != nil {
+			log.Print(err) // a session that cannot be read; the others are searched
+			continue
+		}
+		fmt.Printf("%s, message %d: %s[%s]%s\n", hit.ID, hit.Message, hit.Before, hit.Text, hit.After)
+	}
+	// Output: sun-1, message 1: Is it [sunny]?
+}
