@@ -1,6 +1,7 @@
 // Quickstart shows the common uses of the library. It lists a project, loads a session,
 // appends a turn, saves, and shows that the other bytes are unchanged; then it makes a
-// session of its own.
+// session of its own. On a copy it then interrupts a turn, goes on with it and forks the
+// session, while another process watches.
 //
 //	go run ./examples/quickstart [-dir DIR] [SESSION]
 //

@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	dir := flags.String("dir", "", "")
+	watched := flags.String("watch", "", "") // this is the other process of the tour
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		_, err = io.WriteString(out, usage)
 		return err
@@ -56,6 +57,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	}
 	if flags.NArg() > 1 {
 		return fmt.Errorf("expected one session, not %d", flags.NArg())
+	}
+	if *watched != "" {
+		return watch(ctx, stdout, os.Stdin, *watched)
 	}
 	if *dir != "" {
 		return inPlace(ctx, out, *dir, flags.Arg(0))
@@ -86,7 +90,7 @@ func onCopy(ctx context.Context, out io.Writer, session string) (err error) {
 		session = sampleSession
 	}
 	fmt.Fprintln(out, "A project that the Python store wrote, copied to a fresh directory.")
-	return tour(ctx, out, dir, session)
+	return tour(ctx, out, dir, session, true)
 }
 
 // inPlace works on the sessions directory dir itself.
@@ -99,11 +103,12 @@ func inPlace(ctx context.Context, out io.Writer, dir, session string) error {
 	case !fi.IsDir():
 		return fmt.Errorf("open sessions directory: %s is not a directory", dir)
 	}
-	return tour(ctx, out, dir, session)
+	return tour(ctx, out, dir, session, false)
 }
 
-// tour opens dir and takes the steps one by one.
-func tour(ctx context.Context, out io.Writer, dir, session string) (err error) {
+// tour opens dir and takes the steps one by one. A copy gets more sessions than the one
+// that every tour makes.
+func tour(ctx context.Context, out io.Writer, dir, session string, isCopy bool) (err error) {
 	store, err := sessionstore.Open(dir, nil)
 	if err != nil {
 		return err
@@ -126,8 +131,14 @@ func tour(ctx context.Context, out io.Writer, dir, session string) (err error) {
 			}
 		}
 	}
-	if err := s.makeOwn(ctx); err != nil {
+	id, err := s.makeOwn(ctx)
+	if err != nil {
 		return err
+	}
+	if isCopy {
+		if err := s.goOn(ctx, id); err != nil {
+			return err
+		}
 	}
 	s.next()
 	return nil

@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -55,7 +57,10 @@ func TestOnCopy(t *testing.T) {
 	require.Contains(t, out.String(), "Zürich temperatures")
 	checkTurn(t, out.String())
 	checkAppended(t, dirs[0], "8f14e45f-ceea-467f-a8d1-3b2a5c7d9e01")
-	checkOwn(t, dirs[0], out.String())
+	id := checkOwn(t, dirs[0], out.String(), 5)
+	require.Contains(t, out.String(), "watch     another process has seen: "+id+" transcript.jsonl\n")
+	require.Contains(t, out.String(), "resume    4 messages stored, 5 messages sent to the model: call_without_result\n")
+	checkFork(t, dirs[0], out.String())
 	_, next, found := strings.Cut(out.String(), "\nnext ")
 	require.True(t, found, "the tour ends with what to do next")
 	for _, program := range regexp.MustCompile(`examples/\w+`).FindAllString(next, -1) {
@@ -95,9 +100,18 @@ func checkAppended(t *testing.T, dir, id string) {
 	require.Equal(t, metadata, read(now, "metadata.json"))
 }
 
-// checkOwn loads the session that the program says it made.
-func checkOwn(t *testing.T, dir, out string) {
-	id := regexp.MustCompile(`(?m)^make +(\S+): `).FindStringSubmatch(out)
+// TestMain is the other process of a tour, too.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "-watch") {
+		main()
+		return
+	}
+	testenv.Main(m, nil)
+}
+
+// checkFork loads the session that the program says it forked.
+func checkFork(t *testing.T, dir, out string) {
+	id := regexp.MustCompile(`(?m)^fork +(\S+): `).FindStringSubmatch(out)
 	require.NotNil(t, id, out)
 	st, err := sessionstore.Open(dir, nil)
 	require.NoError(t, err)
@@ -105,10 +119,23 @@ func checkOwn(t *testing.T, dir, out string) {
 	s, err := st.Load(t.Context(), id[1])
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 2)
+}
+
+// checkOwn loads the session that the program says it made, which has so many messages.
+func checkOwn(t *testing.T, dir, out string, messages int) string {
+	id := regexp.MustCompile(`(?m)^make +(\S+): `).FindStringSubmatch(out)
+	require.NotNil(t, id, out)
+	st, err := sessionstore.Open(dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, st.Close()) }()
+	s, err := st.Load(t.Context(), id[1])
+	require.NoError(t, err)
+	require.Len(t, s.Messages, messages)
 	require.Equal(t, "Quickstart", s.Metadata.Text("name"))
 	require.Equal(t, id[1], s.Metadata.Text("session_id"))
 	turns, _ := s.Metadata.Int("turn_count")
-	require.Equal(t, 1, turns)
+	require.Equal(t, (messages+1)/3, turns)
+	return id[1]
 }
 
 func TestInPlace(t *testing.T) {
@@ -118,12 +145,12 @@ func TestInPlace(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-dir", dir}, &first))
 	require.Contains(t, first.String(), "no sessions here")
 	require.NotContains(t, first.String(), "append")
-	checkOwn(t, dir, first.String())
+	checkOwn(t, dir, first.String(), 2)
 
 	require.NoError(t, run(t.Context(), []string{"-dir", dir}, &second))
 	require.Contains(t, second.String(), "1 session, 0 sub-sessions")
 	checkTurn(t, second.String())
-	checkOwn(t, dir, second.String())
+	checkOwn(t, dir, second.String(), 2)
 
 	id := regexp.MustCompile(`(?m)^make +(\S+): `).FindStringSubmatch(first.String())[1]
 	require.NoError(t, run(t.Context(), []string{"-dir", dir, id[:8]}, &third))

@@ -132,13 +132,13 @@ func countTurns(messages []sessionstore.Message) int {
 	return n
 }
 
-// makeOwn makes a session, loads it back and compares the two.
-func (s *steps) makeOwn(ctx context.Context) (err error) {
+// makeOwn makes a session, loads it back and compares the two. It returns the session's id.
+func (s *steps) makeOwn(ctx context.Context) (id string, err error) {
 	turn, err := newTurn("Grüezi! Who keeps what I say?", "A file with one line for each of us.")
 	if err != nil {
-		return err
+		return "", err
 	}
-	id := sessionstore.NewID()
+	id = sessionstore.NewID()
 	defer func() {
 		if err == nil || !s.store.Exists(id) {
 			return
@@ -146,24 +146,24 @@ func (s *steps) makeOwn(ctx context.Context) (err error) {
 		err = errors.Join(err, s.store.Delete(context.WithoutCancel(ctx), id))
 	}()
 	if err := s.saveOwn(ctx, id, turn); err != nil {
-		return err
+		return "", err
 	}
 	s.tell("make", "%s: saved %s", id, count(len(turn), "message"))
 	back, err := s.store.Load(ctx, id)
 	if err != nil {
-		return err
+		return "", err
 	}
 	same := slices.EqualFunc(turn, back.Messages, func(a, b sessionstore.Message) bool {
 		return bytes.Equal(a.AppendTo(nil), b.AppendTo(nil))
 	})
 	if !same {
-		return fmt.Errorf("load session %q: it is not what was saved", id)
+		return "", fmt.Errorf("load session %q: it is not what was saved", id)
 	}
 	s.tell("load", "%s: %s, the same bytes", id, count(len(back.Messages), "message"))
 	for _, m := range back.Messages {
 		s.tell("", "%-9s  %s", m.Role(), m.Content())
 	}
-	return nil
+	return id, nil
 }
 
 // next prints commands to try next.
