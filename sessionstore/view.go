@@ -174,6 +174,9 @@ func (v *View) read(ctx context.Context, s span, n int) (rows []Message, err err
 	}
 	err = v.do(ctx, func(src source) error {
 		rows = nil
+		if messages, _ := src.counts(); s.row > messages {
+			return nil
+		}
 		return src.read(ctx, s, func(m Message, _ index.Place) bool {
 			rows = append(rows, m)
 			return len(rows) < n
