@@ -9,25 +9,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// Append adds msgs to the end of the transcript, whatever it holds by now,
-// and makes the session when there is none. It costs the new messages only.
-// Beside other processes that append, nothing is lost: each adds to what the
-// one before it wrote.
-// Messages with role system or developer are not stored. Calls on one session
-// that wait for each other are written and synced as one.
+// Append adds msgs to the end of the present transcript, and makes the session when there
+// is none. It costs the new messages only. Beside other processes that append, nothing is
+// lost: each adds its messages behind the other's. Messages with role system or developer
+// are not stored. Calls on one session that wait for each other are written and synced as
+// one.
 //
-// Where metadata.json has the member turn_count, Append makes it the number of
-// messages in the whole transcript that a person wrote (package slice has the
-// rule: IsRealUser). It is written after the transcript, and only when it is
-// another number: a message of a person costs a write of the metadata,
-// others do not. When Append returns nil the count is right. A killed process or a
-// power cut may leave out the messages of one call; the next Append counts them.
-// All other metadata stays as it is, byte for byte.
+// Where metadata.json has the member turn_count, Append makes it the number of messages
+// that a person wrote in the whole transcript (package slice has the rule: IsRealUser).
+// It is written after the transcript, and only when the number changed: a message of a
+// person costs a write of the metadata, other messages do not. When Append returns nil
+// the count is right. A killed process or a power cut may leave out the messages of one
+// call; the next Append counts them. All other metadata stays as it is, byte for byte.
 //
-// After an error, either state may stand: none of msgs is stored, or all. All
-// are when only turn_count could not be written. The error Is [ErrConflict] when
-// a program that takes no lock, as the older Python tools do not, wrote the session
-// each of the 20 times that Append began anew.
+// After an error, either none of msgs is stored, or all. All are stored when only
+// turn_count could not be written. The error Is [ErrConflict] when a program that takes
+// no lock, as the older Python tools do not, wrote the session each of the 20 times that
+// Append began anew.
 func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err error) {
 	tx, err := st.admitWrite(ctx, "append to", id, owns|creates)
 	if err != nil {
@@ -50,9 +48,9 @@ func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err er
 	return tx.appendBatch()
 }
 
-// appendBatch writes what all calls in the queue append, the caller's among
-// them. It takes them from the queue when the session is locked: until then
-// each call can still end by its own context.
+// appendBatch writes what all calls in the queue append, the caller's among them. It
+// takes the calls from the queue when the session is locked: until then each call can
+// still end by its own context.
 func (tx *transaction) appendBatch() error {
 	err := tx.acquire()
 	if err != nil {
@@ -87,8 +85,8 @@ func batchContext(ctx context.Context, batch []*queuedAppend) context.Context {
 	return ctx
 }
 
-// append adds rows to the transcript, and metadata to a new session. The
-// metadata come after the transcript, whose messages they count.
+// append adds rows to the transcript, and metadata to a new session. The metadata are
+// written after the transcript, whose messages they count.
 func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	meta := tx.metadata()
 	if meta.unread != nil {
@@ -118,7 +116,7 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	return tx.replaceMetadata(&metadataFile{}, content)
 }
 
-// add writes rows after those of t.
+// add writes rows after the rows of t.
 func (tx *transaction) add(t *transcript, rows []Message) error {
 	if t.cached != nil && t.main.found && !t.cached.nonCanonical {
 		return tx.extend(t, rows)
@@ -126,15 +124,15 @@ func (tx *transaction) add(t *transcript, rows []Message) error {
 	return tx.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
 }
 
-// addTo adds rows to t, and again to what another writer left if it came between. It
-// discards the metadata that are prepared for t then.
+// addTo adds rows to t. If another writer came between, it discards the metadata that are
+// prepared for t, and adds rows to the transcript that this writer left.
 func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
 	for try := 0; ; try++ {
 		err := tx.add(t, rows)
 		if !overtaken(err) || try == maxRetries {
 			return tx.conflict(sessiondir.Transcript, err)
 		}
-		meta.amended.discard() // what the other writer left is read now, the backup too
+		meta.amended.discard() // the other writer's files are read now, the backup too
 		left, err := tx.left(err)
 		if left == nil {
 			return err
@@ -146,8 +144,9 @@ func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) 
 	}
 }
 
-// left returns the transcript that the other writer left which err tells of: see
-// [overtaken]. It returns nil when there is nothing more to write, or with an error.
+// left returns the transcript of the other writer after err, the error of a write that
+// another writer overtook: see [overtaken]. It returns nil when there is nothing more to
+// write, or with an error.
 func (tx *transaction) left(err error) (*transcript, error) {
 	tx.s.invalidate()
 	if errors.Is(err, errDisplaced) {
@@ -160,10 +159,9 @@ func (tx *transaction) left(err error) (*transcript, error) {
 	return t, nil
 }
 
-// displaced returns the transcript that this call displaced, with the stamp of
-// the present file: what is made of it replaces that file. It returns nil when
-// the displaced transcript is not whole any more: then this call was the last to
-// rename.
+// displaced returns the transcript that this call displaced, with the stamp of the
+// present file, which the next write replaces. It returns nil when the displaced
+// transcript is not whole any more: then this call was the last to rename.
 func (tx *transaction) displaced() *transcript {
 	theirs, main, err := tx.displacedFile(sessiondir.Transcript)
 	if err != nil {

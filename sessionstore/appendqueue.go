@@ -9,13 +9,13 @@ import (
 type queuedAppend struct {
 	rows []Message
 	done bool  // another call has written rows, or failed to; guarded by the session's gate
-	err  error // of that call
+	err  error // the error of that write
 }
 
 // appendQueue holds the calls of Append that wait for one session. The zero
 // appendQueue is empty.
 type appendQueue struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	waiting []*queuedAppend
 }
 

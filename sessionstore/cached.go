@@ -10,22 +10,22 @@ import (
 // defaultCacheBytes bounds the cache unless Options.CacheBytes does.
 const defaultCacheBytes = 64 << 20
 
-// sessionCache is all that a store remembers of sessions between calls. A
-// session with a call under way is pinned: it stays, whatever it costs. The
-// others make room in the order of their last use, so that they fit the bound.
+// sessionCache holds all that a store remembers of sessions between calls. A session with
+// a call under way is pinned: it stays, whatever it costs. The others make room in the
+// order of their last use, so that they fit the bound.
 type sessionCache struct {
-	mu       sync.Mutex // guards what follows, and the pins of sessions
+	mu       sync.Mutex // guards the fields below, and the pins of sessions
 	sessions map[string]*session
-	idle     *cache.LRU[string, *session] // those that no call uses
+	idle     *cache.LRU[string, *session] // the sessions that no call uses
 
-	// Under the default bound one session may be larger than all of it: the one
-	// used last among those. Its next save costs its new messages only, too.
+	// Under the default bound one session may be larger than the whole bound: the last
+	// used of these large sessions. Its next save costs its new messages only, too.
 	keepsLarge bool
 	large      *session
 }
 
-// newSessionCache returns an empty cache with a bound of so many bytes. Zero
-// stands for the default; a negative bound caches nothing.
+// newSessionCache returns an empty cache with a bound of so many bytes. Zero means the
+// default; a negative bound caches nothing.
 func newSessionCache(bytes int64) *sessionCache {
 	keepsLarge := bytes == 0
 	if keepsLarge {
@@ -59,7 +59,7 @@ func (c *sessionCache) call(id string) *session {
 	return s
 }
 
-// known returns what is cached of session id, nil when there is nothing.
+// known returns the cached session id, nil when it is not cached.
 func (c *sessionCache) known(id string) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,8 +92,8 @@ func (c *sessionCache) putIdle(s *session) {
 	c.evict()
 }
 
-// putSmall caches what is known of s apart from its transcript, which is nearly
-// always what is large. s may be nil.
+// putSmall caches s without its transcript, which is nearly always the large part. s may
+// be nil.
 func (c *sessionCache) putSmall(s *session) {
 	if s == nil {
 		return
@@ -104,7 +104,7 @@ func (c *sessionCache) putSmall(s *session) {
 	}
 }
 
-// evict drops the sessions used longest ago until the others fit the bound.
+// evict drops the least recently used sessions until the others fit the bound.
 func (c *sessionCache) evict() {
 	for c.idle.Over() {
 		_, s, _ := c.idle.Evict()

@@ -24,7 +24,7 @@ type cachedTranscript struct {
 	ended        bool             // the last line has its LF
 	nonCanonical bool             // a save would not write some of rows as they are
 	users        userCount        // of rows
-	places       []index.Place    // behind each of rows; nil: nobody has asked for them
+	places       []index.Place    // behind each of rows; nil: no call has asked for them
 	main         sessiondir.Stamp // of the file with this content
 	backup       sessiondir.Stamp // of a backup that the file begins with; zero when that is not known
 	checkedAt    time.Time        // when the stamps were taken
@@ -32,8 +32,8 @@ type cachedTranscript struct {
 	epoch        uint64           // drawn anew with each content that does not begin with the one before; never 0
 }
 
-// cachedTranscriptOf returns what to cache of main, a sound file with these
-// rows. at is a time before main was read.
+// cachedTranscriptOf returns the cached form of main, a sound file with these rows. at is
+// a time before main was read.
 func cachedTranscriptOf(main *file, rows []Message, at time.Time) *cachedTranscript {
 	c := &cachedTranscript{rows: rows, size: int64(len(main.data)), main: main.stamp, checkedAt: at, epoch: newEpoch()}
 	var wait sync.WaitGroup
@@ -73,12 +73,12 @@ func (c *cachedTranscript) extended(rows []Message, tail []byte) *cachedTranscri
 	return n
 }
 
-// cachedEnd is how many of the last bytes of a transcript are cached at most.
+// cachedEnd is the most bytes at the end of a transcript that are cached.
 const cachedEnd = 64 << 10
 
-// withMessages returns c with messages of want in the place of its own, where
-// both have the same line. want begins with the messages of c, see matchPrefix.
-// The next save then compares the two by identity.
+// withMessages returns c with messages of want in place of its own, where both have the
+// same line. want begins with the messages of c, see matchPrefix. The next save then
+// compares the two by identity.
 func (c *cachedTranscript) withMessages(want []Message) *cachedTranscript {
 	last := len(c.rows) - 1
 	if last < 0 || want[len(want)-1] == c.rows[last] {
@@ -104,7 +104,7 @@ func (c *cachedTranscript) write(out io.Writer) error {
 	c.sum.Reset()
 	buf := bufio.NewWriterSize(io.MultiWriter(out, &c.sum), 256<<10)
 	for _, m := range c.rows {
-		n, _ := buf.Write(m.m.line()) // Flush tells of errors
+		n, _ := buf.Write(m.m.line()) // Flush returns the error
 		buf.WriteByte('\n')
 		c.size += int64(n) + 1
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/access"
 )
 
-// This package registers for internal/core, by which the other packages of the
-// module reach it, what it does not export.
+// access.Register gives internal/core the unexported functions of this package. The other
+// packages of the module reach them through internal/core.
 var _ = access.Register(access.Functions{
 	Open:         open,
 	Summaries:    summariesOf,
@@ -38,8 +38,7 @@ func readSoundMetadata(dir *sessiondir.Dir) (md Metadata, found bool, err error)
 	return md, f.found, asError(f.bad)
 }
 
-// coreStore has the methods of a store that core.Store declares, which says
-// what they promise.
+// coreStore implements the methods of core.Store, which are documented there.
 type coreStore struct{ st *Store }
 
 func (c coreStore) Now() time.Time    { return c.st.opts.Now() }
@@ -106,8 +105,7 @@ func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) (
 	return err
 }
 
-// coreTx is a transaction with the methods that core.Tx declares, which says
-// what they promise.
+// coreTx is a transaction that implements core.Tx, where the methods are documented.
 type coreTx struct {
 	tx *transaction
 	t  *transcript // as Transcript read it
@@ -322,7 +320,7 @@ func (st *Store) refuseRun(ctx context.Context, id string) error {
 		}
 		if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
 			return err
-		} // else state that no host can use does not hold a session
+		} // else no host can use the ownership state: it holds no session
 	}
 	return nil
 }

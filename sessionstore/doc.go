@@ -3,7 +3,7 @@
 //
 //	~/.amplifier/projects/<project>/sessions/<id>/
 //	    transcript.jsonl   the conversation, one message a line
-//	    metadata.json      what is known about the session
+//	    metadata.json      the facts about the session
 //	    config.md          the configuration it began with
 //	    events.jsonl       the audit log, see package eventslog
 //
@@ -14,28 +14,27 @@
 //
 // # Guarantees
 //
-// Whoever opens a file finds the old content or the new one, whole, at every
-// instant, also after a killed process or a power cut. When a call that writes
-// returns nil, what it wrote is on the disk. With [Relaxed] both hold after a
-// killed process, but not after a power cut.
+// A reader finds the old content of a file or the new one, whole, at every instant, also
+// after a killed process or a power cut. When a call that writes returns nil, its content
+// is on the disk. With [Relaxed] both hold after a killed process, but not after a power
+// cut.
 //
-// What cannot be read is reported as [ErrCorrupt] together with all that can. A
-// later save keeps the damaged bytes aside, and [Store.Salvage] brings back
-// what is whole in them. Nothing outside the session's directory is touched,
-// not even through symlinks. An error after the writing began may leave the new
-// state in place.
+// Damage is reported as [ErrCorrupt], together with everything that can be read. A later
+// save keeps the damaged bytes aside, and [Store.Salvage] brings back the whole messages
+// in them. Nothing outside the session's directory is touched, not even through symlinks.
+// An error after the writing began may leave the new state in place.
 //
-// A killed append has happened or it has not. The names of the files change
-// only when all is written, so [Store.Load] and the Python tools read the same
-// messages afterwards. The kill may leave a backup that is longer than the
-// transcript. Neither Load nor the Python tools use it then, and the next
-// append overwrites it.
+// A killed append has happened or it has not. The names of the files change only when
+// everything is written, so [Store.Load] and the Python tools read the same messages
+// afterwards. The kill may leave a backup that is longer than the transcript. Neither
+// Load nor the Python tools use it then, and the next append overwrites it.
 //
-// The files that a user names, as exports, are replaced by the package renameio. A session's
-// files go another way, by internal/disk/commit: an append exchanges the names of transcript
-// and backup, so that both stand whole at every instant, the directory is synced, so that
-// the names are durable, too, and all goes through one [os.Root], so that a folder that another
-// program swaps for a symlink meanwhile leads no write elsewhere.
+// The files that a user names, such as exports, are replaced by the package renameio. A
+// session's files go another way, by internal/disk/commit. An append exchanges the names
+// of transcript and backup, so both are whole at every instant. The directory is synced,
+// so the names are durable, too. All operations go through one [os.Root], so if another
+// program replaces a folder by a symlink in between, no write leaves the sessions
+// directory.
 //
 // # Concurrency
 //
@@ -47,12 +46,11 @@
 // one wait for them: a transcript that is empty beside a backup, and became so
 // within the last two seconds, is looked at again for up to 200 ms.
 //
-// Those who wait to write stand in line, so none is starved by others that are
-// busy. A call gives up with [ErrLocked] when one holder keeps the lock for
-// 10 s, not because the line is long; ctx ends the wait at once. A host that
-// runs the session ([Store.Acquire], or a newer Python tool) is not waited for:
-// that is ErrLocked at once, with the host's name. A call gives the ownership
-// lock up before it returns.
+// Calls that wait to write form a queue, so none is starved by busy callers. A call gives
+// up with [ErrLocked] when one holder keeps the lock for 10 s, not because the queue is
+// long; ctx ends the wait at once. A host that runs the session ([Store.Acquire], or a
+// newer Python tool) is not waited for: the call returns ErrLocked at once, with the
+// host's name. A call releases the ownership lock before it returns.
 //
 // # Beside tools that take no lock
 //
@@ -66,23 +64,22 @@
 //  3. Of two calls that overlap, the last to rename wins; nothing else is
 //     lost.
 //
-// Files are for the owner alone (0600, directories 0700). What root makes in the
-// sessions of another user belongs to that user; where root may not give it away,
-// the call fails and replaces nothing.
+// Files are for the owner alone (0600, directories 0700). A file that root makes in the
+// sessions of another user belongs to that user; where root may not change the owner of a
+// file, the call fails and replaces nothing.
 //
 // # What a list and a part cost
 //
-// [Store.Summaries] and [Store.View] keep what they read of sessions in
-// .sessionstore/index in the sessions directory: the
-// counts, the first prompt, what metadata says, and where turns begin in
-// transcripts of at least 1 MiB. It is for the owner alone, never sent to a
-// cloud, and goes with the session. It may be removed at any time and by
-// anybody. Its answers are those of a full read. It is believed while a file's
-// size, times and inode are as they were; else the file is read again. What is
-// returned is compared with a hash. Package internal/store/index tells why this is
-// right. An append leaves at most a note in it, and the next reader brings it
-// up to date. Where the note does not fit the file, that reader hashes the old
-// part of the transcript once.
+// [Store.Summaries] and [Store.View] keep an index of the sessions that they read, in
+// .sessionstore/index in the sessions directory: the counts, the first prompt, members of
+// the metadata, and the places where turns begin in transcripts of at least 1 MiB. The
+// index is for the owner alone, never sent to a cloud, and removed with the session. Any
+// program may remove it at any time. It gives the same answers as a full read. The index
+// is used while a file's size, times and inode are unchanged; else the file is read
+// again. Returned messages are compared with a hash. Package internal/store/index
+// explains why this is right. An append leaves at most a note in the index, and the next
+// reader brings the index up to date. Where the note does not fit the file, that reader
+// hashes the old part of the transcript once.
 //
 // # What a turn costs
 //

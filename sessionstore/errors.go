@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// The kinds of errors. Callers tell them apart with [errors.Is].
+// The kinds of errors, to use with [errors.Is].
 var (
 	ErrNotFound   error = fs.ErrNotExist
 	ErrClosed     error = fs.ErrClosed
@@ -24,7 +24,7 @@ var (
 	ErrWindow           = errors.New("these messages are the end of the stored transcript, and a save would lose its beginning: Append the new ones, or Replace it with its revision")
 )
 
-// Error tells which call failed on which session. Unwrap gives the cause.
+// Error names the failed call and its session. Unwrap returns the cause.
 type Error struct {
 	Op      string // "save", "load", …
 	Session string // empty when no one session is concerned; of an id that is longer than 255 bytes, the beginning
@@ -42,8 +42,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 var errClosed = limits.Errorf(ErrClosed, "the store is closed")
 
-// wrap makes err an [*Error] with op and id. It returns as it is an error that
-// already tells what failed.
+// wrap makes err an [*Error] with op and id. It returns an error unchanged that already
+// names the failed call.
 func wrap(op, id string, err error) error {
 	if err == nil {
 		return nil
@@ -76,8 +76,8 @@ func notFound(id string) error {
 	return limits.Reference(ErrNotFound, "Session '"+shown(id)+"' not found")
 }
 
-// CorruptError tells what is damaged and where. It Is [ErrCorrupt], and Err
-// is what was wrong there.
+// CorruptError names a damaged place in a file. It Is [ErrCorrupt], and Err is the fault
+// there.
 type CorruptError struct {
 	Path   string
 	Line   int   // from 1; 0: the whole file
@@ -95,7 +95,7 @@ func (e *CorruptError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the fault.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Malformed reports whether the place holds text that is not JSON as the Amplifier
@@ -107,8 +107,8 @@ func (e *CorruptError) Malformed() bool {
 	return errors.As(e.Err, &bad) && bad.Reason != pyjson.BadUTF8
 }
 
-// AmbiguousError tells that a prefix fits several sessions. Its text is the
-// reference's and names the first three.
+// AmbiguousError is the error for a prefix that fits several sessions. Its text is the
+// text of the reference and names the first three.
 type AmbiguousError struct {
 	Prefix  string
 	Matches []string // in the order of List; of projects.Resolve: directories, by project
@@ -134,7 +134,7 @@ func (e *AmbiguousError) Error() string {
 	return text
 }
 
-// ofResolve returns the text of the reference's session finder, which names all.
+// ofResolve returns the text of the reference's session finder, which names all sessions.
 func (e *AmbiguousError) ofResolve() string {
 	kind := "partial session ID"
 	if filepath.Base(e.Matches[0]) == e.Prefix {
@@ -147,7 +147,7 @@ func (e *AmbiguousError) ofResolve() string {
 	return fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, shown(e.Prefix), strings.Join(names, ", "))
 }
 
-// shown returns id as errors show it: of a long one, the beginning.
+// shown returns id as errors show it: only the beginning of a long id.
 func shown(id string) string { return limits.ID(id) }
 
 func firstRunes(s string, n int) string {
@@ -160,16 +160,15 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// maxIDBytes is what file systems allow for a name.
+// maxIDBytes is the longest name that file systems allow.
 const maxIDBytes = 255
 
-// unstorable makes err, which tells why a value cannot be written, an
-// ErrUnstorable.
+// unstorable makes err, the reason why a value cannot be written, an ErrUnstorable.
 func unstorable(what string, err error) error {
 	return fmt.Errorf("%s: %w: %w", what, ErrUnstorable, err)
 }
 
-// Diagnostic tells what [Store.LoadStrict] met in a file. It never holds
+// Diagnostic is a problem that [Store.LoadStrict] found in a file. It never holds
 // content. The codes are
 //
 //	invalid_file         the file holds something else than it should
@@ -201,9 +200,9 @@ const (
 	backupSuffix   = "_backup"
 )
 
-// StrictError tells that the transcript or the metadata of a session is there
-// but that the newer Amplifier tools can use neither the file nor its backup.
-// It Is [ErrCorrupt], and its text is the reference's.
+// StrictError is the error for a session whose transcript or metadata exists, but with
+// neither file nor backup in a form that the newer Amplifier tools can use. It Is
+// [ErrCorrupt], and its text is the text of the reference.
 type StrictError struct {
 	Source      string // "transcript" or "metadata"
 	Diagnostics []Diagnostic
@@ -217,5 +216,5 @@ func (e *StrictError) Error() string {
 // Is reports whether target is [ErrCorrupt].
 func (e *StrictError) Is(target error) bool { return target == ErrCorrupt }
 
-// Unwrap returns what was wrong with the files.
+// Unwrap returns the faults of the files.
 func (e *StrictError) Unwrap() error { return e.Err }

@@ -26,12 +26,12 @@ func NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// IsTopLevel reports whether id is that of a session that no other session
-// started: whether it holds no underscore.
+// IsTopLevel reports whether no other session started the session id: whether id holds no
+// underscore.
 func IsTopLevel(id string) bool { return !strings.Contains(id, "_") }
 
-// newEpoch returns the number of a transcript that no other one has, also not of another
-// process. It is not 0.
+// newEpoch returns a random number for a transcript, unique also among processes. It is
+// not 0.
 func newEpoch() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
@@ -80,8 +80,8 @@ func lowerName(s string) string {
 	return strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307"))
 }
 
-// checkID refuses what cannot be the name of a session's directory, with the
-// reference's texts where the reference refuses it too.
+// checkID refuses an id that cannot be the name of a session's directory, with the
+// reference's texts where the reference refuses the id too.
 func checkID(id string) error {
 	if blank(id) {
 		return limits.Reference(ErrInvalidID, "session_id cannot be empty")
@@ -101,7 +101,7 @@ func blank(id string) bool {
 	return !plain && strings.TrimFunc(id, isSpace) == ""
 }
 
-// unfit tells why the file system of goos, or this library, cannot hold id.
+// unfit returns the reason why the file system of goos, or this library, cannot hold id.
 func unfit(id, goos string) string {
 	switch {
 	case strings.ContainsRune(id, 0):
@@ -131,10 +131,10 @@ func isSpace(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
 }
 
-// ProjectSlug returns the name of the project directory for a project in the
-// directory path, which is absolute and free of symlinks: slashes and
-// backslashes become dashes, colons vanish, and a dash stands in front. It is
-// not injective: /a/b-c and /a-b/c have one slug.
+// ProjectSlug returns the name of the project directory for a project in the directory
+// path, which is absolute and free of symlinks: slashes and backslashes become dashes,
+// colons vanish, and the first character is always a dash. The mapping is not injective:
+// /a/b-c and /a-b/c have one slug.
 func ProjectSlug(path string) string {
 	slug := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(path)
 	if !strings.HasPrefix(slug, "-") {

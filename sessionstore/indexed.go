@@ -30,12 +30,12 @@ func (st *Store) index() *index.Files {
 	}
 }
 
-// indexReader hands the messages of lines to the index. It has one place in
-// memory for all of them.
+// indexReader hands the messages of lines to the index. It uses one place in memory for
+// all of them.
 type indexReader struct {
 	lines  lineReader
 	sums   bool    // the index wants the hash of each line
-	found  message // the message that is looked at
+	found  message // the present message
 	prompt string  // of the first prompt with text
 	keep   func(index.Row)
 
@@ -43,7 +43,7 @@ type indexReader struct {
 	text func() bool
 }
 
-// newIndexReader returns one, with the sums of lines or without.
+// newIndexReader returns an indexReader, with the sums of lines or without.
 func newIndexReader(sums bool) *indexReader {
 	r := &indexReader{sums: sums}
 	r.take = func(m message) {
@@ -70,30 +70,30 @@ func (r *indexReader) parse(line jsonl.Line, keep func(index.Row)) error {
 	return r.lines.parse(line, r.take)
 }
 
-// indexRow returns what the index has to know about m.
+// indexRow returns the facts about m that the index needs.
 func (m Message) indexRow() index.Row {
 	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }}
 }
 
-// openTranscript is a source of a transcript that was opened, with its index. What is
-// asked for is read, and nothing else.
+// openTranscript is a source that reads an open transcript with its index. It reads only
+// the requested messages.
 type openTranscript struct {
 	file   *os.File
 	dir    *sessiondir.Dir
 	rows   *index.Rows
-	failed bool // what was read is not what the index says, or could not be read
+	failed bool // the messages could not be read, or contradict the index
 }
 
-// errUnindexed tells that a transcript has no index and must be read as a
-// whole: it changes all the time, or it is no plain file.
+// errUnindexed is returned for a transcript that cannot have an index and must be read
+// whole: the transcript changes all the time, or it is no plain file.
 var errUnindexed = errors.New("transcript changes while it is read")
 
-// passes is how often a transcript is read because it changes meanwhile.
+// passes is the number of tries to read a transcript that changes during the read.
 const passes = 3
 
-// openIndexed opens the transcript in dir, brings its index up to date and
-// writes that if it changed. The caller must close the file. The stamp is enough to
-// believe an index.
+// openIndexed opens the transcript in dir, brings its index up to date and writes that if
+// it changed. The caller must close the file. A matching stamp is enough to trust an
+// index.
 func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string) (t *openTranscript, err error) {
 	f, at, err := dir.Open(sessiondir.Transcript)
 	if err != nil {
@@ -121,8 +121,8 @@ func (st *Store) openIndexed(ctx context.Context, dir *sessiondir.Dir, id string
 	return t, nil
 }
 
-// reindex makes the index of t anew and writes it: no stamp makes it believe the one that
-// it has.
+// reindex builds the index of t anew and writes it. It does not use the present index,
+// whatever its stamp.
 func (st *Store) reindex(ctx context.Context, id string, t *openTranscript) error {
 	if _, err := st.pass(ctx, t, false); err != nil {
 		return err
@@ -139,15 +139,15 @@ func (st *Store) putRows(ctx context.Context, id string, t *openTranscript) {
 	}
 }
 
-// unwritten is how many bytes at the end of a transcript are read anew each time
-// before the index is written for them.
+// unwritten is the most bytes at the end of a transcript that are read anew each time,
+// instead of writing the index for them.
 const unwritten = 256 << 10
 
-// reliesOnTimes reports whether the times of files tell of all changes.
+// reliesOnTimes reports whether every change of a file shows in its times.
 func (st *Store) reliesOnTimes() bool { return runtime.GOOS != "linux" || st.base.IsLocal() }
 
-// noteAppend notes in the index that the transcript was of s has become now by an
-// append. The append does not fail because of the index.
+// noteAppend notes in the index that an append turned the transcript was of s into now.
+// The append does not fail because of the index.
 func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
 	if was.size < index.LargeFrom || now.writtenTime.IsZero() || !st.reliesOnTimes() {
 		return
@@ -156,7 +156,7 @@ func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
 		s.rowsFile = sessiondir.Bookkeeping + "/" + indexDir + "/" + index.RowsName(s.id)
 	}
 	if _, regular, err := st.base.Stat(s.rowsFile, "."); err != nil || !regular {
-		return // nobody has asked for parts of this session
+		return // no caller has asked for parts of this session
 	}
 	a := index.Append{Was: was.main, Now: now.main, Wrote: !was.writtenTime.IsZero()}
 	if err := st.index().NoteAppend(s.id, a); err != nil {
@@ -164,8 +164,9 @@ func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
 	}
 }
 
-// pass makes the index of t from the one that it has, if any. known reports whether only
-// appends of this library came since that, as far as an index that is trusted says.
+// pass builds the index of t, from the present index if there is one. known reports
+// whether only appends of this library came since the present index, as far as an index
+// that is trusted shows.
 func (st *Store) pass(ctx context.Context, t *openTranscript, trusted bool) (known bool, err error) {
 	for range passes {
 		asked := time.Now()

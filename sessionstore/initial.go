@@ -9,7 +9,7 @@ import (
 )
 
 // initialMetadata completes the metadata of a new session, as the reference's command
-// line does: existing members first. turns is how many messages a person wrote.
+// line does: existing members first. turns is the number of messages that a person wrote.
 func (st *Store) initialMetadata(id string, md Metadata, turns int) Metadata {
 	full := mustMetadata(NewMetadata(struct {
 		ID      string `json:"session_id"`
@@ -31,7 +31,7 @@ func (st *Store) initialMetadata(id string, md Metadata, turns int) Metadata {
 func (st *Store) workspace() string {
 	dir := st.opts.Workspace
 	if dir == "" {
-		dir, _ = os.Getwd() // a process without a working directory has none to tell
+		dir, _ = os.Getwd() // "" in a process without a working directory
 	}
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		return resolved

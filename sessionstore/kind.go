@@ -6,29 +6,29 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Kind is what a session is to people.
+// Kind is the kind of a session, as lists show it to people.
 type Kind int
 
 // The kinds of sessions.
 const (
 	Root     Kind = iota // a conversation of its own; a fork is one, too
-	Internal             // a root that is labelled as one that lists do not show to people
+	Internal             // a root whose label hides it in lists for people
 	Worker               // an agent of another session ran it
 )
 
 // String returns root, internal or worker.
 func (k Kind) String() string { return [...]string{"root", "internal", "worker"}[k] }
 
-// KindOf returns what kind of session id is, and the id of the session that it
-// was made from, "" if unknown. A parent's id is cut after 8192 characters.
+// KindOf returns the kind of session id, and the id of the session that it was made from,
+// "" if unknown. A parent's id is cut after 8192 characters.
 //
-// The first of the given metadata that says something decides: those of the
-// session, then those of its capture in context-intelligence. A fork is a root.
-// Else the label session_visibility decides where it is internal, then the
-// parent, then the label chat. If nothing decides, a session whose id holds "_"
-// is a worker, and any other one a root.
+// The first of the given metadata with a decisive member decides: the metadata of the
+// session, then the metadata of its capture in context-intelligence. A fork is a root.
+// Else the label session_visibility decides where it is internal, then the parent, then
+// the label chat. If nothing decides, a session whose id holds "_" is a worker, and any
+// other one a root.
 //
-// The label is about what people are shown. It protects nothing.
+// The label only hides a session from people. It protects nothing.
 func KindOf(id string, metadata ...Metadata) (kind Kind, parent string) {
 	for _, md := range metadata {
 		if r := relationOf(md); r.decided {
@@ -41,12 +41,12 @@ func KindOf(id string, metadata ...Metadata) (kind Kind, parent string) {
 	return Worker, ""
 }
 
-// relation is what metadata say of the kind of a session.
+// relation holds the statements of metadata about the kind of a session.
 type relation struct {
 	kind    Kind
 	parent  string
 	fork    bool
-	decided bool // the metadata say something
+	decided bool // the metadata decide the kind
 }
 
 func relationOf(md Metadata) relation {
@@ -68,7 +68,7 @@ func relationOf(md Metadata) relation {
 	return r
 }
 
-// maxParent is how many characters of a parent's id count.
+// maxParent is the number of characters of a parent's id that count.
 const maxParent = 8192
 
 // parentOf returns the id of the parent, "" if there is none.
@@ -89,8 +89,7 @@ func cutText(text string, most int) string {
 	return string([]rune(text)[:most])
 }
 
-// isFork reports whether metadata are those of a fork, as the CLI or Unified
-// write them.
+// isFork reports whether md are the metadata of a fork, as the CLI or Unified write them.
 func isFork(md Metadata) bool {
 	if turn, ok := md.lookup("forked_from_turn"); ok && isCount(turn) && !blank(md.Text("forked_at")) {
 		return true
@@ -115,19 +114,18 @@ const (
 	purposeVariable    = "AMPLIFIER_SESSION_PURPOSE"
 )
 
-// Labels say for whom a session is made. They belong into the metadata of a new
-// root session, before anything runs, and are never changed later: a session
-// that is resumed, and an agent's session, get none. See [KindOf].
+// Labels describe the audience of a session. They belong into the metadata of a new root
+// session, before anything runs, and are never changed later: a session that is resumed,
+// and an agent's session, get none. See [KindOf].
 type Labels struct {
 	Visibility string // chat, or internal: lists do not show it to people
-	Purpose    string // of an internal session; "": not told
+	Purpose    string // of an internal session; "": not given
 }
 
-// NewLabels returns the labels of a new root session as the newest CLI chooses
-// them: internal if AMPLIFIER_SESSION_VISIBILITY is exactly that, else chat. An
-// internal one has the purpose AMPLIFIER_SESSION_PURPOSE, if that is a small
-// letter with at most 79 of a-z, 0-9, "_", "." and "-" behind it. getenv is
-// [os.Getenv] or the like.
+// NewLabels returns the labels of a new root session as the newest CLI chooses them:
+// internal if AMPLIFIER_SESSION_VISIBILITY is exactly that, else chat. An internal one
+// has the purpose AMPLIFIER_SESSION_PURPOSE, if that is a small letter with at most 79 of
+// a-z, 0-9, "_", "." and "-" behind it. getenv is [os.Getenv] or a similar function.
 func NewLabels(getenv func(name string) string) Labels {
 	if getenv(visibilityVariable) != "internal" {
 		return Labels{Visibility: "chat"}
@@ -147,7 +145,7 @@ func (l Labels) Set(md *Metadata) error {
 	return md.Set("session_purpose", l.Purpose)
 }
 
-// maxPurpose is how many bytes a purpose may have.
+// maxPurpose is the greatest length of a purpose in bytes.
 const maxPurpose = 80
 
 func isPurpose(text string) bool {

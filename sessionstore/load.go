@@ -23,21 +23,20 @@ type Session struct {
 	Recovered *Recovery // nil when both files were read as they are
 }
 
-// Load reads a session, as tolerantly as the reference: the backup stands in
-// for a file that is damaged or missing, and the error is then nil and
-// Recovered tells so. When both are damaged, Load returns what could be read,
-// with the reference's placeholder for metadata, and an error that Is
-// [ErrCorrupt]. It also Is ErrCorrupt when transcript and backup are missing though
-// the metadata counts turns: [Store.Append] and [Store.Save] then begin a new one, unless
-// what was in it still lies there, as a placeholder of iCloud or another device's
-// version. A session without files is empty; one without a directory is
-// [ErrNotFound]. A file that may not be read counts as damaged, and its backup
-// is read. Load fails instead while the process lacks descriptors or memory, while
-// another program does not share the file, and when the file is too large for a
-// program of 32 bits: none of these says that the file is damaged. Load never
-// writes. After a killed append it returns what the Python tools read: the
-// messages before, or those with all the new ones. The messages share the memory of the
-// transcript; see [Message.Clone].
+// Load reads a session, as tolerantly as the reference: the backup replaces a file that
+// is damaged or missing, and then the error is nil and Recovered is set. When both are
+// damaged, Load returns everything that could be read, with the reference's placeholder
+// for metadata, and an error that Is [ErrCorrupt]. The error also Is ErrCorrupt when
+// transcript and backup are missing though the metadata count turns: [Store.Append] and
+// [Store.Save] then begin a new transcript, unless the messages are still in the
+// directory, as a placeholder of iCloud or another device's version. A session without
+// files is empty; a session without a directory is [ErrNotFound]. A file that may not be
+// read counts as damaged, and its backup is read. Load fails instead while the process
+// lacks descriptors or memory, while another program does not share the file, and when
+// the file is too large for a program of 32 bits: none of these means that the file is
+// damaged. Load never writes. After a killed append it returns the same messages as the
+// Python tools: those before the append, or those with all the new ones. The messages
+// share the memory of the transcript; see [Message.Clone].
 func (st *Store) Load(ctx context.Context, id string) (*Session, error) {
 	start := st.clock()
 	s, err := st.loadOpen(ctx, id)
@@ -80,7 +79,7 @@ func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *S
 	return s, joinErrors(t.damage, m.damage), nil
 }
 
-// loaded tells the observer of a call that read a session, and returns its error.
+// loaded reports a call that read a session to the observer, and returns its error.
 func (st *Store) loaded(ctx context.Context, op string, start time.Time, s *Session, id string, err error) error {
 	if st.opts.Observer != nil {
 		recovered := s != nil && s.Recovered != nil
@@ -89,22 +88,21 @@ func (st *Store) loaded(ctx context.Context, op string, start time.Time, s *Sess
 	return err
 }
 
-// LoadStrict reads a session as strictly as the newer Amplifier tools. A
-// transcript is damaged as a whole by any line that is neither blank nor a
-// JSON object with a non-empty string role, in UTF-8 and without NaN and
-// infinities; metadata must be one object by the same rules, but for the role.
-// The backup stands in for a file that is damaged or missing, and always for
-// the transcript while an append is marked as under way. A line that only the
-// newer tools can read, for its byte order mark or its raw surrogates, is
-// handed out as one that all can.
+// LoadStrict reads a session as strictly as the newer Amplifier tools. A transcript is
+// damaged as a whole by any line that is neither blank nor a JSON object with a non-empty
+// string role, in UTF-8 and without NaN and infinities; metadata must be one object by
+// the same rules, except for the role. The backup replaces a file that is damaged or
+// missing, and always replaces the transcript while an append is marked as under way. A
+// line that only the newer tools can read, for its byte order mark or its raw surrogates,
+// is returned in a form that all tools can read.
 //
-// The diagnostics tell, in the newer tools' order, what was met on the way.
-// Those with the code changed_during_read ask for another try. Files that the
-// newer tools fail on, because of very deep nesting, are invalid here.
+// The diagnostics list the problems found, in the newer tools' order. Those with the code
+// changed_during_read ask for another try. Files that the newer tools fail on, because of
+// very deep nesting, are invalid here.
 //
-// When a half is there but unusable, the error Is [ErrCorrupt] and a
-// [*StrictError], and nothing after that half is read: the session holds what
-// came before it. LoadStrict takes no lock and never writes.
+// When a half exists but is unusable, the error Is [ErrCorrupt] and a [*StrictError], and
+// nothing after that half is read: the session holds the half before it. LoadStrict takes
+// no lock and never writes.
 func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnostic, error) {
 	start := st.clock()
 	s, diagnostics, err := st.loadStrictly(ctx, id)
@@ -185,7 +183,7 @@ type strictHalf struct {
 	name         string // "transcript" or "metadata"
 	main, backup file
 	from         origin
-	reason       error // why main was not looked at
+	reason       error // the reason why main was not read
 	diagnostics  []Diagnostic
 }
 
@@ -215,8 +213,8 @@ func readStrictMetadata(dir *sessiondir.Dir) (*strictHalf, Metadata, error) {
 	return h, md, err
 }
 
-// read reads the file name or its backup. parse keeps what it reads of a file
-// and marks one that it refuses.
+// read reads the file name or its backup. parse keeps the content of a file, or marks the
+// file damaged if it refuses it.
 func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) error {
 	h.main = file{name: name, path: dir.Path(name)}
 	if h.reason == nil {
@@ -225,7 +223,7 @@ func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) e
 			h.from = fromMain
 			return nil
 		}
-		if noBackup(h.main.unread) { // the backup must not stand in
+		if noBackup(h.main.unread) { // the backup must not replace main
 			return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: h.main.unread}
 		}
 	}
@@ -242,7 +240,8 @@ func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) e
 	return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: err}
 }
 
-// accepts reports whether f is there and sound, and notes why it is not.
+// accepts reports whether f exists and is sound, and adds a diagnostic if it is not
+// sound.
 func (h *strictHalf) accepts(f *file, source string, parse func(*file)) bool {
 	if !f.found {
 		return false
@@ -263,7 +262,7 @@ func (h *strictHalf) note(code, source string, line int) {
 	h.diagnostics = append(h.diagnostics, Diagnostic{Code: code, Source: source, Line: line})
 }
 
-// revision identifies what was read, in so many rows.
+// revision identifies the content that was read, with its number of rows.
 func (h *strictHalf) revision(rows int) Revision {
 	switch h.from {
 	case fromMain:
@@ -274,8 +273,8 @@ func (h *strictHalf) revision(rows int) Revision {
 	return Revision{}
 }
 
-// recovery returns what there is to tell when the backup counts because the
-// file is damaged; one that is missing may never have been there.
+// recovery returns the Recovery when the backup counts because the file is damaged. A
+// missing file may never have existed, and is no reason.
 func (h *strictHalf) recovery(dir *sessiondir.Dir) *Recovery {
 	if h.from != fromBackup {
 		return nil
@@ -290,11 +289,12 @@ func (h *strictHalf) recovery(dir *sessiondir.Dir) *Recovery {
 	return recovery(dir, &h.main, &h.backup, reason)
 }
 
-// asciiSpace is what the newer tools take off a line to see if it is blank.
+// asciiSpace is the white space that the newer tools strip from a line to see if it is
+// blank.
 const asciiSpace = " \t\r\v\f"
 
-// strictRows returns the messages of f, or none and marks f damaged at the
-// first line that the newer tools refuse.
+// strictRows returns the messages of f. It returns none and marks f damaged if the newer
+// tools refuse a line.
 func (f *file) strictRows() []Message {
 	slab := make([]message, 0, jsonl.Count(f.data)) // never grows: a line is one message at most
 	rows := make([]Message, 0, cap(slab))
@@ -354,9 +354,9 @@ func (f *file) strictMetadata() Metadata {
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// normalized returns a value that the newer tools can read as one that the older
-// can read, too: without a byte order mark, and with escapes for surrogates
-// that stand as three bytes. Of a value that is plain nothing is copied.
+// normalized returns a value for the newer tools in a form that the older tools can read,
+// too: without a byte order mark, and with escapes for surrogates that are written as
+// three bytes. It does not copy a plain value.
 func normalized(value []byte, plain bool) []byte {
 	value = bytes.TrimPrefix(value, []byte(byteOrderMark))
 	if plain {

@@ -14,9 +14,9 @@ import (
 // bytes of the line; copying it costs a pointer. The zero Message is no
 // message: it cannot be saved.
 //
-// A Message may share the memory of all that was read with it, as all messages of
-// [Store.Load] do: one that is kept keeps the whole transcript in memory. Keep
-// [Message.Clone] of it instead.
+// A Message may share its memory with all messages of the same read, as the messages of
+// [Store.Load] do: a program that keeps one message keeps the whole transcript in memory.
+// Keep its [Message.Clone] instead.
 type Message struct{ m *message }
 
 type message struct {
@@ -26,8 +26,8 @@ type message struct {
 
 func (m *message) value() []byte { return pyjson.TrimSpace(m.raw) }
 
-// line returns the bytes that a save writes: those of the line, without
-// carriage returns between members, at which the older tools break lines.
+// line returns the bytes that a save writes: the bytes of the line without carriage
+// returns between members, at which the older tools break lines.
 func (m *message) line() []byte {
 	row := bytes.TrimRight(m.raw, "\r")
 	if bytes.IndexByte(row, '\r') < 0 {
@@ -36,7 +36,7 @@ func (m *message) line() []byte {
 	return bytes.ReplaceAll(row, []byte{'\r'}, []byte{' '})
 }
 
-// nonCanonical reports whether a line on disk is one that no save would write.
+// nonCanonical reports whether a save would write the line differently or drop it.
 func (m Message) nonCanonical() bool {
 	return m.m.places.role == unstoredRole || bytes.IndexByte(bytes.TrimRight(m.m.raw, "\r"), '\r') >= 0
 }
@@ -96,7 +96,7 @@ func (m Message) Lookup(name string) ([]byte, bool) {
 // lookup returns the value of a member, nil where there is none.
 func (m Message) lookup(name string) []byte { return pyjson.First(m.from(name)) }
 
-// from is lookup with the rest of the row behind the value.
+// from returns the value of a member with the rest of the row behind it.
 func (m Message) from(name string) []byte {
 	if m.m == nil {
 		return nil
@@ -174,7 +174,7 @@ func (m *message) from(name string) []byte {
 	return m.raw[at:]
 }
 
-// find is from without the help of places.
+// find does the same as from without places.
 func (m *message) find(name string) []byte {
 	row := m.value()
 	if pyjson.KindOf(row) != pyjson.Object {
@@ -192,8 +192,8 @@ func textOf(raw []byte) string {
 	return pyjson.Text(raw)
 }
 
-// rowsBeyond returns the messages that whole, those of a damaged file, goes on with
-// after rows. There are none when it does not begin with rows.
+// rowsBeyond returns the messages after rows in whole, the messages of a damaged file. It
+// returns none when whole does not begin with rows.
 func rowsBeyond(whole, rows []Message) []Message {
 	if len(whole) < len(rows) || !slices.EqualFunc(whole[:len(rows)], rows, sameValue) {
 		return nil

@@ -29,23 +29,23 @@ func ParseMessage(line []byte) (Message, error) {
 	return readMessage(bytes.Clone(line)), nil
 }
 
-// maxDepth is how deep a value may be nested to be readable everywhere.
+// maxDepth is the greatest depth of nesting that all tools can read.
 const maxDepth = 500
 
-// writeStyle is how new values are written: readable by every tool.
+// writeStyle is the style of new values, which every tool can read.
 func writeStyle() pyjson.Style {
 	return pyjson.Style{Finite: true, Replace: true, MaxDepth: maxDepth}
 }
 
-// NewMessage encodes v by the reference's writing rules. v is what
-// encoding/json can encode (a struct, a map, …) or a json.RawMessage in
-// Python's dialect. Members that are null, content_blocks, and all beyond 50
-// levels vanish; thinking_block becomes thinking_text.
+// NewMessage encodes v by the reference's writing rules. v is any value that
+// encoding/json can encode (a struct, a map, …) or a json.RawMessage in Python's dialect.
+// Members that are null, content_blocks, and everything beyond 50 levels vanish;
+// thinking_block becomes thinking_text.
 //
-// The error Is [ErrUnstorable] and names the place when v is not an object
-// with a non-empty string role, or holds what the Python tools could not read
-// back: NaN, an infinity, a number that overflows to one, an integer of more
-// than 4300 digits. Lone surrogates become U+FFFD.
+// The error Is [ErrUnstorable] and names the place when v is not an object with a
+// non-empty string role, or holds a value that the Python tools could not read back: NaN,
+// an infinity, a number that overflows to one, an integer of more than 4300 digits. Lone
+// surrogates become U+FFFD.
 func NewMessage(v any) (Message, error) {
 	raw, err := pyjson.Encode(v)
 	if err != nil {
@@ -103,9 +103,9 @@ func (m Message) With(name string, v any) (Message, error) {
 	return newMessage(pyjson.Remove(m.m.value(), name)), nil
 }
 
-// MarshalJSON returns the line for encoding/json, which changes its spaces
-// and escapes; only [Message.AppendTo] is exact. It fails on what encoding/json
-// does not know, such as NaN.
+// MarshalJSON returns the line for encoding/json, which changes its spaces and escapes;
+// only [Message.AppendTo] is exact. It fails on values that encoding/json does not know,
+// such as NaN.
 func (m Message) MarshalJSON() ([]byte, error) {
 	if m.m == nil {
 		return []byte("null"), nil
@@ -140,9 +140,9 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 // arguments of a call: they are {} then. [Message.ToolCalls] reads the calls
 // back. Each call needs a [ToolResult] behind the message.
 //
-// The error Is [ErrUnstorable] and names the call when there is none, when it
-// has no id or name, when its id stands twice, or when its arguments are not an
-// object that [NewMessage] can store.
+// The error Is [ErrUnstorable] and names the call when there is none, when it has no id
+// or name, when another call has the same id, or when its arguments are not an object
+// that [NewMessage] can store.
 func ToolCallMessage(text string, at time.Time, calls ...ToolCall) (Message, error) {
 	if len(calls) == 0 {
 		return Message{}, fmt.Errorf("new tool call message: %w: no calls", ErrUnstorable)
@@ -166,7 +166,7 @@ func ToolCallMessage(text string, at time.Time, calls ...ToolCall) (Message, err
 	return NewMessage(json.RawMessage(appendTime(append(row, ']'), at)))
 }
 
-// check reports what keeps a call from being stored.
+// check returns an error if the call cannot be stored.
 func (c ToolCall) check() error {
 	switch {
 	case c.ID == "":
@@ -196,9 +196,9 @@ func (c ToolCall) append(row []byte) []byte {
 	return append(append(row, c.Arguments...), '}')
 }
 
-// ToolResult returns the message {"role", "name", "tool_call_id", "content",
-// "metadata": {"timestamp"}}: what the tool of that name answered to the call of
-// that id. An empty id or name is an error that Is [ErrUnstorable].
+// ToolResult returns the message {"role", "name", "tool_call_id", "content", "metadata":
+// {"timestamp"}}: the answer of the tool of that name to the call with that id. An empty
+// id or name is an error that Is [ErrUnstorable].
 func ToolResult(callID, name, content string, at time.Time) (Message, error) {
 	if callID == "" || name == "" {
 		return Message{}, fmt.Errorf("new tool result: %w: the call has no id or the tool no name", ErrUnstorable)

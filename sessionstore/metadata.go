@@ -31,7 +31,7 @@ type member struct {
 	value []byte // as JSON; never changed
 }
 
-// checkMetadata returns the object that b is.
+// checkMetadata returns the object in b, or an error if b is no JSON object.
 func checkMetadata(b []byte) (obj []byte, err error) {
 	obj = pyjson.Trim(b)
 	err = pyjson.Check(b, pyjson.Tolerant)
@@ -50,13 +50,13 @@ func checkMetadata(b []byte) (obj []byte, err error) {
 
 var errNotObject = errors.New("not a JSON object")
 
-// shortText is up to which length looking for one member in a text is faster
-// than knowing all that are in it.
+// shortText is the greatest length of a text in which looking for one member is faster
+// than parsing all members.
 const shortText = 4 << 10
 
-// metadataIn is ParseMetadata of what nobody changes. The members of a short
-// text are looked for when they are asked for: of many sessions in a list few
-// are.
+// metadataIn is ParseMetadata without a copy: b must not be changed afterwards. The
+// members of a short text are parsed on demand: a list of many sessions needs few
+// members.
 func metadataIn(b []byte) (Metadata, error) {
 	obj, err := checkMetadata(b)
 	if err != nil || len(obj) <= shortText {
@@ -190,9 +190,9 @@ func ParseMetadata(b []byte) (Metadata, error) {
 	return membersOf(bytes.Clone(obj)), nil
 }
 
-// AppendTo appends the object as metadata.json holds it: indented by two, in
-// order, without a line break at the end. Secrets are not redacted here, but
-// when a store writes it.
+// AppendTo appends the object as metadata.json holds it: indented by two, in order,
+// without a line break at the end. Secrets are not redacted here, but when a store writes
+// the object.
 func (md Metadata) AppendTo(dst []byte) []byte {
 	out, err := pyjson.Append(dst, md.object(), pyjson.Style{Indent: 2, KeepBig: true})
 	if err != nil { // unreachable: members are checked when they come in
@@ -201,8 +201,8 @@ func (md Metadata) AppendTo(dst []byte) []byte {
 	return out
 }
 
-// MarshalJSON returns the object for encoding/json. It fails on what
-// encoding/json does not know, such as NaN.
+// MarshalJSON returns the object for encoding/json. It fails on values that encoding/json
+// does not know, such as NaN.
 func (md Metadata) MarshalJSON() ([]byte, error) {
 	obj := md.object()
 	if !json.Valid(obj) {
@@ -238,7 +238,7 @@ func revisionOf(rows int, data []byte) Revision {
 	return Revision{Messages: rows, Bytes: int64(len(data)), Sum: xxh3.Hash128(data).Bytes()}
 }
 
-// Created returns when the session was created: the member created, as
-// projects.Find reads it. A time without an offset is in UTC. It returns false
-// where the member is missing, no string or not a time in ISO 8601.
+// Created returns the time when the session was created: the member created, as
+// projects.Find reads it. A time without an offset is in UTC. It returns false where the
+// member is missing, no string or not a time in ISO 8601.
 func (md Metadata) Created() (time.Time, bool) { return pytime.ParseCreated(md.Text("created")) }

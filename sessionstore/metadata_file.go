@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
-// NewMetadata encodes v by the rules of [Metadata.Set]. v is what encoding/json
+// NewMetadata encodes v by the rules of [Metadata.Set]. v is a value that encoding/json
 // can encode as an object, or a json.RawMessage in Python's dialect.
 func NewMetadata(v any) (Metadata, error) {
 	raw, err := encode(v)
@@ -42,9 +42,9 @@ func encode(v any) ([]byte, error) {
 	return pyjson.Append(nil, pyjson.Trim(raw), writeStyle())
 }
 
-// Set gives the member name the value v, encoded as in [NewMetadata]; a new
-// name goes to the end. Nulls are kept. The error Is [ErrUnstorable] when v
-// holds what the Python tools could not read back.
+// Set gives the member name the value v, encoded as in [NewMetadata]; a new name goes to
+// the end. Nulls are kept. The error Is [ErrUnstorable] when v holds a value that the
+// Python tools could not read back.
 func (md *Metadata) Set(name string, v any) error {
 	value, err := encode(v)
 	if err != nil {
@@ -72,17 +72,16 @@ func (md *Metadata) Delete(name string) {
 	}
 }
 
-// diskWins are the members of which a save keeps what stands on disk: those
-// that have a writer of their own, in the newer Python tools and in package
-// workflow.
+// diskWins are the members whose values on disk a save keeps. They have their own
+// writers, in the newer Python tools and in package workflow.
 var diskWins = []string{
 	"name", "name_source", "name_revision", "name_updated_at", "name_generated_at",
 	"description", "description_updated_at",
 	"status", "manifest_name",
 }
 
-// merge returns what a save of incoming leaves where disk stood: members that
-// only the disk has stay, and the disk decides those of diskWins that it has.
+// merge returns the metadata that a save of incoming writes over disk: members that only
+// disk has stay, and members of diskWins keep their value of disk.
 func merge(disk, incoming Metadata) Metadata {
 	merged := Metadata{members: slices.Clone(disk.all())}
 	at := make(map[string]int, len(merged.members))
@@ -101,21 +100,21 @@ func merge(disk, incoming Metadata) Metadata {
 	return merged
 }
 
-// metadataFile is metadata.json as it was read, with what was wrong.
+// metadataFile is metadata.json as it was read, with its faults.
 type metadataFile struct {
 	main, backup file
 	md           Metadata
 	recovered    *Recovery
 	damage       error     // both are damaged: md is the reference's placeholder
-	unread       error     // why the system did not let a file be read that decides; see [file]
-	writtenTime  time.Time // the time of change that this store gave the file; zero: it did not
+	unread       error     // the reason why the system did not let a decisive file be read; see [file]
+	writtenTime  time.Time // the time of change that this store gave the file; zero: it set none
 	displaced    bool      // md is from the backup, another writer's file that this call displaced
 
 	amended amendment // of the backup, to become main; zero: none
 }
 
 // amendment is metadata.json with the next count, written over its backup. The zero
-// amendment is none.
+// amendment holds none.
 type amendment struct {
 	file    *commit.Amendment
 	content []byte
@@ -130,22 +129,21 @@ func (a *amendment) discard() {
 	}
 }
 
-// missing reports whether neither metadata.json nor its backup is there.
+// missing reports whether neither metadata.json nor its backup exists.
 func (m *metadataFile) missing() bool { return !m.main.found && !m.backup.found }
 
-// memberBytes is what a member costs in memory beside its bytes.
+// memberBytes is the memory of a member beside its bytes.
 const memberBytes = 64
 
-// cost is about how many bytes of memory m takes: those of the file, of a copy
+// cost returns about how many bytes of memory m takes: the bytes of the file, of a copy
 // that holds the members, and of their names.
 func (m *metadataFile) cost() int64 {
 	return memberBytes*int64(cap(m.md.members)+8) + 3*int64(cap(m.main.data)) + int64(len(m.main.path))
 }
 
-// readMetadata reads the metadata with the reference's recovery: the backup when
-// the file is damaged or missing, a placeholder when both are damaged. now is the
-// clock for the placeholder. Where nothing may stand in for a file, see
-// [noBackup], it is an error.
+// readMetadata reads the metadata with the reference's recovery: the backup when the file
+// is damaged or missing, a placeholder when both are damaged. now is the clock for the
+// placeholder. Where nothing may replace a file, see [noBackup], m.damage is the error.
 func readMetadata(dir *sessiondir.Dir, id string, now func() time.Time) metadataFile {
 	m := metadataFile{main: readFile(dir, sessiondir.Metadata)}
 	m.md = m.main.parseMetadata()
@@ -170,7 +168,7 @@ func readMetadata(dir *sessiondir.Dir, id string, now func() time.Time) metadata
 	return m
 }
 
-// placeholder is what the reference puts in the place of damaged metadata.
+// placeholder returns the metadata that the reference puts in the place of damaged ones.
 func placeholder(id string, now time.Time) Metadata {
 	return mustMetadata(NewMetadata(struct {
 		ID        string `json:"session_id"`

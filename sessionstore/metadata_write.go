@@ -92,8 +92,8 @@ func (tx *transaction) putWrittenMetadata(content []byte, set time.Time, stamp s
 	return nil
 }
 
-// saveMetadata is replaceMetadata with retries: when another writer came between,
-// edit makes new content of what that writer left.
+// saveMetadata is replaceMetadata with retries: when another writer came between, edit
+// makes new content from the metadata of that writer.
 func (tx *transaction) saveMetadata(m *metadataFile, content []byte, edit func(*metadataFile) ([]byte, error)) error {
 	err := tx.replaceMetadata(m, content)
 	for try := 0; try < maxRetries && overtaken(err); try++ {
@@ -114,8 +114,8 @@ func (tx *transaction) saveMetadata(m *metadataFile, content []byte, edit func(*
 	return tx.conflict(sessiondir.Metadata, err)
 }
 
-// displacedMetadata returns the metadata that this call displaced, with the
-// present file ours as its main. ok is false when it is not whole any more.
+// displacedMetadata returns the metadata that this call displaced, with the present file
+// ours as its main. ok is false when the displaced file is not whole any more.
 func (tx *transaction) displacedMetadata(ours metadataFile) (metadataFile, bool) {
 	theirs, _, err := tx.displacedFile(sessiondir.Metadata)
 	if err != nil {
@@ -125,13 +125,13 @@ func (tx *transaction) displacedMetadata(ours metadataFile) (metadataFile, bool)
 	return metadataFile{main: ours.main, backup: theirs, md: md, displaced: true}, theirs.sound()
 }
 
-// Naming is a name for a session, with what decides whether it is taken.
+// Naming is a name for a session, with the conditions under which it is taken.
 type Naming struct {
 	Name             string // 1 to 200 characters, space around it not counted
 	Source           string // where Name is from: "manual", "generated" or "fallback"
 	Description      string // "": stays as it is
-	ExpectedRevision *int   // name_revision that must be on disk for a generated name and any description; nil: any
-	OnlyIfMissing    bool   // leave a name, and a description, that is there
+	ExpectedRevision *int   // the name_revision on disk that a generated name and any description require; nil: any
+	OnlyIfMissing    bool   // keep an existing name, and an existing description
 }
 
 // The sources of names.
@@ -148,19 +148,18 @@ const maxName = 200
 // reports whether it wrote:
 //
 //   - a manual name is always taken;
-//   - a generated one when there is none, or one that is generated or a
-//     fallback, and the revision is the expected one;
-//   - a fallback when there is none, or another fallback.
+//   - a generated name when there is no name, or a generated or fallback name, and the
+//     revision is the expected one;
+//   - a fallback when there is no name, or another fallback.
 //
-// A name without a source, as older tools write it, and one with an unknown
-// source count as manual. A name that is taken counts name_revision up; the
-// same name of the same source changes nothing. The description is decided by
-// itself. No other member changes, and nothing is redacted.
+// A name without a source, as older tools write it, and a name with an unknown source
+// count as manual. A name that is taken increments name_revision; the same name of the
+// same source changes nothing. The description is decided by itself. No other member
+// changes, and nothing is redacted.
 //
-// Metadata is read as by [Store.LoadStrict]: the backup stands in for a
-// damaged file, which is kept aside, and when both are damaged the error Is
-// [ErrCorrupt] and nothing is written. A name or source that is not allowed
-// is [ErrUnstorable].
+// Metadata is read as by [Store.LoadStrict]: the backup replaces a damaged file, which is
+// kept aside, and when both are damaged the error Is [ErrCorrupt] and nothing is written.
+// A name or source that is not allowed is [ErrUnstorable].
 func (st *Store) SetName(ctx context.Context, id string, n Naming) (md Metadata, changed bool, err error) {
 	n, err = n.checked()
 	if err != nil {
@@ -204,7 +203,7 @@ func (tx *transaction) setName(n Naming) (Metadata, bool, error) {
 	return md, true, tx.replaceMetadata(&metadataFile{main: h.main, backup: h.backup}, content)
 }
 
-// checked returns n as it is to be stored, or why it cannot be.
+// checked returns n as SetName stores it, or the reason why it cannot be stored.
 func (n Naming) checked() (Naming, error) {
 	n.Name = strings.TrimFunc(strings.ToValidUTF8(n.Name, "\uFFFD"), isSpace)
 	n.Description = strings.ToValidUTF8(n.Description, "\uFFFD")
@@ -218,7 +217,8 @@ func (n Naming) checked() (Naming, error) {
 	return n, limits.Reference(ErrUnstorable, "Unknown session name source")
 }
 
-// apply returns what n makes of md at the time now, and whether that differs.
+// apply returns md with the members that n sets at the time now, and reports whether it
+// set any.
 func (n Naming) apply(md Metadata, now string) (Metadata, bool, error) {
 	revision := nameRevision(md)
 	expected := n.ExpectedRevision == nil || revision.Cmp(big.NewInt(int64(*n.ExpectedRevision))) == 0
@@ -247,8 +247,8 @@ type assignment struct {
 	value any
 }
 
-// takesName reports whether the name of n replaces that of md, where the
-// revision is the expected one or not.
+// takesName reports whether the name of n replaces the name of md. expected says whether
+// the revision is the expected one.
 func (n Naming) takesName(md Metadata, expected bool) bool {
 	if md.is("name", n.Name) && md.is("name_source", n.Source) {
 		return false
@@ -297,13 +297,12 @@ func (md Metadata) truthy(name string) bool {
 	return ok && pyjson.Truthy(raw)
 }
 
-// UpdateMetadata hands the metadata on disk to edit, writes what edit made of
-// it, and returns that, secrets not redacted. Other calls that write the session
-// wait meanwhile. When a tool that takes no lock writes the metadata meanwhile,
-// edit is called again with what that tool wrote. When edit returns an error,
-// UpdateMetadata returns that error and writes nothing. Damaged metadata is
-// replaced, and kept aside, as by [Store.Save]; edit is then given the
-// reference's placeholder.
+// UpdateMetadata hands the metadata on disk to edit, writes the edited metadata, and
+// returns them, secrets not redacted. Other calls that write the session wait until then.
+// When a tool that takes no lock writes the metadata in between, edit is called again
+// with the metadata of that tool. When edit returns an error, UpdateMetadata returns that
+// error and writes nothing. Damaged metadata is replaced, and kept aside, as by
+// [Store.Save]; edit is then given the reference's placeholder.
 func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (md Metadata, err error) {
 	tx, err := st.begin(ctx, "update metadata of", id, 0)
 	if err != nil {

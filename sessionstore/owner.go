@@ -16,32 +16,31 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Owner tells others who runs a session.
+// Owner names the host that runs a session, for display to others.
 type Owner struct {
-	App   string            // name of the program; "": that of the executable
+	App   string            // name of the program; "": the name of the executable
 	Extra map[string]string // further facts for display, never secrets
 }
 
-// Acquire takes the ownership lock of a root session, as a running host of
-// the newer Python tools does, and tells them who has it. While it is held,
-// nobody else writes the transcript. Its workspace is Options.Workspace, else
-// the metadata's working_dir. The session need not exist yet.
+// Acquire takes the ownership lock of a root session, as a running host of the newer
+// Python tools does, and announces the owner to them. While the lock is held, no other
+// host or store writes the transcript. Its workspace is Options.Workspace, else the
+// metadata's working_dir. The session need not exist yet.
 //
-// The Python tools look for sessions in the default directory of the workspace
-// alone. In any other directory, as with a copy of a session, and without
-// Options.Workspace, Acquire takes a lock of that directory: it keeps out other
-// users of this library there, and nobody out of the original.
+// The Python tools look for sessions in the default directory of the workspace alone. In
+// any other directory, as with a copy of a session, and without Options.Workspace,
+// Acquire takes a lock of that directory: it excludes other users of this library there,
+// but no program from the original.
 //
-// Acquire waits for a call of this library that writes the session at that
-// moment, in this process or another. The error Is [ErrLocked] when another
-// host runs the session, or somebody keeps the lock for longer than 10 s;
-// [ErrFenced] when the session is being transferred; and errors.ErrUnsupported
-// where there is no such lock: for sub-sessions and other ids that are not
-// letters, digits and hyphens, for a session without a workspace, and on
-// Windows.
+// Acquire waits for a call of this library that writes the session at that moment, in
+// this process or another. The error Is [ErrLocked] when another host runs the session,
+// or another holder keeps the lock for longer than 10 s; [ErrFenced] when the session is
+// being transferred; and errors.ErrUnsupported where there is no such lock: for
+// sub-sessions and other ids that are not letters, digits and hyphens, for a session
+// without a workspace, and on Windows.
 //
-// Nested calls count; the last [Hold.Release] gives the lock back. [Store.Close]
-// gives back what was not released.
+// Nested calls count; the last [Hold.Release] releases the lock. [Store.Close] releases
+// the remaining locks.
 func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error) {
 	if err := checkID(id); err != nil {
 		return nil, wrap("acquire", id, err)
@@ -50,7 +49,7 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error)
 		return nil, wrap("acquire", id, err)
 	}
 	defer st.done()
-	if err := st.base.Restore(); err != nil { // where the directory is decides about the place
+	if err := st.base.Restore(); err != nil { // the place depends on the path of the directory
 		return nil, wrap("acquire", id, err)
 	}
 	places, err := st.locateOwner(id)
@@ -75,13 +74,13 @@ type Hold struct {
 	id    string
 	locks []*ownerLock // in the order in which they were taken
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	released bool
 	err      error // of the release
 }
 
-// Release gives the lock back. A second Release does nothing, and returns what the
-// first did.
+// Release releases the lock. A second Release does nothing, and returns the result of the
+// first.
 func (h *Hold) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +118,8 @@ func (h *Hold) Check() error {
 var errReleased = limits.Errorf(ErrClosed, "the session was released")
 
 // hostAt takes one lock for a host. A lock of this directory alone is made under the
-// session's lock: calls that write the session look for it while they hold that.
+// session's lock: calls that write the session look for it while they hold the session's
+// lock.
 func (st *Store) hostAt(ctx context.Context, place ownership.Session, o Owner) (l *ownerLock, err error) {
 	if place.Sessions != "" {
 		lock, failed := st.lockHere(ctx, place.ID)
@@ -181,8 +181,8 @@ func (st *Store) takeOwnership(ctx context.Context, place ownership.Session, kep
 	return held, ownershipError(err)
 }
 
-// ownershipError returns the error of package ownership as one of this package.
-// It says who holds the lock.
+// ownershipError returns the error of package ownership as an error of this package. It
+// names the holder of the lock.
 func ownershipError(err error) error {
 	var busy *ownership.BusyError
 	switch {
@@ -199,11 +199,11 @@ func ownershipError(err error) error {
 	return err
 }
 
-// locateOwner finds the places of the ownership locks of a session: that of
-// Options.Workspace, else that of the workspace in the metadata if its hosts look
+// locateOwner returns the places of the ownership locks of a session: the place for
+// Options.Workspace, else the place for the workspace in the metadata if its hosts look
 // for sessions in this directory. A copy of a session names the workspace of the
-// original, whose hosts do not run the copy. Where hosts of the workspace look
-// elsewhere, there is a lock of this directory: the last place.
+// original, whose hosts do not run the copy. Where hosts of the workspace look elsewhere,
+// there is a lock of this directory: the last place.
 func (st *Store) locateOwner(id string) (places []ownership.Session, err error) {
 	if !ownership.ValidID(id) {
 		return nil, fmt.Errorf("%w: the id cannot be owned", errors.ErrUnsupported)
@@ -251,8 +251,8 @@ func (st *Store) locateWorkspace(env ownership.Env, id string) (ownership.Sessio
 	return ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
 }
 
-// ownerPlace returns where the locks of a session are. The caller holds the
-// session's gate. The places of a session that exists do not change.
+// ownerPlace returns the places of the locks of a session. The caller holds the session's
+// gate. The places of a session that exists do not change.
 func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
 	if s.owner != nil {
 		return s.owner
@@ -294,8 +294,8 @@ func (st *Store) own(ctx context.Context, s *session, id string) (l *ownerLock, 
 	return l, err
 }
 
-// ownHere is own for the lock of this directory. The caller holds the session's
-// lock, so none is made meanwhile. It takes the one that is there.
+// ownHere is own for the lock of this directory. The caller holds the session's lock, so
+// no such lock is made in between. ownHere takes the lock if there is one.
 func (st *Store) ownHere(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
 	p := st.ownerPlace(s, id)
 	if p.here == nil {
@@ -333,9 +333,10 @@ func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace, place *ow
 	return l, nil
 }
 
-// forgetOwner removes what says who ran session id, which is gone. The caller holds its
-// locks. Of a lock of this directory alone nothing stays, unless a host of this store
-// holds it: others look for it under the session's lock, so nobody waits for it.
+// forgetOwner removes the records of the owner of session id, which was removed. The
+// caller holds its locks. A lock of this directory alone is removed, too, unless a host
+// of this store holds it: other calls look for it under the session's lock, so no call
+// waits for it.
 func (st *Store) forgetOwner(id string) error {
 	err := st.owners.forget(id)
 	if st.owners.hosted(id) {

@@ -11,30 +11,30 @@ import (
 // lock is taken for the first use of a call or a host, and given up with the last.
 // The lock of a call has no record; hosts of Acquire have written one.
 type owners struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	locks map[lockKey]*ownerLock
 }
 
-// lockKey tells ownership locks apart.
+// lockKey identifies an ownership lock.
 type lockKey struct {
 	id   string // of the session
-	here bool   // it is the lock of this directory, not that of a workspace
+	here bool   // the lock of this directory, not the lock of a workspace
 }
 
 // ownerLock is an ownership lock of one session.
 type ownerLock struct {
 	key lockKey
 
-	turn chan struct{}   // holds a token while somebody takes it or gives it up
-	held *ownership.Held // nil: not held; changed only by whoever has the turn
+	turn chan struct{}   // holds a token while a goroutine takes the lock or gives it up
+	held *ownership.Held // nil: not held; changed only by the goroutine that has the turn
 
 	// Guarded by the mutex of owners.
-	entered int // how many have the turn or wait for it
+	entered int // the number of goroutines that have the turn or wait for it
 	uses    int // calls and hosts that need it
-	hosts   int // those of them that began with Acquire
+	hosts   int // the uses that began with Acquire
 }
 
-// ownerPlace is where the ownership locks of a session are, which may have both.
+// ownerPlace holds the places of the ownership locks of a session, which may have both.
 type ownerPlace struct {
 	workspace *ownership.Session // of hosts that run it for a workspace; nil: none
 	here      *ownership.Session // of this directory alone; nil: no host looks for it
@@ -62,8 +62,8 @@ func (w *owners) enter(ctx context.Context, place ownership.Session) (*ownerLock
 	}
 }
 
-// enterHeld is enter for a user of the lock, without a context. The wait is
-// short: while the lock is held, nobody who has the turn waits for anything.
+// enterHeld is enter for a user of the lock, without a context. The wait is short: while
+// the lock is held, the goroutine that has the turn waits for nothing.
 func (w *owners) enterHeld(l *ownerLock) {
 	w.mu.Lock()
 	l.entered++
@@ -76,7 +76,7 @@ func (w *owners) leave(l *ownerLock) {
 	w.left(l)
 }
 
-// left drops the entry of a lock that nobody holds or waits for.
+// left drops the entry of a lock that no goroutine holds or waits for.
 func (w *owners) left(l *ownerLock) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,7 +178,7 @@ func (w *owners) unref(l *ownerLock, kept *ownership.State) error {
 	return l.giveUp(kept)
 }
 
-// release ends a host's use. After the last host's, the record says so.
+// release ends a host's use. After the last host's use, the record says so.
 func (w *owners) release(l *ownerLock) error {
 	w.enterHeld(l)
 	defer w.leave(l)
@@ -205,7 +205,7 @@ func (w *owners) check(l *ownerLock) error {
 	return l.held.Check()
 }
 
-// close gives up all locks, those of hosts. No call may be under way.
+// close gives up all locks, which hosts hold. No call may be under way.
 func (w *owners) close() error {
 	w.mu.Lock()
 	var held []*ownerLock

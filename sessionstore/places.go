@@ -6,9 +6,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// places tells where in its line the values of a message begin, and its role, so
-// that views of the message need not parse it again. Of several members of one
-// name the last counts. The place 0 stands for a member that is not there.
+// places holds the offsets in a line at which values of a message begin, and its role, so
+// that views of the message need not parse it again. Of several members of one name the
+// last counts. The offset 0 means that there is no such member.
 type places struct {
 	content, timestamp, metadata, toolCalls, toolCallID uint32
 
@@ -26,8 +26,8 @@ func (p *places) note(row []byte, m *pyjson.Span, before int) {
 	}
 }
 
-// noteMember notes the member called name, in quotes, and reports whether it is
-// one of those that places holds.
+// noteMember notes the member called name, in quotes, and reports whether places has a
+// field for it.
 func (p *places) noteMember(name, value []byte, at int, typed bool) bool {
 	switch string(name) {
 	case `"role"`:
@@ -63,7 +63,7 @@ func placesIn(raw []byte) (p places) {
 	return p
 }
 
-// offset returns where in raw a part of it begins.
+// offset returns the offset in raw at which a part of it begins.
 func offset(raw, part []byte) int { return cap(raw) - cap(part) }
 
 // role is a row's role as far as the store cares.
@@ -77,7 +77,7 @@ const (
 	unstoredRole // system and developer: never stored
 )
 
-// roleOf returns the role that the member role, nil where there is none, tells.
+// roleOf returns the role in raw, the value of the member role, nil where there is none.
 func roleOf(raw []byte) role {
 	switch {
 	case pyjson.KeyIs(raw, "user"):

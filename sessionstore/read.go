@@ -25,15 +25,15 @@ type file struct {
 
 	barred bool // it is bad because it is no regular file, leads out of the sessions directory or may not be read
 
-	// unread is why the system did not let the file be read, which may be sound:
-	// nothing may be written in its place. Nil: it was read, or is no file.
+	// unread is the reason why the system did not let the file be read, which may be
+	// sound: nothing may be written in its place. Nil: it was read, or is no file.
 	unread error
 }
 
 func (f *file) sound() bool { return f.found && f.bad == nil }
 
-// readFile reads the file name of dir. For those who read only, a file that
-// cannot be read is damaged.
+// readFile reads the file name of dir. For callers that only read, a file that cannot be
+// read is damaged.
 func readFile(dir *sessiondir.Dir, name string) file {
 	f := file{name: name, path: dir.Path(name), found: true}
 	data, stamp, err := dir.Read(name)
@@ -50,8 +50,8 @@ func readFile(dir *sessiondir.Dir, name string) file {
 	return f
 }
 
-// barred returns why one of the files that a session is read from could not be
-// read at all. unread is the reason where it is none of them.
+// barred returns the reason why one of files, the files of a session, could not be read
+// at all, or unread if that is true of none.
 func barred(unread error, files ...*file) error {
 	for _, f := range files {
 		if f.barred {
@@ -69,10 +69,9 @@ func refusedBySystem(err error) bool {
 		errors.As(err, &errno) && errno != syscall.ELOOP && errno != syscall.ENXIO && !errors.Is(err, vfs.ErrNotRegular)
 }
 
-// noBackup reports whether the backup, which is older, must not stand in for a
-// file that could not be read: the process or the system lacks what every read
-// needs, the file is too large for the program, or another program does not share
-// it.
+// noBackup reports whether err forbids reading the backup, which is older, in place of a
+// file that could not be read: the process or the system lacks a resource that every read
+// needs, the file is too large for the program, or another program does not share it.
 func noBackup(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
 		errors.Is(err, syscall.EINTR) || errors.Is(err, limits.ErrTooLarge) || errors.Is(err, vfs.ErrInUse)
@@ -120,11 +119,11 @@ func (f *file) parseMetadata() Metadata {
 //	its time: Python's save([]), which copies first   on purpose
 //	else                                              by chance
 //
-// The last but one line holds where the file system tells when a file got its
-// name. This library gives a file its time some milliseconds before the
-// backup gets its name.
+// The last but one line holds where the file system records the time at which a file got
+// its name. This library gives a file its time some milliseconds before the backup gets
+// its name.
 //
-// With an error the first two lines could not be told, and the others decided.
+// With an error the first two lines could not be decided, and the others decided.
 func emptyByChance(dir *sessiondir.Dir, main, backup *file, md Metadata) (bool, error) {
 	meant, err := dir.MeantEmpty(main.stamp)
 	if meant {
@@ -143,17 +142,16 @@ func emptyByChance(dir *sessiondir.Dir, main, backup *file, md Metadata) (bool, 
 
 var errEmptied = errors.New("the file is empty, but nobody emptied it on purpose")
 
-// How long an empty transcript is looked at again, and how old its emptiness
-// may be for that: an old tool that opened it before it was replaced may have
-// emptied it for an instant.
+// How long an empty transcript is read again, and how old its emptiness may be for that:
+// an old tool that opened it before it was replaced may have emptied it for an instant.
 const (
 	emptyRecent = 2 * time.Second
 	emptyLimit  = 200 * time.Millisecond
 	emptyPause  = 5 * time.Millisecond
 )
 
-// readMain reads the transcript. One that was emptied just now, without the
-// sign that this was meant, beside a backup that is not empty, is read again
+// readMain reads the transcript. If the transcript was emptied just now, beside a backup
+// that is not empty and without the sign that this was meant, readMain reads it again
 // until it has content or some time has passed.
 func readMain(dir *sessiondir.Dir) file {
 	f := readFile(dir, sessiondir.Transcript)
@@ -178,8 +176,8 @@ func emptiedNow(dir *sessiondir.Dir, f *file) bool {
 	return err == nil && backup.Size > 0
 }
 
-// rewound reports whether the session was rewound at the time of its backup
-// or later. The rewinding tools tell when in the name of the copy they keep.
+// rewound reports whether the session was rewound at the time of its backup or later. The
+// rewinding tools put the time into the name of the copy that they keep.
 func rewound(dir *sessiondir.Dir, backup time.Time) (bool, error) {
 	names, err := dir.Names()
 	if err != nil {

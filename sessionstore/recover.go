@@ -10,29 +10,29 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// Recovery tells that a backup was read because the file itself is damaged.
+// Recovery reports that a backup was read because the file itself is damaged.
 type Recovery struct {
 	Path   string // the damaged file
-	From   string // what was read instead
+	From   string // the file that was read instead
 	Kept   string // where the next save puts the damaged bytes; empty: there are none
-	Beyond int    // messages that the damaged file holds whole after those that were read; [Store.Salvage] brings them back
+	Beyond int    // number of whole messages of the damaged file after the messages that were read; [Store.Salvage] brings them back
 	Reason error
 }
 
-// transcript is the conversation as it was read, with what was wrong.
+// transcript is the conversation as it was read, with the faults of its files.
 type transcript struct {
 	main, backup  file
 	from          origin
 	rows          []Message
 	appendPending bool // a newer Python tool is appending, so main was not read
 	recovered     *Recovery
-	damage        error             // both are damaged: rows are what could be read
-	gone          bool              // damage is that both are missing; see [transcript.missing]
-	unread        error             // why the system did not let a file be read that decides; see [file]
+	damage        error             // both are damaged: rows are the readable ones
+	gone          bool              // damage means that both are missing; see [transcript.missing]
+	unread        error             // the reason why the system did not let a decisive file be read; see [file]
 	cached        *cachedTranscript // nil unless main is sound and was read
 }
 
-// origin tells which file was read: main or its backup.
+// origin names the file that was read: main or its backup.
 type origin uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	fromBackup
 )
 
-// revision identifies what was read.
+// revision identifies the content that was read.
 func (t *transcript) revision() Revision {
 	switch {
 	case t.cached != nil:
@@ -57,9 +57,9 @@ func (t *transcript) revision() Revision {
 // readTranscript reads the transcript with the reference's recovery: the
 // backup is read when the file is damaged or missing. It is also read
 //   - while a newer Python tool's marker is there,
-//   - when the file is empty and nobody meant that; see [emptyByChance].
+//   - when the file is empty and was not emptied on purpose; see [emptyByChance].
 //
-// Where nothing may stand in for a file, see [noBackup], it is an error.
+// Where nothing may replace a file, see [noBackup], unread is the error.
 func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
 	t := readEither(dir, md)
 	t.unread = cmp.Or(t.unread, t.main.unread, t.backup.unread)
@@ -72,8 +72,7 @@ func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
 	return t
 }
 
-// readEither is readTranscript, whatever the reason is for which a file could
-// not be read.
+// readEither is readTranscript without regard to the reason why a file could not be read.
 func readEither(dir *sessiondir.Dir, md Metadata) transcript {
 	pending, err := appendPending(dir)
 	if err != nil {
@@ -108,8 +107,8 @@ func readEither(dir *sessiondir.Dir, md Metadata) transcript {
 	return t
 }
 
-// readEmpty uses rows, those of the backup, if the file is empty by chance. When
-// that cannot be told, nothing may be written.
+// readEmpty uses rows, the messages of the backup, if the file is empty by chance. When
+// readEmpty cannot decide this, nothing may be written.
 func (t *transcript) readEmpty(dir *sessiondir.Dir, rows []Message, md Metadata) {
 	if !t.backup.sound() || len(rows) == 0 {
 		return
@@ -123,8 +122,8 @@ func (t *transcript) readEmpty(dir *sessiondir.Dir, rows []Message, md Metadata)
 	}
 }
 
-// appendPending reports whether the marker of a newer Python tool's append is
-// there. Anything with the marker's name counts, whatever it holds.
+// appendPending reports whether the marker of a newer Python tool's append exists.
+// Anything with the marker's name counts, whatever it holds.
 func appendPending(dir *sessiondir.Dir) (bool, error) {
 	_, err := dir.Stat(sessiondir.Marker)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,8 +195,8 @@ func asError(err *CorruptError) error {
 	return err
 }
 
-// joinRecovery returns first, or second when first is nil. Of two it joins the
-// reasons.
+// joinRecovery returns first, or second when first is nil. If both are given, it joins
+// their reasons.
 func joinRecovery(first, second *Recovery) *Recovery {
 	switch {
 	case first == nil:
@@ -210,13 +209,13 @@ func joinRecovery(first, second *Recovery) *Recovery {
 	return &both
 }
 
-// A transcript that is not there, though the metadata counts turns, was taken away: a
+// A transcript that does not exist, though the metadata counts turns, was taken away: a
 // program that copies folders to other devices has put a placeholder or the other
-// device's version in its place, or somebody removed it.
+// device's version in its place, or a user removed it.
 var errMissing = errors.New("the file and its backup are missing, but the metadata counts turns")
 
-// missing returns the error for a transcript of which nothing is there, nil where
-// there may never have been one.
+// missing returns the error for a transcript without any file, nil where there may never
+// have been one.
 func (t *transcript) missing(md Metadata) error {
 	if turns, _ := md.Int("turn_count"); t.from != fromNothing || t.damage != nil || turns <= 0 {
 		return nil

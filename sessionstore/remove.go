@@ -10,13 +10,13 @@ import (
 // DefaultCleanupDays is the age at which the reference removes sessions.
 const DefaultCleanupDays = 30
 
-// maxDays is more than there are since the year 1, and few enough to count
-// back from any time.
+// maxDays is more than the days since the year 1, and few enough to count back from any
+// time.
 const maxDays = 999_999_999
 
-// Delete removes a session with all its files. It vanishes at once and whole. What says
-// who ran it goes, too; the lock of the newer Python tools stays.
-// A symlink to a session elsewhere is not removed.
+// Delete removes a session with all its files. It vanishes at once and whole. The records
+// of its owner go, too; the lock of the newer Python tools stays. A symlink to a session
+// elsewhere is not removed.
 func (st *Store) Delete(ctx context.Context, id string) error {
 	return st.remove(ctx, "delete", id)
 }
@@ -60,11 +60,11 @@ func (st *Store) beginRemoval(ctx context.Context, op, id string) (*transaction,
 	return tx, nil
 }
 
-// Cleanup removes the sessions, sub-sessions too, whose directory was last
-// modified more than so many days ago (the reference's default is
-// [DefaultCleanupDays]), and returns how many. A session that cannot be removed
-// is logged and stays; a symlink is never removed. When the sessions directory
-// was moved or removed there is nothing to remove, and no error.
+// Cleanup removes the sessions, sub-sessions too, whose directory was last modified more
+// than so many days ago (the reference's default is [DefaultCleanupDays]), and returns
+// their number. A session that cannot be removed is logged and stays; a symlink is never
+// removed. When the sessions directory was moved or removed there is nothing to remove,
+// and no error.
 func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if days < 0 {
 		return 0, limits.Reference(nil, "days must be non-negative")

@@ -12,9 +12,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// writeRows writes rows as the whole transcript in the place of t. A nil t means
-// that no former transcript needs a backup. The error is one of [overtaken] when
-// another writer came between.
+// writeRows writes rows as the whole transcript in place of t. A nil t means that no
+// former transcript needs a backup. The error is one of [overtaken] when another writer
+// came between.
 func (tx *transaction) writeRows(t *transcript, rows []Message) error {
 	tx.dir.Sweep()
 	c := &cachedTranscript{rows: rows[:len(rows):len(rows)], ended: true, epoch: newEpoch()}
@@ -86,8 +86,8 @@ func (tx *transaction) putWritten(c *cachedTranscript, set time.Time, done commi
 	return nil
 }
 
-// writtenBefore is how far a transcript's time of change lies before the moment
-// at which it gets its name: longer than a step of a file system's clock. See
+// writtenBefore is the distance between a transcript's time of change and the later
+// moment at which it gets its name: longer than a step of a file system's clock. See
 // [emptyByChance], which compares the two.
 const writtenBefore = 20 * time.Millisecond
 
@@ -141,10 +141,9 @@ func (tx *transaction) putAppended(was, c *cachedTranscript, set time.Time, done
 	return err
 }
 
-// syncName syncs the name of the transcript c unless this store has done so. Another
-// writer may have given it that name, and have been killed before it synced it. Then
-// the disk may still have the name lead to the file that the append is about to
-// write.
+// syncName syncs the name of the transcript c unless this store has synced it. Another
+// writer may have given it that name, and have been killed before it synced it. Then the
+// disk may still have the name lead to the file that the append is about to write.
 func (tx *transaction) syncName(c *cachedTranscript) error {
 	if !tx.sync() || tx.s.nameSynced.Same(c.main) {
 		return nil
@@ -169,8 +168,8 @@ func lines(rows []Message) []byte {
 	return out
 }
 
-// rewriteExtended writes the transcript t anew, byte for byte, with tail, the
-// lines of rows, at its end. What it was becomes the backup.
+// rewriteExtended writes the transcript t anew, byte for byte, with tail, the lines of
+// rows, at its end. The former transcript becomes the backup.
 func (tx *transaction) rewriteExtended(t *transcript, rows []Message, tail []byte) error {
 	c := t.cached
 	if !c.ended {
@@ -207,7 +206,7 @@ func (tx *transaction) copyExtended(out io.Writer, c *cachedTranscript, tail []b
 		return joinErrors(commit.ErrOvertaken, src.Close())
 	}
 	_, err = io.CopyN(out, src, c.size)
-	if errors.Is(err, io.EOF) { // it was cut meanwhile
+	if errors.Is(err, io.EOF) { // it was truncated in between
 		err = commit.ErrOvertaken
 	}
 	if err := joinErrors(err, src.Close()); err != nil {
@@ -217,18 +216,18 @@ func (tx *transaction) copyExtended(out io.Writer, c *cachedTranscript, tail []b
 	return err
 }
 
-// errDisplaced tells that this call displaced a file of another writer that takes
-// no lock: that writer had given the name to its own file just before this call
-// did. The other writer's file is the backup now.
+// errDisplaced is returned when this call displaced a file of another writer that takes
+// no lock: that writer gave the name to its own file just before this call. The other
+// writer's file is the backup now.
 var errDisplaced = errors.New("another writer's file became the backup")
 
-// overtaken reports whether err tells that another writer came between.
+// overtaken reports whether err means that another writer came between.
 func overtaken(err error) bool {
 	return errors.Is(err, commit.ErrOvertaken) || errors.Is(err, commit.ErrOverwritten) || errors.Is(err, errDisplaced)
 }
 
-// maxRetries is how often a write begins anew because a writer that takes no
-// lock came between.
+// maxRetries is the number of times that a write begins anew because a writer that takes
+// no lock came between.
 const maxRetries = 20
 
 // displacedFile returns the displaced file of name, which is its backup now, and
@@ -309,8 +308,8 @@ func (tx *transaction) quarantineMain(main *file) error {
 	return tx.quarantined(main, name, err)
 }
 
-// quarantined notes and logs that f has another name now, unless err tells
-// that it does not.
+// quarantined returns err, the error of the renaming of f, or notes and logs that f has
+// another name now.
 func (tx *transaction) quarantined(f *file, name string, err error) error {
 	if err != nil {
 		return fmt.Errorf("put damaged %s aside: %w", f.name, err)

@@ -10,11 +10,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// chunkSize is how much of a transcript is worth a goroutine of its own.
+// chunkSize is the size of a part of a transcript that is worth a goroutine of its own.
 const chunkSize = 1 << 20
 
-// parseRows returns the messages of f that can be read, and marks f damaged
-// by the first line that cannot. Large files are parsed in chunks at once.
+// parseRows returns the messages of f that can be read, and marks f damaged by the first
+// line that cannot be read. Large files are parsed in chunks at once.
 func (f *file) parseRows() []Message {
 	chunks := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/chunkSize))
 	var wait sync.WaitGroup
@@ -46,7 +46,7 @@ type chunk struct {
 	at    int64 // where it begins
 	lines int
 	rows  []Message
-	bad   *CorruptError // of the first line that is none, by its number in the chunk and without the path
+	bad   *CorruptError // of the first bad line, by its number in the chunk and without the path
 }
 
 // split divides data into about n chunks at ends of lines, and into one where n
@@ -93,7 +93,7 @@ func (c *chunk) parse() {
 
 // lineReader reads messages out of lines. The zero lineReader is ready.
 type lineReader struct {
-	spans []pyjson.Span // memory for those of a row
+	spans []pyjson.Span // memory for the spans of a row
 }
 
 // parse hands the message of a line to keep; a blank line has none. A line that
@@ -103,7 +103,7 @@ func (r *lineReader) parse(line jsonl.Line, keep func(message)) error {
 	return jsonl.ReadRows(line, func(raw []byte) error { return r.row(raw, keep) })
 }
 
-// row is parse for what is not split.
+// row parses a line that needs no splitting.
 func (r *lineReader) row(raw []byte, keep func(message)) error {
 	row := pyjson.TrimSpace(raw)
 	if len(row) == 0 {

@@ -11,8 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// SalvageReport tells what [Store.Salvage] did, and what else could be brought
-// back.
+// SalvageReport is the result of [Store.Salvage], with further files that it found.
 type SalvageReport struct {
 	Rows  int           // messages that became part of the transcript; 0: nothing was written
 	From  string        // the damaged file that holds them; empty when Rows is 0
@@ -20,32 +19,31 @@ type SalvageReport struct {
 	Forks []SalvageFork // files whose messages only fit into a session of their own, newest first
 }
 
-// Salvage makes messages part of the transcript that stand whole in a damaged
-// file, but not in what [Store.Load] returns: a torn last line costs that line,
-// while Load falls back to the backup, which may be a whole save behind.
+// Salvage adds to the transcript whole messages of a damaged file that [Store.Load] does
+// not return: a torn last line costs that line, while Load falls back to the backup,
+// which may be a whole save behind.
 //
-// Salvage looks at the damaged transcript.jsonl itself, and at those that saves
-// have put aside as transcript.jsonl.damaged-<time>, newest first. The first
-// that continues the transcript is taken: its messages begin with all of the
-// transcript's. What follows them is added in its order. Lines that cannot be
-// read, or hold no JSON object, are left out, wherever they stand. A file does
-// not continue the transcript when a message in it differs or is unreadable at
-// a place where the transcript has one, or when the transcript was shortened
-// since the file was put aside. When both transcript.jsonl and its backup are
-// damaged there is no transcript to continue. The report then offers the file
-// as a fork, if it has messages that the transcript lacks. So it does with another
-// device's version of the transcript, which a program that copies folders left beside
-// it. The report of a session that lost nothing is the zero SalvageReport.
+// Salvage looks at the damaged transcript.jsonl itself, and at the files that saves have
+// put aside as transcript.jsonl.damaged-<time>, newest first. It takes the first that
+// continues the transcript: its messages begin with all messages of the transcript. The
+// messages after them are added in their order. Lines that cannot be read, or hold no
+// JSON object, are left out, wherever they are. A file does not continue the transcript
+// when a message in it differs or is unreadable at a place where the transcript has one,
+// or when the transcript was shortened since the file was put aside. When both
+// transcript.jsonl and its backup are damaged there is no transcript to continue. The
+// report then offers the file as a fork, if it has messages that the transcript lacks. It
+// also offers another device's version of the transcript, which a program that copies
+// folders left beside it. The report of a session that lost nothing is the zero
+// SalvageReport.
 //
-// When Salvage returns nil, the transcript is as durable as after
-// [Store.Append]. No damaged byte goes away: a damaged transcript.jsonl is put
-// aside. The transcript as it was is kept as
-// transcript.jsonl.bak-pre-salvage-<time>, which Undo of package slice brings
+// When Salvage returns nil, the transcript is as durable as after [Store.Append]. No
+// damaged byte goes away: a damaged transcript.jsonl is put aside. The former transcript
+// is kept as transcript.jsonl.bak-pre-salvage-<time>, which Undo of package slice brings
 // back. Metadata stays as it is.
 //
-// While the marker of another tool's append stands, or was left by one that was
-// killed, Salvage fails and changes nothing; the next save clears the marker.
-// The error Is [ErrConflict] when another writer came between.
+// While there is a marker of another tool's append, also of an append that was killed,
+// Salvage fails and changes nothing; the next save clears the marker. The error Is
+// [ErrConflict] when another writer came between.
 func (st *Store) Salvage(ctx context.Context, id string) (report SalvageReport, err error) {
 	tx, err := st.begin(ctx, "salvage", id, owns)
 	if err != nil {
@@ -73,7 +71,7 @@ func (tx *transaction) salvage() (SalvageReport, error) {
 	if err != nil {
 		return SalvageReport{}, err
 	}
-	if t.damage != nil { // the messages of t are no transcript, but what is left of one
+	if t.damage != nil { // the messages of t are only the rest of a transcript
 		return SalvageReport{Forks: forks(found, nil)}, nil
 	}
 	at, err := tx.continued(t, found)
@@ -110,8 +108,8 @@ func (tx *transaction) continued(t *transcript, found []damagedFile) (int, error
 	return -1, nil
 }
 
-// continues reports whether the messages of k begin with those of t and go on,
-// and t was not shortened since k was the transcript.
+// continues reports whether the messages of k begin with the messages of t and go on, and
+// t was not shortened since k was the transcript.
 func (tx *transaction) continues(t *transcript, k *damagedFile) (bool, error) {
 	switch {
 	case k.sound || len(rowsBeyond(k.rows, t.rows)) == 0:
@@ -124,14 +122,14 @@ func (tx *transaction) continues(t *transcript, k *damagedFile) (bool, error) {
 	if shortened, err := rewound(tx.dir, k.at); shortened || err != nil {
 		return false, err
 	}
-	// A save of fewer messages leaves those that it took away in the backup.
+	// A save of fewer messages leaves the removed messages in the backup.
 	backup := readFile(tx.dir, sessiondir.Backup(sessiondir.Transcript))
 	before := backup.parseRows()
 	return !backup.sound() || len(before) <= len(t.rows), nil
 }
 
-// addSalvaged adds more to the transcript t. It returns the path of a copy that it
-// keeps of t.
+// addSalvaged adds more to the transcript t. It keeps a copy of t, and returns the path
+// of the copy.
 func (tx *transaction) addSalvaged(t *transcript, more []Message) (kept string, err error) {
 	name, err := tx.keepCopy(sessiondir.LabelSalvage, t)
 	if err != nil {
@@ -151,9 +149,8 @@ func (tx *transaction) addSalvaged(t *transcript, more []Message) (kept string, 
 	return tx.dir.Path(name), nil
 }
 
-// keepCopy copies the file that t was read from to a name of its own, in the
-// form that the reference's tools use, and makes the copy durable if the store
-// promises that.
+// keepCopy copies the file that t was read from to a name of its own, in the form that
+// the reference's tools use, and makes the copy durable if the store is durable.
 func (tx *transaction) keepCopy(label string, t *transcript) (name string, err error) {
 	suffix, err := tx.dir.KeptSuffix(label, tx.st.opts.Now())
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// A write that changes a file makes what stood there the backup. A write that
-// changes nothing has no former state to keep. It makes sure instead that there
-// is a sound backup, as the reference has one after every save: a session that
-// is saved twice survives damage to its files.
+// A write that changes a file makes its former state the backup. A write that changes
+// nothing has no former state to keep. It makes sure instead that there is a sound
+// backup, as the reference has one after every save: a session that is saved twice
+// survives damage to its files.
 
 // ensureBackups makes sure that the transcript and the metadata meta have sound
 // backups, unless this call wrote anything.
@@ -47,7 +47,7 @@ func (tx *transaction) ensureTranscriptBackup() error {
 	}
 	now, err := tx.dir.Stat(sessiondir.Backup(sessiondir.Transcript))
 	if err == nil && now.Same(c.backup) && now.Size > 0 {
-		return nil // this store made it, of what the transcript was before
+		return nil // this store made it, from the former transcript
 	}
 	main := file{name: sessiondir.Transcript, path: tx.dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
 	return tx.ensureBackup(&main, &tx.s.backups.transcript, func(f *file) bool {
@@ -56,9 +56,8 @@ func (tx *transaction) ensureTranscriptBackup() error {
 	})
 }
 
-// ensureBackup makes a copy of main its backup if the backup is missing or
-// damaged. It does not read the backup again when that is still seen, the one
-// last found sound.
+// ensureBackup makes a copy of main its backup if the backup is missing or damaged. It
+// does not read the backup again when the backup is still seen, the last one found sound.
 func (tx *transaction) ensureBackup(main *file, seen *soundBackup, sound func(*file) bool) error {
 	name := sessiondir.Backup(main.name)
 	now, err := tx.dir.Stat(name)
@@ -82,9 +81,9 @@ func (tx *transaction) ensureBackup(main *file, seen *soundBackup, sound func(*f
 	return nil
 }
 
-// copyToBackup makes a copy of main its backup: a file of its own, which gets
-// its name when it is complete. Where another writer has changed main, nothing
-// happens: that writer has backed it up.
+// copyToBackup makes a copy of main its backup: a file of its own, which gets its name
+// when it is complete. If another writer has changed main, copyToBackup does nothing:
+// that writer has backed it up.
 func (tx *transaction) copyToBackup(main *file) error {
 	err := tx.dir.Replace(sessiondir.Backup(main.name), tx.sync(), main.stamp.Mtime, func(out io.Writer) error {
 		src, at, err := tx.dir.Open(main.name)
@@ -95,7 +94,7 @@ func (tx *transaction) copyToBackup(main *file) error {
 			return errors.Join(commit.ErrOvertaken, src.Close())
 		}
 		_, err = io.CopyN(out, src, at.Size)
-		if errors.Is(err, io.EOF) { // it was cut meanwhile
+		if errors.Is(err, io.EOF) { // it was truncated in between
 			err = commit.ErrOvertaken
 		}
 		return errors.Join(err, src.Close())
@@ -107,9 +106,9 @@ func (tx *transaction) copyToBackup(main *file) error {
 	return err
 }
 
-// Replace makes messages the transcript, if it still is the one of revision
-// old; else the error Is [ErrConflict] and nothing changes. What was replaced
-// becomes the backup. Metadata stays as it is.
+// Replace makes messages the transcript, if its revision still is old; else the error Is
+// [ErrConflict] and nothing changes. The former transcript becomes the backup. Metadata
+// stays as it is.
 func (st *Store) Replace(ctx context.Context, id string, old Revision, messages []Message) (now Revision, err error) {
 	tx, err := st.begin(ctx, "replace transcript of", id, owns)
 	if err != nil {
@@ -160,34 +159,32 @@ func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
 	return t.revision(), nil
 }
 
-// Save makes transcript and md the state of the session, which is made when
-// there is none. What stood there becomes the backup.
+// Save makes transcript and md the state of the session, which is made when there is
+// none. The former state becomes the backup.
 //
-// A transcript that extends the one on disk costs its new messages only; any
-// other is written whole. Messages with role system or developer are not
-// stored. Of metadata, members that only the disk has stay
-// ([Store.UpdateMetadata] removes them), and the disk decides name,
-// description and what belongs to them; values of secret keys are stored as
-// "[REDACTED]". What is equal to the disk is not written; a save that changes
-// nothing makes a backup where there is no sound one. The zero Metadata
-// gives a new session session_id, created, bundle, model, turn_count and
-// working_dir; any other is stored as it is.
+// A transcript that extends the one on disk costs its new messages only; any other is
+// written whole. Messages with role system or developer are not stored. Of metadata,
+// members that only the disk has stay ([Store.UpdateMetadata] removes them), and the disk
+// decides name, description and the members about them; values of secret keys are stored
+// as "[REDACTED]". Content that is equal to the disk is not written; a save that changes
+// nothing makes a backup where there is no sound one. The zero Metadata gives a new
+// session session_id, created, bundle, model, turn_count and working_dir; any other
+// metadata is stored as it is.
 //
-// A transcript that begins with the last messages on disk, but not with the first,
-// is a window of a session that went on. Save refuses it with [ErrWindow] and writes
-// nothing if a person wrote one of the messages that would go. [Store.Append] adds
-// the new messages; [Store.Replace], with the revision, drops the old ones.
+// A transcript that begins with the last messages on disk, but not with the first, is a
+// window of a session that went on. Save refuses it with [ErrWindow] and writes nothing
+// if a person wrote one of the messages that would be lost. [Store.Append] adds the new
+// messages; [Store.Replace], with the revision, drops the old ones.
 //
-// The last writer wins, as in the reference: rows that another process wrote
-// and transcript does not have are gone from the transcript, and stand in the
-// backup until the next save. [Store.Append] and [Store.Replace] lose nothing:
-// use them where several processes write one session. A damaged file
-// is kept aside as <name>.damaged-<time of its last change> and never becomes
-// a backup. A file that the system does not let be read may be whole: every call
-// that would write in its place fails then and changes nothing. Beside a program
-// that takes no lock, a call that writes begins anew up to 20 times; then the error
-// Is [ErrConflict]. ctx is honoured until the first file changes its name. After an
-// error either state may stand, whole.
+// The last writer wins, as in the reference: messages that another process wrote and
+// transcript does not have are gone from the transcript, and stay in the backup until the
+// next save. [Store.Append] and [Store.Replace] lose nothing: use them where several
+// processes write one session. A damaged file is kept aside as <name>.damaged-<time of
+// its last change> and never becomes a backup. A file that the system does not let be
+// read may be whole: every call that would write in its place fails then and changes
+// nothing. Beside a program that takes no lock, a call that writes begins anew up to 20
+// times; then the error Is [ErrConflict]. ctx is honoured until the first file changes
+// its name. After an error the session has either the old state or the new one, whole.
 func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) (err error) {
 	tx, err := st.begin(ctx, "save", id, owns|creates)
 	if err != nil {
@@ -244,10 +241,10 @@ func (st *Store) mergeEdit(md Metadata) func(disk *metadataFile) ([]byte, error)
 	}
 }
 
-// Create makes a new session with an empty transcript and md, which gets what
-// it lacks of session_id, created, bundle, model, turn_count and working_dir.
-// The error Is fs.ErrExist when there is one already. A directory in which
-// nothing was saved yet does not count as one.
+// Create makes a new session with an empty transcript and md. It adds the missing ones of
+// session_id, created, bundle, model, turn_count and working_dir. The error Is
+// fs.ErrExist when the session exists already. A directory in which nothing was saved yet
+// does not count as a session.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) (err error) {
 	tx, err := st.begin(ctx, "create", id, owns|creates)
 	if err != nil {
@@ -276,8 +273,8 @@ func (tx *transaction) create(md Metadata) error {
 
 var errExists = limits.Errorf(fs.ErrExist, "the session exists already")
 
-// vacant reports whether nothing has been saved in the directory: it is what
-// a failed Create leaves, or holds another tool's events alone.
+// vacant reports whether nothing has been saved in the directory: a failed Create left
+// it, or it holds only another tool's events.
 func (tx *transaction) vacant() bool {
 	meta := tx.metadata()
 	if !meta.missing() || tx.has(sessiondir.Backup(sessiondir.Transcript)) {
@@ -287,8 +284,9 @@ func (tx *transaction) vacant() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && at.Size == 0
 }
 
-// saveOver makes want the transcript in the place of t, and of what another
-// writer leaves meanwhile. What that wrote just before is the backup then.
+// saveOver makes want the transcript in place of t, and of the transcript that another
+// writer leaves in between. If that writer wrote just before, its transcript becomes the
+// backup.
 func (tx *transaction) saveOver(t *transcript, want []Message) error {
 	for try := 0; ; try++ {
 		if err := tx.refuseWindow(t, want); err != nil {

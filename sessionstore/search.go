@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// Sought is what [Store.Search] looks for.
+// Sought is the text or expression that [Store.Search] looks for.
 type Sought struct {
 	Text   string         // in upper or lower case
-	Regexp *regexp.Regexp // in the place of Text; nil: Text is looked for
-	Tools  bool           // the calls of tools and their results are looked at, too
-	Each   int            // so many messages of a session are found; 0: all
+	Regexp *regexp.Regexp // in place of Text; nil: Text is looked for
+	Tools  bool           // the calls of tools and their results are searched, too
+	Each   int            // the most messages to find in a session; 0: all
 }
 
-// Hit is a message in which something was found.
+// Hit is a message with a match.
 type Hit struct {
 	Message int // its number, from 1
-	Turn    int // the turn that it is of, from 1; 0: it comes before the first
+	Turn    int // the number of its turn, from 1; 0: it comes before the first turn
 	Role    string
 
-	// What was found first in the message, up to 500 bytes of it, and up to 60 bytes of
-	// text on each side. No character is cut. An ellipsis replaces more text there.
+	// The first match in the message, up to 500 bytes of it, and up to 60 bytes of text
+	// on each side. No character is cut. An ellipsis replaces more text there.
 	Before, Text, After string
 }
 
@@ -32,9 +32,9 @@ const (
 	aroundBytes = 60
 )
 
-// Search yields the messages of a session in which what is sought is found, in their
-// order. It looks at what people and models wrote, each text by itself, and reads the
-// session as [Store.Messages] does. The error comes last.
+// Search yields the messages of a session that match sought, in their order. It looks at
+// the texts of people and models, each text by itself, and reads the session as
+// [Store.Messages] does. The error comes last.
 func (st *Store) Search(ctx context.Context, id string, sought Sought) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		err := st.admit(ctx)
@@ -66,7 +66,7 @@ func (st *Store) Search(ctx context.Context, id string, sought Sought) iter.Seq2
 	}
 }
 
-// pattern returns the expression that is looked for.
+// pattern returns the expression to look for.
 func (s *Sought) pattern() (*regexp.Regexp, error) {
 	switch {
 	case s.Regexp != nil:
@@ -77,7 +77,7 @@ func (s *Sought) pattern() (*regexp.Regexp, error) {
 	return regexp.Compile("(?i)" + regexp.QuoteMeta(s.Text))
 }
 
-// in reports whether pattern is found in the message, and notes in h where.
+// in reports whether the message matches pattern, and notes the match in h.
 func (s *Sought) in(m Message, pattern *regexp.Regexp, h *Hit) bool {
 	h.Role = m.Role()
 	if (s.Tools || h.Role != "tool") && h.found(m.Content(), pattern) {
@@ -94,7 +94,7 @@ func (s *Sought) in(m Message, pattern *regexp.Regexp, h *Hit) bool {
 	return false
 }
 
-// found notes the first place in text where pattern is found.
+// found notes the first match of pattern in text, and reports whether there is one.
 func (h *Hit) found(text string, pattern *regexp.Regexp) bool {
 	at := pattern.FindStringIndex(text)
 	if at == nil || at[0] == at[1] {

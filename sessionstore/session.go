@@ -9,18 +9,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
-// session is a store's entry for one session: what the calls under way share,
-// and what earlier calls read or wrote. [sessionCache] decides how long it stays.
+// session is a store's entry for one session: the state that the calls under way share,
+// and the content that earlier calls read or wrote. [sessionCache] decides how long it
+// stays.
 type session struct {
 	id    string
-	calls int // how many are under way; guarded by the cache
+	calls int // the number of calls under way; guarded by the cache
 
-	gate chan struct{} // holds a token while a call writes; guards what follows, up to the queue
+	gate chan struct{} // holds a token while a call writes; guards the fields below, up to the queue
 
 	state *ownership.State // nil while no call writes
 	owner *ownerPlace      // nil: not looked up yet
 
-	// What this store has synced. A store that does not know syncs once more.
+	// The state that this store has synced. A store that does not know it syncs once
+	// more.
 	parentSynced sessiondir.Stamp // the directory, under its name
 	nameSynced   sessiondir.Stamp // the transcript, under its name; zero: not known
 
@@ -30,7 +32,7 @@ type session struct {
 
 	appends appendQueue // calls of Append that wait for the gate
 
-	mu            sync.Mutex // guards what follows
+	mu            sync.Mutex // guards the fields below
 	cached        *cachedTranscript
 	meta          *metadataFile // as last read or written, sound
 	metaCheckedAt time.Time
@@ -54,8 +56,7 @@ func (s *session) putTranscript(c *cachedTranscript) {
 	s.mu.Unlock()
 }
 
-// putPlaces caches the places behind the messages of c, unless c is no longer
-// what is cached.
+// putPlaces caches the places behind the messages of c, unless c is no longer cached.
 func (s *session) putPlaces(c *cachedTranscript, places []index.Place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,21 +85,21 @@ func (s *session) invalidate() {
 	s.mu.Unlock()
 }
 
-// What a session costs in memory beside the bytes of files.
+// The memory of a session beside the bytes of files.
 const (
 	sessionBytes    = 1024 // the session, with its place in the cache
 	transcriptBytes = 1536 // a cached transcript
 	rowBytes        = 72   // a message of it
-	placeBytes      = 40   // the place behind it, if anybody has asked for those
+	placeBytes      = 40   // the place behind it, if a call has asked for places
 )
 
-// cost is about how many bytes of memory s takes.
+// cost returns about how many bytes of memory s takes.
 func (s *session) cost() int64 {
 	n := sessionBytes + 2*int64(len(s.id)) + s.metaCost
 	if c := s.cached; c != nil {
 		n += transcriptBytes + c.size + rowBytes*int64(cap(c.rows)) + placeBytes*int64(cap(c.places)) + int64(cap(c.end))
 	}
-	return n + n/8 // what the allocator adds
+	return n + n/8 // the overhead of the allocator
 }
 
 // putMetadata caches m if it is sound. at is a time before m was read.
@@ -111,8 +112,8 @@ func (s *session) putMetadata(m metadataFile, at time.Time) {
 	s.mu.Unlock()
 }
 
-// soundBackup tells which backup of a file this store last read and found sound.
-// The zero soundBackup stands for no backup.
+// soundBackup identifies the backup of a file that this store last read and found sound.
+// The zero soundBackup is no backup.
 type soundBackup struct {
 	stamp     sessiondir.Stamp
 	checkedAt time.Time // when the stamp was taken

@@ -14,9 +14,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
-// Cursor is a place between two messages of a transcript. It survives restarts,
-// appends, rewrites, rewinds and repairs; see [Store.Since]. The zero Cursor is
-// the beginning. Cursors can be compared: equal ones are of equal messages.
+// Cursor is a place between two messages of a transcript. It survives restarts, appends,
+// rewrites, rewinds and repairs; see [Store.Since]. The zero Cursor is the beginning.
+// Cursors can be compared: equal cursors have equal messages before them.
 //
 // Its text form, which String and MarshalText return, is at most 1 KiB of
 // letters, digits and ".-_", and empty for the zero Cursor. It holds no content,
@@ -33,8 +33,8 @@ func (c Cursor) String() string { return cursorKind.Format([]byte(c.points)) }
 // MarshalText returns the text form.
 func (c Cursor) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads the text form. It fails on every other text, that of other
-// kinds of cursors too.
+// UnmarshalText reads the text form. It fails on every other text, also on the text of
+// other kinds of cursors.
 func (c *Cursor) UnmarshalText(text []byte) error {
 	body, err := cursorKind.Parse(string(text))
 	if err != nil {
@@ -47,19 +47,19 @@ func (c *Cursor) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// points are the place of a cursor, and the places before it as far as it knows them:
-// the newest first. The beginning is none of them.
+// points are the place of a cursor, and the known places before it: the newest first. The
+// beginning is none of them.
 type points []index.Place
 
-// A cursor keeps its own place and as many as exactly before it. One that an earlier
-// version wrote has more, up to maxPoints.
+// A cursor keeps its own place and as many as exactly before it. A cursor of an earlier
+// version has more, up to maxPoints.
 const (
 	exactly    = 16
 	maxPoints  = 32
 	pointBytes = 17 // at least
 )
 
-// n is how many messages are before the place.
+// n returns the number of messages before the place.
 func (p points) n() int {
 	if len(p) == 0 {
 		return 0
@@ -127,7 +127,8 @@ func (v *View) Cursor(ctx context.Context, n int) (c Cursor, err error) {
 	return c, err
 }
 
-// pointsAt returns the points of the place behind message n, with so many before it.
+// pointsAt returns the points of the place behind message n, with at most as many points
+// before it as before.
 func pointsAt(ctx context.Context, v source, n, before int) (found points, err error) {
 	if n < 1 {
 		return nil, nil
@@ -140,35 +141,34 @@ func pointsAt(ctx context.Context, v source, n, before int) (found points, err e
 	return found, err
 }
 
-// Entry is what [Store.Since] tells: a message, or that messages are void.
+// Entry is an item of [Store.Since]: a message, or the notice that messages are void.
 type Entry struct {
 	N       int     // of the message, counted from 1; 0: there is no message
 	Message Message // with N > 0
-	From    int     // with N == 0: forget messages From and later, what follows replaces them
-	Next    Cursor  // behind all that was told so far; continue here
+	From    int     // with N == 0: forget messages From and later, the next entries replace them
+	Next    Cursor  // behind all entries so far; continue here
 }
 
-// Since yields the messages behind a cursor, each once, also when messages are
-// appended in between and when the program starts anew: the zero Cursor yields
-// all of them, and Next of the last Entry what comes after it. It does not wait
-// for more; [Store.Watch] tells when to ask again.
+// Since yields the messages behind a cursor, each once, also when messages are appended
+// in between and when the program starts anew: the zero Cursor yields all messages, and
+// Next of the last Entry yields the later ones. It does not wait for more; [Store.Watch]
+// reports when to ask again.
 //
-// When messages before the cursor have changed, since the transcript was
-// rewritten, rewound or repaired, an Entry without a message comes first. Its
-// From is the first message that changed, if that is one of the last 16 before
-// the cursor. Else From is 1, since a cursor knows no places further back. What
-// changes and changes back is not told.
+// When messages before the cursor have changed, because the transcript was rewritten,
+// rewound or repaired, an Entry without a message comes first. Its From is the number of
+// the first message that changed, if that is among the last 16 before the cursor. Else
+// From is 1, since a cursor knows no places further back. A change that was undone
+// between two calls is not reported.
 //
-// Messages are chosen and recovered as by [Store.Load]. When some cannot be
-// read, Since yields those that can, and [ErrCorrupt] last. The error Is
-// [ErrNotFound] when the session is gone. An Entry's Next is good even if a
-// later one is an error.
+// Messages are chosen and recovered as by [Store.Load]. When some cannot be read, Since
+// yields the readable ones, and [ErrCorrupt] last. The error Is [ErrNotFound] when the
+// session is gone. An Entry's Next is valid even if a later entry is an error.
 //
-// A transcript that is cached, or larger than 1 MiB, is not parsed again: the
-// index knows the hash of each part of a large one, see [Store.View]. If the
-// file has not changed, or only appends of this library changed it, Since reads
-// only what stands at the cursor and what is new. Otherwise it reads the part
-// that the index knows, compares that with the hashes, and parses what is new.
+// A transcript that is cached, or larger than 1 MiB, is not parsed again: the index has
+// the hash of each part of a large one, see [Store.View]. If the file has not changed, or
+// only appends of this library changed it, Since reads only the message at the cursor and
+// the new messages. Otherwise it reads the indexed part, compares it with the hashes, and
+// parses the new messages.
 func (st *Store) Since(ctx context.Context, id string, c Cursor) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f := &follower{yield: yield}
@@ -182,8 +182,8 @@ func (st *Store) Since(ctx context.Context, id string, c Cursor) iter.Seq2[Entry
 	}
 }
 
-// follow yields what is behind the place of f, of another state of the transcript when
-// a program writes into its file.
+// follow yields the entries behind the place of f. When a program writes into the file,
+// follow begins anew with another state of the transcript.
 func (st *Store) follow(ctx context.Context, id string, f *follower) error {
 	for pass := 1; ; pass++ {
 		v, damage := st.View(ctx, id)
@@ -198,16 +198,16 @@ func (st *Store) follow(ctx context.Context, id string, f *follower) error {
 	}
 }
 
-// errStopped tells that nobody wants more.
+// errStopped is returned when the consumer wants no more entries.
 var errStopped = errors.New("stopped")
 
-// follower yields what is behind a cursor.
+// follower yields the entries behind a cursor.
 type follower struct {
-	at    points // behind what was yielded
+	at    points // behind the yielded entries
 	yield func(Entry, error) bool
 }
 
-// follow yields what is behind the place in v.
+// follow yields the entries behind the place in v.
 func (f *follower) follow(ctx context.Context, v source) error {
 	if err := f.back(ctx, v); err != nil {
 		return err
@@ -225,8 +225,8 @@ func (f *follower) follow(ctx context.Context, v source) error {
 	return joinErrors(stopped, err)
 }
 
-// back goes back to the last place at which v is what it was. With an error, f
-// is where it was.
+// back goes back to the last place at which the messages of v are unchanged. With an
+// error, f stays at its place.
 func (f *follower) back(ctx context.Context, v source) error {
 	messages, _ := v.counts()
 	n := min(f.at.n(), messages)

@@ -8,8 +8,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
-// source is one state of one transcript, of which parts are read. Messages and turns
-// are counted from 1; turn 0 is what comes before the first.
+// source is one state of one transcript, for reading parts of it. Messages and turns are
+// counted from 1; turn 0 holds the messages before the first turn.
 type source interface {
 	counts() (messages, turns int)
 	// read hands the messages of a span to visit until it returns false, each with
@@ -17,8 +17,8 @@ type source interface {
 	read(ctx context.Context, s span, visit func(m Message, at index.Place) bool) error
 }
 
-// span says which messages are read: from the first on that is neither before message
-// row nor before a turn, which both are there, to the end of the turn last.
+// span names the messages to read: from the first message that is neither before message
+// row nor before a turn, both of which must exist, to the end of the turn last.
 type span struct{ row, turn, last int }
 
 // onward is the span from a message to the end.

@@ -24,13 +24,13 @@ func spread(n int, worker func(next func() (int, bool))) {
 	group.Wait()
 }
 
-// maxAhead is how many things of a list are worked on before the first of them
-// is handed out.
+// maxAhead is the number of items of a list that are worked on before the first of them
+// is returned.
 const maxAhead = 256
 
-// portions divides n things into portions that are worked on together: one, two,
-// four and so on, so that whoever wants the first does not wait for many. A portion
-// is no larger than most returns then, and there is none when that is 0.
+// portions divides n items into portions that are worked on together: one, two, four and
+// so on, so that a caller that wants the first does not wait for many. A portion is no
+// larger than the result of most at that time. There are no more portions once that is 0.
 func portions(n int, most func() int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for from, size := 0, 1; from < n; size = min(2*size, maxAhead) {

@@ -19,9 +19,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/watch"
 )
 
-// Store is one sessions directory. Its methods may be called by many
-// goroutines, and many processes may open one directory. The zero Store is one
-// that is closed.
+// Store is one sessions directory. Its methods may be called by many goroutines, and many
+// processes may open one directory. The zero Store is closed.
 type Store struct {
 	base     *sessiondir.Base
 	watchers watch.Group
@@ -35,7 +34,7 @@ type Store struct {
 	closing sync.Once
 	calls   sync.WaitGroup // the admitted ones
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	closed bool
 }
 
@@ -76,7 +75,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 	return st, nil
 }
 
-// given returns st. It panics, with a text that says so, if the caller has none.
+// given returns st. It panics with a clear text if st is nil.
 func (st *Store) given() *Store {
 	if st == nil {
 		panic("sessionstore: nil *Store") // unreachable: every caller has a store
@@ -84,8 +83,7 @@ func (st *Store) given() *Store {
 	return st
 }
 
-// alive returns the error of ctx. It panics, with a text that says so, if the caller
-// has none.
+// alive returns the error of ctx. It panics with a clear text if ctx is nil.
 func alive(ctx context.Context) error {
 	if ctx == nil {
 		panic("sessionstore: nil Context") // unreachable: every caller has a context
@@ -157,9 +155,9 @@ func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
 	return dir, err
 }
 
-// relieved reports whether the caller should try again what failed with err:
-// the process or the system had no descriptor left, and relieved has closed
-// the state directories that it keeps open.
+// relieved reports whether the caller should repeat the operation that failed with err:
+// the process or the system had no descriptor left, and relieved has closed the state
+// directories that it keeps open.
 func (st *Store) relieved(err error) bool {
 	if !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
 		return false
@@ -171,7 +169,7 @@ func (st *Store) relieved(err error) bool {
 	return some
 }
 
-// lockError returns the error of a session's lock as one of this package.
+// lockError returns the error of a session's lock as an error of this package.
 func lockError(ctx context.Context, err error) error {
 	if errors.Is(err, lock.ErrBusy) && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %w", ErrLocked, err)
@@ -182,20 +180,20 @@ func lockError(ctx context.Context, err error) error {
 	return err
 }
 
-// needsSingleWriter says how to write where the file system has no locks.
+// needsSingleWriter adds the advice how to write where the file system has no locks.
 func needsSingleWriter(err error) error {
 	return fmt.Errorf("%w; where no other process writes these sessions, sessionstore.Options.SingleWriter goes on without locks of the system", err)
 }
 
-// maxStates is how many descriptors the state cache holds at most.
+// maxStates is the most descriptors that the state cache holds.
 const maxStates = 64
 
-// stateCache holds the state directories of ownership locks that stay open between
-// writes of their sessions: to check one anew takes longer than the rest of the lock.
-// A write takes the one that it uses out of the cache, so the cache may close what
-// it holds at any time. The zero stateCache is empty.
+// stateCache holds the state directories of ownership locks that stay open between writes
+// of their sessions: to check a directory anew takes longer than the rest of the lock. A
+// write takes its directory out of the cache, so the cache may close its directories at
+// any time. The zero stateCache is empty.
 type stateCache struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	open *cache.LRU[string, *ownership.State]
 }
 
@@ -211,8 +209,8 @@ func (c *stateCache) take(id string) *ownership.State {
 	return &ownership.State{}
 }
 
-// put caches a state directory for the next write of session id. It closes those
-// that were used longest ago when there are more than maxStates descriptors.
+// put caches a state directory for the next write of session id. It closes the least
+// recently used directories when there are more than maxStates descriptors.
 func (c *stateCache) put(id string, state *ownership.State) (err error) {
 	n := state.Descriptors()
 	if n == 0 {
@@ -242,7 +240,7 @@ func (c *stateCache) empty() (some bool, err error) {
 	return some, err
 }
 
-// clock returns when a call begins, if anybody wants to know.
+// clock returns the time, if there is an observer that needs it.
 func (st *Store) clock() time.Time {
 	if st.given().opts.Observer == nil {
 		return time.Time{}
@@ -250,7 +248,7 @@ func (st *Store) clock() time.Time {
 	return time.Now()
 }
 
-// called tells the observer of a call and returns its error.
+// called reports a call to the observer and returns its error.
 func (st *Store) called(ctx context.Context, op, id string, start time.Time, err error) error {
 	if st.opts.Observer != nil {
 		st.opts.Observer.Called(ctx, Call{Op: op, Session: id, Start: start, Err: err})
@@ -258,7 +256,7 @@ func (st *Store) called(ctx context.Context, op, id string, start time.Time, err
 	return err
 }
 
-// changed tells OnChange what was written.
+// changed reports written files to OnChange.
 func (st *Store) changed(id string, op Op, files ...string) {
 	if st.opts.OnChange == nil {
 		return

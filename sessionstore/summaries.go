@@ -16,26 +16,25 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
-// Summaries tells what the sessions are, in the order of Changed: that of
-// [Store.List], but for imported sessions, which Summaries reads ahead of all that
-// changed before their import. The first row is there before any other session is
-// looked at; later rows are made some hundred in advance, on all processors. A session
-// that is removed meanwhile is left out.
+// Summaries yields a summary of each session, in the order of Changed. This is the order
+// of [Store.List], but for imported sessions, which Summaries reads before all sessions
+// that changed before their import. The first row is there before any other session is
+// read; later rows are made some hundred in advance, on all processors. A session that is
+// removed in between is left out.
 //
-// A session that cannot be read hides no other. After all others, Summaries
-// yields one row with an error for each session, up to the last that is shown,
-// whose directory, transcript or metadata cannot be read: there are no rights,
-// something else than a file has the name, a symlink leads out of the directory or
-// nowhere, or the name can be no id. Such a row has ID and Changed alone, and
-// ListOptions.Limit does not count it. An error without an ID comes last and tells
-// why there are no more rows.
+// A session that cannot be read hides no other session. After all others, Summaries
+// yields one row with an error for each session, up to the last that is shown, whose
+// directory, transcript or metadata cannot be read: the process has no rights, the name
+// belongs to something other than a file, a symlink leads out of the directory or
+// nowhere, or the name cannot be an id. Such a row has ID and Changed alone, and
+// ListOptions.Limit does not count it. An error without an ID comes last and is the
+// reason why there are no more rows.
 //
-// On local file systems of Linux, Summaries keeps what it read in an index in
-// the sessions directory, for the owner alone, and the next Summaries, of any
-// process, reads only what has changed. The call that removes a session removes
-// what the index has of it; if another tool removed the session, the next
-// Summaries does. Where the index cannot be written, Summaries reads everything
-// each time.
+// On local file systems of Linux, Summaries keeps an index in the sessions directory, for
+// the owner alone, and the next Summaries, of any process, reads only the sessions that
+// have changed. The call that removes a session removes its entry from the index; if
+// another tool removed the session, the next Summaries does. Where the index cannot be
+// written, Summaries reads everything each time.
 func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		if err := st.admit(ctx); err != nil {
@@ -100,8 +99,8 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 }
 
 // Latest returns the session to go on with: the first of [Store.Summaries] that is no
-// sub-session and not labelled internal. A session that cannot be read is passed over.
-// The error Is [ErrNotFound] when there is no such session.
+// sub-session and not labelled internal. A session that cannot be read is skipped. The
+// error Is [ErrNotFound] when there is no such session.
 func (st *Store) Latest(ctx context.Context) (Summary, error) {
 	var failed error
 	for s, err := range st.Summaries(ctx, &ListOptions{NoInternal: true, Limit: 1}) {
@@ -119,8 +118,8 @@ func (st *Store) Latest(ctx context.Context) (Summary, error) {
 var errNone = limits.Errorf(ErrNotFound, "there is no session to go on with")
 
 // changedSince takes the rows of a listing that changed at the time since or later, and
-// returns them, the one that changed last first, and the rest. Rows come in the order of
-// their directories; an imported session changed earlier than its directory.
+// returns them, the last changed first, and the rest. Rows come in the order of their
+// directories; an imported session changed earlier than its directory.
 func changedSince[T any](rows []T, since time.Time, changed func(*T) time.Time) (due, rest []T) {
 	at, n := seconds(since), 0
 	for i := range rows {
@@ -134,11 +133,11 @@ func changedSince[T any](rows []T, since time.Time, changed func(*T) time.Time) 
 	return due, rows[:n]
 }
 
-// reached reports whether a listing that has shown so many sessions is at its end.
+// reached reports whether a listing that has shown so many sessions is complete.
 func (o *ListOptions) reached(shown int) bool { return o != nil && o.Limit > 0 && shown >= o.Limit }
 
-// ahead returns how many sessions a listing that has shown so many reads at once at
-// most. Of those that may be left out, it is not known how many are needed.
+// ahead returns the most sessions that a listing that has shown so many reads at once.
+// Where sessions may be left out, the number needed is not known.
 func (o *ListOptions) ahead(shown int) int {
 	if o == nil || o.Limit <= 0 || o.NoInternal && shown < o.Limit {
 		return maxAhead
@@ -146,7 +145,7 @@ func (o *ListOptions) ahead(shown int) int {
 	return o.Limit - shown
 }
 
-// summarized is a session of a listing that was summarized.
+// summarized is a session of a listing with its summary.
 type summarized struct {
 	Summary
 	found bool // false: it is gone, or could not be summarized
@@ -158,7 +157,7 @@ func (s *summarized) listed(o *ListOptions) bool {
 	return s.found && (o == nil || !o.NoInternal || !s.Internal)
 }
 
-// Summary tells what a session is. See [Store.Summaries].
+// Summary returns the summary of one session. See [Store.Summaries].
 func (st *Store) Summary(ctx context.Context, id string) (Summary, error) {
 	s, err := st.summary(ctx, id)
 	return s, wrap("summarize", id, err)
@@ -211,8 +210,8 @@ func (z *summarizer) places(o *ListOptions) ([]place, error) {
 	return places, nil
 }
 
-// next summarizes a session of a listing. With an error, it tells the id and the
-// time.
+// next summarizes a session of a listing. With an error, the row has the id and the time
+// alone.
 func (z *summarizer) next(ctx context.Context, p place) summarized {
 	err := cmp.Or(ctx.Err(), p.lost, checkID(p.id))
 	if err == nil {
@@ -227,10 +226,9 @@ func (z *summarizer) next(ctx context.Context, p place) summarized {
 	return summarized{Summary{ID: p.id, Changed: p.changed}, false, err}
 }
 
-// write brings the index up to date. With a listing, it also takes out the
-// sessions that are gone, and those that were not summarized and have changed:
-// another one may have their id by now. What cannot be written is read again next
-// time.
+// write brings the index up to date. With a listing, it also removes the sessions that
+// are gone, and the changed sessions that were not summarized: another session may have
+// their id now. Sessions that could not be written are read again next time.
 func (z *summarizer) write(ctx context.Context, listed []place) {
 	var err error
 	if listed != nil {
@@ -242,8 +240,8 @@ func (z *summarizer) write(ctx context.Context, listed []place) {
 	z.changes = nil
 }
 
-// sweep notes the sessions of which the index knows and which are gone, or may be
-// others by now, and removes the rows files of those that are gone.
+// sweep notes the sessions in the index that are gone, or may be other sessions now, and
+// removes the rows files of the sessions that are gone.
 func (z *summarizer) sweep(ctx context.Context, listed []place) error {
 	files, err := z.files.Names()
 	if err != nil {
@@ -283,7 +281,7 @@ func (z *summarizer) sweep(ctx context.Context, listed []place) error {
 	})
 }
 
-// unlisted returns where a session is that was not listed, nil if it is gone.
+// unlisted returns the place of a session that was not listed, nil if it is gone.
 func (z *summarizer) unlisted(id string) *place {
 	is, _, err := z.stat(id, ".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -292,7 +290,7 @@ func (z *summarizer) unlisted(id string) *place {
 	return &place{id: id, number: -1, dir: is}
 }
 
-// forget removes what the index has of session id, which was removed.
+// forget removes the entry of session id, which was removed, from the index.
 func (st *Store) forget(ctx context.Context, id string) error {
 	return st.index().Forget(context.WithoutCancel(ctx), id)
 }
@@ -310,13 +308,12 @@ type Info struct {
 	Modified time.Time // of the session's directory, which every save moves
 }
 
-// List returns the sessions, the one modified last first, as the reference
-// does: every directory counts, but for hidden ones.
+// List returns the sessions, the last modified first, as the reference does: every
+// directory counts, except hidden ones.
 //
-// [Open] makes the sessions directory. When it was moved or removed since then,
-// List does not say that there are no sessions: the error Is [ErrNotFound] and
-// names the directory. The next call that makes a session makes the directory
-// anew.
+// [Open] makes the sessions directory. When it was moved or removed since then, List does
+// not return an empty list: the error Is [ErrNotFound] and names the directory. The next
+// call that makes a session makes the directory anew.
 func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 	start := st.clock()
 	err := st.admit(ctx)
@@ -399,8 +396,8 @@ func listOrder(entries []sessiondir.Entry) []int {
 	return order
 }
 
-// seconds is a time as Python's st_mtime: two times that it cannot tell apart
-// keep the order of the directory.
+// seconds returns a time as Python's st_mtime: times that are equal in this form keep the
+// order of the directory.
 func seconds(t time.Time) float64 {
 	if t.IsZero() {
 		return 0
@@ -408,17 +405,17 @@ func seconds(t time.Time) float64 {
 	return float64(t.Unix()) + 1e-9*float64(t.Nanosecond())
 }
 
-// Exists reports whether there is a session id. It is false for an id that
-// cannot be one, and of the zero Store.
+// Exists reports whether there is a session id. It returns false for a text that cannot
+// be an id, and for the zero Store.
 func (st *Store) Exists(id string) bool {
 	return st.given().base != nil && checkID(id) == nil && st.base.Has(id)
 }
 
-// Find returns the one session whose id begins with prefix. Space around prefix
-// is ignored. An id that equals prefix wins over longer ones. The error Is
-// [ErrNotFound] when there is none, and also when the sessions directory was
-// moved or removed; its text tells the two apart. It is an [*AmbiguousError]
-// when there are several. Of opts only All has a meaning here.
+// Find returns the one session whose id begins with prefix. Space around prefix is
+// ignored. An id that equals prefix wins over longer ones. The error Is [ErrNotFound]
+// when there is none, and also, with another text, when the sessions directory was moved
+// or removed. It is an [*AmbiguousError] when there are several. Of opts only All has a
+// meaning here.
 func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (string, error) {
 	err := st.admit(ctx)
 	if err != nil {
@@ -441,7 +438,7 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	case 0:
 		return "", limits.Reference(ErrNotFound, fmt.Sprintf("No session found matching '%s'", shown(prefix)))
 	case 1:
-		return strings.Clone(found[0].ID), nil // it is part of a text of many
+		return strings.Clone(found[0].ID), nil // found[0].ID shares the memory of many ids
 	}
 	matches := make([]string, len(found))
 	for i, info := range found {

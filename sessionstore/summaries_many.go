@@ -14,7 +14,7 @@ type projectSummary struct {
 	Summary
 }
 
-// summariesOf is core.Summaries, which says what it promises.
+// summariesOf implements core.Summaries, which is documented there.
 func summariesOf(ctx context.Context, slugs []string, store func(slug string) (st *Store, own bool, err error), o *ListOptions, yield func(string, Summary, error) bool) (err error) {
 	fail := func(err error) { yield("", Summary{}, wrap("summarize", "", err)) }
 	all := &projectSummarizer{store: store, listed: map[string]*projectListing{}, open: map[string]*summarizer{}}
@@ -83,11 +83,11 @@ type failedSummary struct {
 
 // projectSummarizer summarizes the sessions of several projects.
 type projectSummarizer struct {
-	store  func(slug string) (st *Store, own bool, err error) // that the caller has open, or one for this
+	store  func(slug string) (st *Store, own bool, err error) // the caller's open store, or a new one for this listing
 	places []projectPlace
 	listed map[string]*projectListing
 	open   map[string]*summarizer
-	own    []*Store        // that were opened for this
+	own    []*Store        // the stores opened for this listing
 	failed []failedSummary // projects that cannot be read
 }
 
@@ -103,11 +103,11 @@ type projectListing struct {
 	summarized []bool // by the numbers of places
 }
 
-// maxStores is how many projects are open at once.
+// maxStores is the most projects that are open at once.
 const maxStores = 32
 
-// list notes the sessions of some projects, of maxStores at most, which it reads at
-// the same time, and which of them cannot be read.
+// list notes the sessions of some projects, of maxStores at most, which it reads at the
+// same time, and the projects that cannot be read.
 func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOptions) error {
 	if len(a.open)+len(slugs) > maxStores { // none of these is to be closed before it is read
 		if err := a.close(ctx); err != nil {
@@ -149,7 +149,7 @@ func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOpt
 	return nil
 }
 
-// note takes the sessions of a project.
+// note adds the sessions of a project.
 func (a *projectSummarizer) note(slug string, z *summarizer, places []place) {
 	a.listed[slug] = &projectListing{z.at, places, z.summarized}
 	a.places = slices.Grow(a.places, len(places))
@@ -172,8 +172,8 @@ func (a *projectSummarizer) ordered() []projectPlace {
 	return a.places
 }
 
-// summarize summarizes the first of some sessions, as many as are in projects
-// that may be open at once.
+// summarize summarizes the first of some sessions, as many as belong to projects that may
+// be open at once.
 func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) []summarized {
 	var by []*summarizer
 	rows := make([]summarized, len(some))
@@ -199,7 +199,7 @@ func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) 
 	return rows
 }
 
-// summarizer returns that of a project.
+// summarizer returns the summarizer of a project.
 func (a *projectSummarizer) summarizer(ctx context.Context, slug string) (*summarizer, error) {
 	if z := a.open[slug]; z != nil {
 		return z, nil
@@ -227,8 +227,8 @@ func (a *projectSummarizer) summarizer(ctx context.Context, slug string) (*summa
 	return z, nil
 }
 
-// finish brings the index of all projects up to date, and closes them. Sessions
-// that are gone leave it, whatever was asked for.
+// finish brings the index of all projects up to date, and closes them. Sessions that are
+// gone are removed from the index, whatever the listing.
 func (a *projectSummarizer) finish(ctx context.Context) (err error) {
 	for slug, z := range a.open {
 		a.sweep(ctx, slug, z)
@@ -248,7 +248,7 @@ func (a *projectSummarizer) finish(ctx context.Context) (err error) {
 	return joinErrors(err, a.close(ctx))
 }
 
-// sweep writes the index of a project as the listing wants it.
+// sweep writes the index of a project according to its listing.
 func (a *projectSummarizer) sweep(ctx context.Context, slug string, z *summarizer) {
 	if l := a.listed[slug]; l != nil {
 		z.write(ctx, l.places)
@@ -256,8 +256,8 @@ func (a *projectSummarizer) sweep(ctx context.Context, slug string, z *summarize
 	}
 }
 
-// close writes the index of the projects that are open, as the listing wants it where
-// all their sessions were summarized, and closes them.
+// close writes the index of the open projects, according to the listing where all their
+// sessions were summarized, and closes the projects.
 func (a *projectSummarizer) close(ctx context.Context) (err error) {
 	var open []*summarizer
 	var listed [][]place

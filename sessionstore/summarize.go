@@ -19,10 +19,10 @@ type place struct {
 	number  int // in its listing
 	changed time.Time
 	dir     sessiondir.Stamp // of its directory; zero: not known, or a symlink
-	lost    error            // it is a symlink that leads to no directory
+	lost    error            // set for a symlink that leads to no directory
 }
 
-// summarizer summarizes sessions of one store. Several may be summarized at
+// summarizer summarizes sessions of one store. Several goroutines may call summarize at
 // once.
 type summarizer struct {
 	st     *Store
@@ -52,8 +52,8 @@ func (z *summarizer) shard(n int) index.Shard {
 	return z.shards[n]
 }
 
-// summarize returns the summary of a session. What it had to read is put into
-// the index later, see write.
+// summarize returns the summary of a session. If it had to read files, write puts the
+// result into the index later.
 func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	e, ok := z.shard(index.Of(p.id))[p.id]
 	if !ok {
@@ -78,12 +78,12 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	if renewed && e.Transcript.Stamp == (sessiondir.Stamp{}) { // the metadata tells whether the transcript is missing
+	if renewed && e.Transcript.Stamp == (sessiondir.Stamp{}) { // the metadata decides whether the transcript is missing
 		e.Transcript.Sure = false
 	}
 	switch {
 	case e.Transcript.Sure && (changed || renewed && e.Fits()):
-		found := e // which leaves the stack, e does not
+		found := e // found leaves the stack, e does not
 		z.change(index.Change{ID: p.id, Put: &found})
 	case ok && !(holds && e.Transcript.Sure):
 		z.change(index.Change{ID: p.id})
@@ -93,14 +93,14 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 	return s, nil
 }
 
-// change notes what is to change in the index.
+// change notes a change of the index.
 func (z *summarizer) change(c index.Change) {
 	z.mu.Lock()
 	z.changes = append(z.changes, c)
 	z.mu.Unlock()
 }
 
-// holds reports whether the entry is right about the transcript as it is now.
+// holds reports whether the entry is right about the present transcript.
 func (z *summarizer) holds(e *index.Entry, p place) bool {
 	is, regular, err := z.stat(p.id, sessiondir.Transcript)
 	if errors.Is(err, fs.ErrNotExist) && e.HasMetadata && e.Transcript == (index.Seen{Sure: true}) {
@@ -111,10 +111,10 @@ func (z *summarizer) holds(e *index.Entry, p place) bool {
 		return false
 	}
 	if is.Size == 0 {
-		return e.Dir.Fits(p.dir) // nobody has put a backup or a marker there
+		return e.Dir.Fits(p.dir) // no program has put a backup or a marker there
 	}
 	if p.dir != (sessiondir.Stamp{}) && e.Dir.Fits(p.dir) {
-		return true // nobody has put a marker there
+		return true // no program has put a marker there
 	}
 	_, _, err = z.stat(p.id, sessiondir.Marker)
 	return errors.Is(err, fs.ErrNotExist)
@@ -164,8 +164,8 @@ func (z *summarizer) countEmpty(e *index.Entry) bool {
 	return true
 }
 
-// countRead counts the transcript data. It reports false when that is damaged, or
-// its stamp says nothing.
+// countRead counts the transcript data. It reports false when the data is damaged, or its
+// stamp is of no use.
 func countRead(e *index.Entry, data []byte, at sessiondir.Stamp) (sound bool) {
 	if at == (sessiondir.Stamp{}) || at.Size != int64(len(data)) {
 		return false
@@ -210,7 +210,7 @@ func promptIn(line []byte) (text string) {
 	return text
 }
 
-// promptAt returns the text of the first prompt, which stands at a place of the
+// promptAt returns the text of the first prompt, whose line is at a place of the
 // transcript r.
 func promptAt(at index.Line, r io.ReaderAt) (string, error) {
 	if at.Size == 0 {
@@ -220,7 +220,7 @@ func promptAt(at index.Line, r io.ReaderAt) (string, error) {
 	return promptIn(line), err
 }
 
-// about fills in what the metadata says, and reports whether it was read.
+// about fills in the facts from the metadata, and reports whether it was read.
 func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
 	st := z.st
 	if e.HasMetadata {
@@ -249,7 +249,7 @@ func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
 	return false, barred(m.unread, &m.main, &m.backup)
 }
 
-// readAbout reads the metadata in the fast way, where there is one.
+// readAbout reads the metadata in the fast way, if there is one.
 func (z *summarizer) readAbout(e *index.Entry) (md Metadata, ok bool) {
 	data, at, ok := z.st.base.ReadStamped(e.ID, sessiondir.Metadata)
 	if !ok || at == (sessiondir.Stamp{}) {
@@ -263,7 +263,7 @@ func (z *summarizer) readAbout(e *index.Entry) (md Metadata, ok bool) {
 	return md, true
 }
 
-// countWhole counts what Load would read.
+// countWhole counts the messages that Load would return.
 func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bool, err error) {
 	st := z.st
 	dir, err := st.openDir(e.ID)
@@ -285,7 +285,7 @@ func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bo
 	return t.damage != nil || t.main.bad != nil, nil
 }
 
-// factsOf returns what messages in memory say, and the text of the first prompt.
+// factsOf returns the facts about messages in memory, and the text of the first prompt.
 func factsOf(rows []Message) (index.Facts, string) {
 	prompt := ""
 	return index.CountRows(func(yield func(index.Row) bool) {

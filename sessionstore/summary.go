@@ -9,32 +9,32 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
-// Summary is what a list shows of a session. The counts are what the transcript
-// says, chosen and recovered as by [Store.Load]; the rest is from metadata, of
-// which a member that is missing or of another type counts as unknown.
+// Summary is the line of a session in a list. The counts are from the transcript, chosen
+// and recovered as by [Store.Load]; the rest is from metadata, where a member that is
+// missing or of another type counts as unknown.
 type Summary struct {
 	ID          string
 	Title       string // the session's name, else the first line of FirstPrompt; at most 120 characters, without control and bidirectional ones
-	FirstPrompt string // the first text that a person wrote, at most 500 characters, without control and bidirectional ones but for line breaks and tabs
+	FirstPrompt string // the first text that a person wrote, at most 500 characters, without control and bidirectional ones except line breaks and tabs
 	Turns       int    // as package slice counts them: user messages without results of tools
-	Prompts     int    // prompts of a person, without what hosts put in by the user's name; lists show these
+	Prompts     int    // prompts of a person, without the texts that hosts insert in the user's name; lists show these
 	Messages    int
-	Bytes       int64     // of what the messages were read from
+	Bytes       int64     // size of the file that the messages were read from
 	Created     time.Time // in UTC; zero if unknown
 	Changed     time.Time // Modified of [Info]; of a session that was imported from another tool the time of its last line, until it goes on here
 	Model       string    // "" if unknown
 	Bundle      string    // without its prefix "bundle:"; "" if unknown
 	WorkingDir  string    // "" if unknown
-	Parent      string    // id of the session that this one was made from; "" if unknown
-	Fork        bool      // it was forked from Parent and stands by itself
-	ConflictOf  string    // its Parent, when both went on on two devices and package hybrid keeps in this session what one of them wrote; else ""
+	Parent      string    // id of the session from which this one was made; "" if unknown
+	Fork        bool      // it was forked from Parent and is independent of it
+	ConflictOf  string    // its Parent, when both went on on two devices and package hybrid keeps the messages of one of them in this session; else ""
 	Sub         bool      // an agent of Parent ran it
-	Internal    bool      // it is labelled as one that lists do not show to people
-	Damaged     bool      // the transcript is damaged, even if its backup stands in
+	Internal    bool      // its label hides it in lists for people
+	Damaged     bool      // the transcript is damaged, even if its backup was read
 	Unanswered  int       // ids of tool calls that no later message answers
 }
 
-// summaryOf returns what the entry says of a session that changed at a time.
+// summaryOf returns the summary in the entry of a session that changed at a time.
 func summaryOf(e *index.Entry, changed time.Time) Summary {
 	f, a := &e.Facts, &e.About
 	s := Summary{
@@ -52,8 +52,8 @@ func summaryOf(e *index.Entry, changed time.Time) Summary {
 	return s
 }
 
-// aboutOf returns what metadata says of session id. [KindOf] tells how its kind
-// is decided.
+// aboutOf returns the facts about session id in the metadata. [KindOf] has the rules for
+// its kind.
 func aboutOf(id string, md Metadata) index.About {
 	bundle, _ := md.Bundle()
 	r := relationOf(md)
@@ -71,7 +71,7 @@ func aboutOf(id string, md Metadata) index.About {
 	return a
 }
 
-// known returns text unless it stands for nothing.
+// known returns text, or "" for "unknown".
 func known(text string) string {
 	if text == "unknown" {
 		return ""
@@ -103,9 +103,9 @@ func titleOf(name, prompt string) string {
 	return ""
 }
 
-// shorten returns the first n characters of text, without space before them,
-// and without control and bidirectional characters but those that keep wants.
-// Bytes that are no UTF-8 become U+FFFD.
+// shorten returns the first n characters of text, without space before them, and without
+// control and bidirectional characters except those that keep accepts. Bytes that are no
+// UTF-8 become U+FFFD.
 func shorten(text string, n int, keep func(rune) bool) string {
 	text = strings.TrimLeftFunc(text, isSpace)
 	if plain := text[:min(len(text), n)]; isPlain(plain) {
@@ -125,8 +125,7 @@ func shorten(text string, n int, keep func(rune) bool) string {
 	return b.String()
 }
 
-// isPlain reports whether a text has nothing but the printing characters of
-// ASCII.
+// isPlain reports whether a text has only printing characters of ASCII.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] >= unicode.MaxASCII {

@@ -12,11 +12,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// transaction is one call that writes a session while it holds the session's locks.
-// An attempt has the session's directory, or a new one that nobody sees yet. Each
-// file that it writes appears whole, at once. The commit makes the names of the files
-// durable, where the store promises that, and lets a new session appear. A new
-// directory that is not committed is removed.
+// transaction is one call that writes a session while it holds the session's locks. An
+// attempt has the session's directory, or a new directory, which no other program sees
+// yet. Each file that it writes appears whole, at once. The commit makes the names of the
+// files durable, if the store is durable, and lets a new session appear. A new directory
+// that is not committed is removed.
 type transaction struct {
 	st    *Store
 	ctx   context.Context
@@ -25,7 +25,7 @@ type transaction struct {
 	mode  writeMode
 	start time.Time // zero without an observer
 
-	// What the call holds.
+	// The locks that the call holds.
 	s         *session
 	entered   bool       // it is the one call of this store that writes the session
 	workspace *ownerLock // of the session's workspace; nil: there is none
@@ -40,7 +40,7 @@ type transaction struct {
 	wrote        []string        // base names of the files, in order
 }
 
-// writeMode is what a write needs of its session.
+// writeMode is the set of requirements of a write.
 type writeMode uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	removes                       // the ownership lock where a host has ever run the session, and no file of it open
 )
 
-// has reports whether anything has the name, or may have it.
+// has reports whether the directory has an entry of that name, or may have one.
 func (tx *transaction) has(name string) bool {
 	_, err := tx.dir.Stat(name)
 	return !errors.Is(err, fs.ErrNotExist)
@@ -58,8 +58,8 @@ func (tx *transaction) has(name string) bool {
 // sync reports whether content is synced before it takes its name.
 func (tx *transaction) sync() bool { return tx.st.opts.Durability != Relaxed }
 
-// commit makes the names that changed durable, where the store promises that,
-// and lets a new session appear.
+// commit makes the names that changed durable, if the store is durable, and lets a new
+// session appear.
 func (tx *transaction) commit() error {
 	if tx.created {
 		return tx.publish()
@@ -98,9 +98,9 @@ func (tx *transaction) syncNames() error {
 	return nil
 }
 
-// syncParent makes the name of the session's directory durable, once for each
-// directory. Whoever made the directory may not have done it: a process that was
-// killed, or a Python tool, which syncs nothing.
+// syncParent makes the name of the session's directory durable, once for each directory.
+// The program that made the directory may not have synced it: a process that was killed,
+// or a Python tool, which syncs nothing.
 func (tx *transaction) syncParent() error {
 	place, err := tx.dir.Stat(".")
 	if err != nil || place.SameFile(tx.s.parentSynced) {
@@ -118,8 +118,8 @@ func (tx *transaction) file(name string) commit.File {
 	return commit.File{Dir: tx.dir, Name: name, Sync: tx.sync()}
 }
 
-// replace gives name new content, and again when another program wrote into it
-// meanwhile.
+// replace gives name new content, and does so once more when another program wrote into
+// the file in between.
 func (tx *transaction) replace(name string, r commit.Replacement) (commit.Result, error) {
 	done, err := tx.file(name).Replace(r)
 	if errors.Is(err, commit.ErrOverwritten) {
@@ -136,13 +136,14 @@ func (tx *transaction) replace(name string, r commit.Replacement) (commit.Result
 	return done, err
 }
 
-// noteRename notes that name leads to another file.
+// noteRename notes that name now belongs to another file.
 func (tx *transaction) noteRename(name string) {
 	tx.namesChanged = true
 	tx.wrote = append(tx.wrote, name)
 }
 
-// openDir opens the directory of the session, or makes one that nobody sees yet.
+// openDir opens the directory of the session, or makes a new directory, which no other
+// program sees yet.
 func (tx *transaction) openDir() (err error) {
 	tx.created = false
 	tx.dir, err = tx.st.base.Dir(tx.id)
@@ -151,7 +152,7 @@ func (tx *transaction) openDir() (err error) {
 	}
 	switch {
 	case err == nil:
-		_, err = tx.dir.Handle() // files are looked at by way of it
+		_, err = tx.dir.Handle() // files are opened by way of the handle
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// transcript returns the transcript on disk for writing. While a marker is
-// there and the backup is no transcript, nothing may be written; nor while the
+// transcript returns the transcript on disk for writing. It returns an error, and nothing
+// may be written, while there is a marker and the backup is no transcript, and while the
 // system does not let the transcript be read.
 func (tx *transaction) transcript(md Metadata) (*transcript, error) {
 	t, err := tx.existing(md)
@@ -27,7 +27,7 @@ func (tx *transaction) transcript(md Metadata) (*transcript, error) {
 	return t, err
 }
 
-// existing is transcript, also where it is missing and must not be written.
+// existing is transcript, but also returns a missing transcript that must not be written.
 func (tx *transaction) existing(md Metadata) (*transcript, error) {
 	t := tx.read(md)
 	if t.unread != nil {
@@ -44,7 +44,7 @@ func (tx *transaction) read(md Metadata) transcript {
 	return tx.st.transcriptOf(tx.s, tx.dir, tx.id, md)
 }
 
-// saveTranscript makes the storable of want the transcript, in the place of t.
+// saveTranscript makes the storable messages of want the transcript, in place of t.
 func (tx *transaction) saveTranscript(t *transcript, want []Message) error {
 	if t.cached != nil && !t.cached.nonCanonical {
 		if n, ok := tx.matchPrefix(want, t.rows); ok {
@@ -63,9 +63,9 @@ func (tx *transaction) saveTranscript(t *transcript, want []Message) error {
 	return tx.writeRows(t, rows)
 }
 
-// matchPrefix reports how many messages of want stand for have, all of which is
-// stored; ok is false when want does not begin with them. Messages that are
-// not stored do not count. Those that this store handed out are compared by
+// matchPrefix returns the number of messages of want that match have, all of which is
+// stored. Messages of want that are not stored are skipped, and count. ok is false when
+// want does not begin with have. Messages that this store returned are compared by
 // identity.
 func (tx *transaction) matchPrefix(want, have []Message) (n int, ok bool) {
 	if sameMessages(want, have) {
@@ -109,7 +109,7 @@ func (tx *transaction) wouldStore(m, row Message) bool {
 	return bytes.Equal(m.m.raw, row.m.raw)
 }
 
-// storable returns the messages that are stored; the first is called at.
+// storable returns the messages that are stored. Errors call the first message number at.
 func (st *Store) storable(msgs []Message, at int) ([]Message, error) {
 	rows := make([]Message, 0, len(msgs))
 	for i, m := range msgs {
@@ -131,9 +131,9 @@ func zeroMessage(i int) error {
 	return fmt.Errorf("message %d: %w: it is the zero Message", i, ErrUnstorable)
 }
 
-// refuseWindow returns [ErrWindow] if want is a window of t with messages behind
-// it: t ends with messages with which want begins, its first message is not among
-// these, and a person wrote before the most that can be meant.
+// refuseWindow returns [ErrWindow] if want is a window of t with messages behind it: t
+// ends with messages with which want begins, its first message is not among these, and a
+// person wrote a message before the longest possible overlap.
 func (tx *transaction) refuseWindow(t *transcript, want []Message) error {
 	if t.from != fromMain || !t.main.found || t.damage != nil || t.appendPending || len(t.rows) < 2 {
 		return nil
@@ -144,7 +144,7 @@ func (tx *transaction) refuseWindow(t *transcript, want []Message) error {
 	}
 	rows, err := tx.st.storable(want, 0)
 	if err != nil {
-		return nil // the save says so
+		return nil // the save returns the error
 	}
 	least, most := overlap(t.rows, rows)
 	isFirst := func(m Message) bool { return sameBytes(m, t.rows[0]) }
@@ -154,9 +154,9 @@ func (tx *transaction) refuseWindow(t *transcript, want []Message) error {
 	return ErrWindow
 }
 
-// overlap returns with how many of its messages old ends, at least and at most, with
-// which next begins. Both are 0 where there are none. The first message of old does
-// not count. It takes a time that grows with both.
+// overlap returns the least and the greatest number of messages that are both the end of
+// old and the beginning of next. Both are 0 if there is no overlap. The first message of
+// old does not count. The time grows with the sum of both lengths.
 func overlap(old, next []Message) (least, most int) {
 	next = next[:min(len(next), len(old))]
 	borders := make([]int, len(next)) // of next[:i+1]: the longest that it begins and ends with
@@ -182,22 +182,22 @@ func overlap(old, next []Message) (least, most int) {
 	return least, at
 }
 
-// sameBytes reports whether two messages are written alike.
+// sameBytes reports whether two messages are written as the same bytes.
 func sameBytes(a, b Message) bool { return a == b || string(a.m.line()) == string(b.m.line()) }
 
-// damagedFile is a damaged transcript, in its place or put aside. A backup that
-// was put aside because it had no part in the transcript is one too.
+// damagedFile is a damaged transcript, in its place or put aside. A backup that was put
+// aside because it had no part in the transcript is a damagedFile, too.
 type damagedFile struct {
 	name, path string
 	at         time.Time // of its last change, in seconds
-	number     int       // among those put aside of the same second
-	rows       []Message // that it holds whole
-	sound      bool      // it is not damaged: a backup that was put aside
+	number     int       // among the files put aside in the same second
+	rows       []Message // the whole messages in it
+	sound      bool      // not damaged: a backup that was put aside
 }
 
-// damagedFiles returns the damaged transcripts, newest first: that which stands
-// in its place, then those that were put aside. Where the backup cannot stand
-// in, it is one of them. Last come the versions of other devices.
+// damagedFiles returns the damaged transcripts, newest first: transcript.jsonl if it is
+// damaged, then the files that were put aside. Where the backup cannot replace it, the
+// backup is one of them. Last come the versions of other devices.
 func (tx *transaction) damagedFiles(t *transcript) (found []damagedFile, err error) {
 	for _, f := range []*file{&t.main, &t.backup} {
 		if f.bad != nil && (f == &t.main || t.damage != nil) {
@@ -249,8 +249,8 @@ func forks(found []damagedFile, rows []Message) (all []SalvageFork) {
 	return all
 }
 
-// countMissing returns how many messages of whole are not among rows. Of equal
-// messages it counts those that are more than in rows.
+// countMissing returns how many messages of whole are not among rows. Of equal messages
+// it counts the surplus over rows.
 func countMissing(whole, rows []Message) (n int) {
 	have := make(map[xxh3.Uint128]int, len(rows))
 	for _, m := range rows {
@@ -272,13 +272,13 @@ func onlyObjects(rows []Message) []Message {
 	return slices.DeleteFunc(slices.Clone(rows), func(m Message) bool { return !m.isObject() })
 }
 
-// SalvageFork is a damaged file with messages that the transcript lacks and
-// cannot take, since it went another way. Package slice makes a session of
-// them: hand File to Fork as ForkOptions.Damaged.
+// SalvageFork is a damaged file with messages that the transcript lacks and cannot take,
+// since the two differ. Package slice makes a session of these messages: pass File to
+// Fork as ForkOptions.Damaged.
 type SalvageFork struct {
 	File    string // base name of the file in the session's directory
 	Rows    int    // messages that it holds whole
-	Lacking int    // those of them that the transcript does not have
+	Lacking int    // number of these messages that the transcript lacks
 }
 
 // copyName fits the names by which programs that copy folders keep the other device's
@@ -305,8 +305,8 @@ func conflictCopies(dir *sessiondir.Dir) (found []damagedFile, err error) {
 	return found, nil
 }
 
-// refuseMissing returns why nothing may be written in the place of the missing
-// transcript t: what was in it is still there.
+// refuseMissing returns the reason why nothing may be written in place of the missing
+// transcript t: its messages are still in the directory.
 func (tx *transaction) refuseMissing(t *transcript) error {
 	if _, err := tx.dir.Stat(evicted); !errors.Is(err, fs.ErrNotExist) {
 		return &CorruptError{Path: t.main.path, Err: fmt.Errorf("%s stands in its place: let the program that copies the folder fetch the file", evicted)}

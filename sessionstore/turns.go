@@ -20,14 +20,14 @@ import (
 // person. Lists of all tools show it.
 const turnsMember = "turn_count"
 
-// users returns how many messages of the transcript on disk a person wrote,
-// after this call wrote it. It looks at all messages once, and then caches the
-// count with the transcript.
+// users returns the number of messages of the transcript on disk that a person wrote,
+// after this call wrote the transcript. It looks at all messages once, and then caches
+// the count with the transcript.
 func (tx *transaction) users() int {
 	tx.s.mu.Lock()
 	c := tx.s.cached
 	tx.s.mu.Unlock()
-	if c == nil { // other sessions pushed it out of the cache meanwhile
+	if c == nil { // other sessions pushed it out of the cache in between
 		return countUsers(tx.read(Metadata{}).rows)
 	}
 	if !c.users.known {
@@ -43,10 +43,9 @@ func (tx *transaction) users() int {
 // after added was appended to the transcript. Metadata without the member
 // stays as it is, and so does every other byte of the file.
 //
-// The number is counted and not incremented, so an append also puts right
-// what a process left that was killed before it counted. Such a number is too
-// low. One that is too high is another tool's way to count, and stays until a
-// person writes again.
+// The number is counted and not incremented, so an append also corrects the number of a
+// process that was killed before it counted. Such a number is too low. A number that is
+// too high is another tool's way to count, and stays until a person writes again.
 func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
 	value, ok := meta.md.lookup(turnsMember)
 	if !ok {
@@ -72,7 +71,7 @@ func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
 	return nil
 }
 
-// errNoTurns tells that another writer took turn_count out of the metadata.
+// errNoTurns is returned when another writer removed turn_count from the metadata.
 var errNoTurns = errors.New("metadata has no " + turnsMember)
 
 // withTurns returns the bytes of the metadata with the turn_count n. The error is
@@ -92,10 +91,10 @@ func (m *metadataFile) withTurns(n int) ([]byte, error) {
 	return pyjson.Splice(data, turnsMember, strconv.AppendInt(nil, int64(n), 10)), nil
 }
 
-// amendCount begins to write the count of the transcript t with rows at its end, so that
-// its sync runs beside that of the transcript: it writes over the backup of the
-// metadata, which no reader takes for the truth. It does nothing where the metadata stay
-// as they are or have to be replaced.
+// amendCount begins to write the count of the transcript t with rows at its end. It
+// writes over the backup of the metadata, which readers do not use while the metadata are
+// sound, so the sync of the count runs beside the sync of the transcript. It does nothing
+// where the metadata stay as they are or have to be replaced.
 func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Message) error {
 	added := countUsers(rows)
 	if added == 0 || t.cached == nil || !meta.main.sound() {
@@ -106,7 +105,7 @@ func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Mess
 		return nil // there is no count
 	}
 	if meta.writtenTime.IsZero() && tx.s.nameSynced.Same(t.cached.main) {
-		return nil // another writer may have named the metadata and not synced that
+		return nil // another writer may have renamed the metadata without a sync
 	}
 	if err := tx.syncName(t.cached); err != nil {
 		return err
@@ -120,9 +119,9 @@ func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Mess
 	return err
 }
 
-// stream hands the messages of a session to yield until it returns false. It
-// reads a sound transcript twice, a line at a time: it hands out no message
-// before it knows that the whole file is sound.
+// stream hands the messages of a session to yield until it returns false. It reads a
+// sound transcript twice, a line at a time, so that it yields no message before the whole
+// file is known to be sound.
 func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool) (err error) {
 	dir, err := st.openDir(id)
 	if err != nil {
@@ -190,11 +189,11 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 	}
 }
 
-// Messages yields the messages of a session in order, chosen and recovered as
-// by [Store.Load], with one line in memory at a time. It does not tell that they
-// come from the backup: Load does. The error comes last: [ErrCorrupt] after all
-// that could be read. Saves during the iteration are not seen. Each message has memory
-// of its own, unless it comes from a backup; see [Message.Clone].
+// Messages yields the messages of a session in order, chosen and recovered as by
+// [Store.Load], with one line in memory at a time. It does not report, as Load does, that
+// they come from the backup. The error comes last: [ErrCorrupt] after all readable
+// messages. Saves during the iteration are not seen. Each message has memory of its own,
+// unless it comes from a backup; see [Message.Clone].
 func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		err := st.admit(ctx)

@@ -13,15 +13,15 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
-// View is one state of one transcript, of which any part is read without the rest.
-// Messages and turns are counted from 1. Turns are those of package slice: each user
-// message without a result of a tool begins one. Appends, saves and rewinds after
+// View is one state of one transcript, for reading any part of it without the rest.
+// Messages and turns are counted from 1. Turns are counted as in package slice: each user
+// message without a result of a tool begins a turn. Appends, saves and rewinds after
 // [Store.View] are not seen. The methods may be called by many goroutines.
 type View struct {
 	st *Store
 	id string
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	src   source
 	large *openTranscript // src where the transcript is read by way of the index; nil: it is in memory
 }
@@ -30,21 +30,21 @@ type View struct {
 // while the file of a large transcript is open, an append may wait for 20 ms, and then
 // writes the whole transcript instead of the new lines.
 //
-// A transcript of more than 1 MiB is read where the messages are and nowhere else, if
-// the index in the sessions directory holds where that is. The first View makes the
-// index and reads the transcript once, and so does the first View after another
-// program changed the transcript; after appends of this library, View reads what was
-// appended. A smaller transcript is read as a whole. Messages are chosen and recovered
-// as by [Store.Load].
+// Of a transcript of more than 1 MiB only the requested messages are read, if the index
+// in the sessions directory has their places. The first View makes the index and reads
+// the transcript once, and so does the first View after another program changed the
+// transcript; after appends of this library, View reads only the appended messages. A
+// smaller transcript is read as a whole. Messages are chosen and recovered as by
+// [Store.Load].
 //
 // With an error that Is [ErrCorrupt] View returns a view of the messages that could
 // be read.
 //
-// Whether another program changed the transcript shows in its size, its times and its
-// inode. Where the system has neither the inode nor the time of its change, as on
-// Windows, an edit that keeps the size and sets the time back goes unnoticed: the
-// numbers of messages and turns are then those before the edit. Every part that is
-// read is compared with its hash, so a message is never a mixture.
+// View detects changes by other programs from the size, the times and the inode of the
+// file. Where the system has neither the inode nor the time of its change, as on Windows,
+// an edit that keeps the size and sets the time back goes unnoticed: the numbers of
+// messages and turns are then those before the edit. Every part that is read is compared
+// with its hash, so a message is never a mixture.
 func (st *Store) View(ctx context.Context, id string) (v *View, err error) {
 	defer func() { err = wrap("view", id, err) }()
 	if err := st.admit(ctx); err != nil {
@@ -140,7 +140,7 @@ func (v *View) Turn(ctx context.Context, turn int) ([]Message, error) {
 	return v.read(ctx, span{turn: turn, last: turn}, math.MaxInt)
 }
 
-// TurnAt returns the turn that message n is of: 0 before the first turn. The error Is
+// TurnAt returns the turn of message n: 0 before the first turn. The error Is
 // [ErrNotFound] when there is no such message.
 func (v *View) TurnAt(ctx context.Context, n int) (int, error) {
 	if all := v.Len(); n < 1 || n > all {
@@ -224,7 +224,7 @@ func (v *View) do(ctx context.Context, read func(source) error) (err error) {
 var errViewClosed = limits.Errorf(ErrClosed, "the view is closed")
 
 // reindex makes the index anew from the file that is open. The error Is [ErrConflict]
-// when the numbers of messages and turns are others then: a program wrote into the file.
+// when the number of messages or of turns has changed: a program wrote into the file.
 func (v *View) reindex(ctx context.Context) error {
 	messages, turns := v.large.counts()
 	err := v.st.reindex(ctx, v.id, v.large)

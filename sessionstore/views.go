@@ -32,11 +32,10 @@ func (m Message) Content() string {
 	return ""
 }
 
-// Thinking returns what the model thought before it wrote the message, in the
-// order in which it stands there: the text of each thinking block of content, and
-// then thinking_text, which the reference keeps beside a content that is a string.
-// Both may hold the same text. Thoughts that a provider encrypted are not among
-// them. It returns nil when there are none.
+// Thinking returns the model's thoughts before it wrote the message, in the order of the
+// line: the text of each thinking block of content, and then thinking_text, which the
+// reference keeps beside a content that is a string. Both may hold the same text.
+// Thoughts that a provider encrypted are left out. It returns nil when there are none.
 func (m Message) Thinking() []string {
 	var texts []string
 	for _, f := range pyjson.Pick(m.from("content"), "type", "thinking") {
@@ -50,9 +49,9 @@ func (m Message) Thinking() []string {
 	return texts
 }
 
-// Timestamp returns when the message was made: the first of timestamp, ts and
-// metadata.timestamp that the reference could read. A time without an offset
-// counts as UTC.
+// Timestamp returns the time when the message was made: the first of timestamp, ts and
+// metadata.timestamp that the reference could read. A time without an offset counts as
+// UTC.
 func (m Message) Timestamp() (time.Time, bool) {
 	for _, name := range [...]string{"timestamp", "ts"} {
 		if t, ok := parseTime(m.text(name)); ok {
@@ -117,9 +116,9 @@ func listedCall(call []byte, f [4][]byte) ToolCall {
 	return c
 }
 
-// arguments returns JSON text: that inside raw where raw is a string, as
-// providers send it, else raw itself. There is none without raw. Half of a
-// surrogate pair, which is no text, becomes U+FFFD.
+// arguments returns JSON text: the text inside raw where raw is a string, as providers
+// send it, else raw itself. It returns nil if raw is nil. Half of a surrogate pair, which
+// is no text, becomes U+FFFD.
 func arguments(raw []byte) []byte {
 	if raw == nil {
 		return nil
@@ -135,9 +134,8 @@ func arguments(raw []byte) []byte {
 // ToolCallID returns the id of the call that a tool message answers.
 func (m Message) ToolCallID() string { return m.text("tool_call_id") }
 
-// userCount is how many messages of a cached transcript a person wrote. The
-// zero userCount is one that nobody has asked for yet: a transcript that is
-// only read is not counted.
+// userCount is the number of messages of a cached transcript that a person wrote. The
+// zero userCount is unknown: a transcript that is only read is not counted.
 type userCount struct {
 	known bool
 	n     int
@@ -151,7 +149,7 @@ func (c userCount) plus(rows []Message) userCount {
 	return c
 }
 
-// countUsers returns how many of rows a person wrote.
+// countUsers returns the number of rows that a person wrote.
 func countUsers(rows []Message) (n int) {
 	for _, m := range rows {
 		if m.realUser() {
@@ -169,13 +167,13 @@ func (m Message) realUser() bool {
 	return turns.ReadUser(m.from("content"), m.from("tool_call_id") != nil, nil).Real
 }
 
-// seen is a message as package turns looks at it.
+// seen is a message in the form that package turns reads.
 type seen struct{ Message }
 
 func (m seen) From(name string) []byte { return m.from(name) }
 func (m seen) Blocks() []byte          { return m.blocks() }
 
-// rowOf returns what m is to its conversation.
+// rowOf returns the part of m in its conversation.
 func (m Message) rowOf() turns.Row {
 	if m.m == nil {
 		return turns.Row{}
@@ -191,8 +189,8 @@ func (m Message) isPrompt() bool {
 	return m.m != nil && m.m.places.role == userRole && turns.IsPrompt(m.from("content"), m.from("metadata"), m.from("tool_call_id") != nil)
 }
 
-// addPlaces appends to the places behind each of some messages those behind the
-// messages that follow.
+// addPlaces returns places, one behind each message so far, with the places behind the
+// messages rows that follow.
 func addPlaces(places []index.Place, rows []Message) []index.Place {
 	var at index.Place
 	if n := len(places); n > 0 {

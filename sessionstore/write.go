@@ -24,8 +24,8 @@ import (
 //	}
 //	return err
 //
-// The body of the loop is one attempt. next commits an attempt that did not fail,
-// and says whether there must be another one.
+// The body of the loop is one attempt. next commits an attempt that did not fail, and
+// reports whether there must be another one.
 
 // begin starts a write of session id. Until it ends, no other call of this store,
 // and no tool that takes the session's lock, writes the session.
@@ -99,7 +99,7 @@ func (tx *transaction) acquire() (err error) {
 }
 
 // exists returns an error where the write needs a session that does not exist. It is
-// asked before a lock is taken, since that would leave a lock file behind.
+// called before a lock is taken, since taking a lock would leave a lock file behind.
 func (tx *transaction) exists() error {
 	if tx.mode&creates != 0 {
 		return nil
@@ -125,9 +125,9 @@ func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
 	return lock, lockError(ctx, err)
 }
 
-// next ends the attempt before, which it commits if err is nil, and begins another
-// one where there must be one. Else it returns false: err is the outcome of the
-// write, and the locks are released.
+// next ends the last attempt, which it commits if err is nil, and begins another one if
+// there must be one. Else it returns false: err is the outcome of the write, and the
+// locks are released.
 func (tx *transaction) next(err *error) bool {
 	if tx.dir != nil {
 		if *err == nil {
@@ -173,7 +173,7 @@ func (tx *transaction) open() error {
 }
 
 // checkPlace refuses a session that is being moved to another host. Where the mode needs
-// the ownership lock it refuses one that a host runs in this directory.
+// the ownership lock it refuses a session that a host runs in this directory.
 func (tx *transaction) checkPlace() (err error) {
 	if err := checkFence(tx.dir); err != nil {
 		return err
@@ -196,8 +196,8 @@ func checkFence(dir *sessiondir.Dir) error {
 	return nil
 }
 
-// close closes the session's directory, if it is open, and removes a new one that was
-// not committed. It returns err with what failed.
+// close closes the session's directory, if it is open, and removes a new directory that
+// was not committed. It returns err joined with its own errors.
 func (tx *transaction) close(err error) error {
 	if tx.dir == nil {
 		return err
@@ -210,13 +210,13 @@ func (tx *transaction) close(err error) error {
 	return err
 }
 
-// release releases the locks that are held, and returns err with what failed.
+// release releases the locks that are held, and returns err joined with its own errors.
 func (tx *transaction) release(err error) error {
 	if !tx.entered {
 		return err
 	}
 	kept := tx.s.state
-	if tx.mode&removes != 0 { // the places of a session that comes after it may be others
+	if tx.mode&removes != 0 { // a later session of that id may have other places
 		kept, tx.s.owner = nil, nil
 	}
 	err = joinErrors(err, tx.st.owners.unref(tx.here, kept))
@@ -231,8 +231,8 @@ func (tx *transaction) release(err error) error {
 	return err
 }
 
-// end ends the write. An attempt that next has not committed is dropped. The error
-// gets the name of the call, and the observer is told.
+// end ends the write. An attempt that next has not committed is dropped. end adds the
+// name of the call to the error, and reports the call to the observer.
 func (tx *transaction) end(err *error) {
 	*err = tx.release(tx.close(*err))
 	if tx.entered {
@@ -253,7 +253,7 @@ func (tx *transaction) leave() {
 	<-tx.s.gate
 }
 
-// called tells the observer of the call, and returns err with the call's name. A write
+// called reports the call to the observer, and returns err with the call's name. A write
 // without a name is part of another call.
 func (tx *transaction) called(err error) error {
 	if tx.op == "" {

@@ -35,13 +35,13 @@ type OpenProject = func(slug string) (st *sessionstore.Store, own bool, err erro
 
 // Summaries summarizes the sessions of the projects of those names, in the order of
 // Changed over all of them. After them come the sessions and the projects that could not
-// be read, the latter without an id, and at last an error without either where there
-// are no more rows. It returns what failed when it closed the stores.
+// be read, the latter without an id, and at last an error without either where there are
+// no more rows. It returns the errors of closing the stores.
 func Summaries(ctx context.Context, slugs []string, open OpenProject, o *sessionstore.ListOptions, yield func(slug string, s sessionstore.Summary, err error) bool) error {
 	return summaries(ctx, slugs, open, o, yield)
 }
 
-// CheckID returns why id cannot be the id of a session, nil if it can.
+// CheckID returns the reason why id cannot be the id of a session, nil if it can.
 func CheckID(id string) error { return checkID(id) }
 
 // ReadMetadata reads metadata.json alone, as [sessionstore.Store.Load] reads a file. It
@@ -50,35 +50,35 @@ func ReadMetadata(dir *sessiondir.Dir) (md sessionstore.Metadata, found bool, er
 	return readMetadata(dir)
 }
 
-// Of returns st as the packages of this module see it. sessionstore returns one
-// type only, so the assertion holds for every store if it holds for one, as the
-// tests show; the same is true of transactions, in typed.
+// Of returns st in the form for the packages of this module. sessionstore returns one
+// type only, so the assertion holds for every store if it holds for one, as the tests
+// show; the same is true of transactions, in typed.
 func Of(st *sessionstore.Store) Store { return Store{of(st).(methods)} }
 
-// From returns the row of a message from the value of the member name on, with
-// what follows it in the row. It returns nil when there is no such member. The
-// bytes are the message's own: nobody may change them.
+// From returns the row of a message from the value of the member name on, with the rest
+// of the row behind it. It returns nil when there is no such member. The bytes are the
+// message's own: the caller must not change them.
 func From(m sessionstore.Message, name string) []byte { return from(m, name) }
 
 // Blocks is [From] for the member content when that is a list. It returns nil
 // when content is no list, or is known to hold text blocks alone.
 func Blocks(m sessionstore.Message) []byte { return blocks(m) }
 
-// Row returns the JSON value that a message is, without white space at its ends.
-// The bytes are the message's own: nobody may change them.
+// Row returns the JSON value of a message, without white space at its ends. The bytes are
+// the message's own: the caller must not change them.
 func Row(m sessionstore.Message) []byte { return row(m) }
 
-// Change runs do in a transaction on the existing session id: no other writer
-// of this library, and no tool that takes the session's lock, writes it
-// meanwhile. When Change returns nil, the names that do told of are durable if
-// the store promises that, and OnChange knows of them. When do fails, what it
-// did so far stays. Errors are not wrapped in [*sessionstore.Error].
+// Change runs do in a transaction on the existing session id: no other writer of this
+// library, and no tool that takes the session's lock, writes the session during the
+// transaction. When Change returns nil, the names that do reported are durable if the
+// store is durable, and OnChange got them. When do fails, its changes so far stay. Errors
+// are not wrapped in [*sessionstore.Error].
 func (s Store) Change(ctx context.Context, id string, do func(Tx) error) error {
 	return s.methods.Change(ctx, id, typed(do))
 }
 
-// ChangeOwned is [Store.Change] for what changes the transcript, which only the
-// owner of a session may change.
+// ChangeOwned is [Store.Change] for changes of the transcript, which only the owner of a
+// session may make.
 func (s Store) ChangeOwned(ctx context.Context, id string, do func(Tx) error) error {
 	return s.methods.ChangeOwned(ctx, id, typed(do))
 }

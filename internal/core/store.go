@@ -10,12 +10,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Store is a store as the packages of this module see it. Besides its own
-// methods it has those of the interface that it embeds.
+// Store is a store in the form for the packages of this module. Besides its own methods
+// it has the methods of the interface that it embeds.
 type Store struct{ methods }
 
-// methods are those of a store that package sessionstore has. The callbacks of
-// Change, ChangeOwned and Make get a Tx; [Store] has the three with that type.
+// methods are the methods that package sessionstore implements. The callbacks of Change,
+// ChangeOwned and Make get a Tx; [Store] has the three with that type.
 type methods interface {
 	Change(ctx context.Context, id string, do func(tx any) error) error
 	ChangeOwned(ctx context.Context, id string, do func(tx any) error) error
@@ -27,7 +27,7 @@ type methods interface {
 	moving
 }
 
-// settings are what the store was opened with.
+// settings are the settings of the store.
 type settings interface {
 	// Now returns the store's time.
 	Now() time.Time
@@ -42,7 +42,7 @@ type settings interface {
 	Workspace() string
 }
 
-// reading looks at sessions and changes none.
+// reading reads sessions and changes none.
 type reading interface {
 	// Has reports whether there is a session id.
 	Has(id string) bool
@@ -50,78 +50,75 @@ type reading interface {
 	// Read runs do with the directory of session id. It takes no lock.
 	Read(ctx context.Context, id string, do func(*sessiondir.Dir) error) error
 
-	// Damaged returns the messages that stand whole in a damaged transcript of
-	// session id: the file name is one that [sessionstore.Store.Salvage] told
-	// of. The error Is [fs.ErrNotExist] when there is no such file.
+	// Damaged returns the whole messages in a damaged transcript of session id: the file
+	// name is from the report of [sessionstore.Store.Salvage]. The error Is
+	// [fs.ErrNotExist] when there is no such file.
 	Damaged(ctx context.Context, id, name string) ([]sessionstore.Message, error)
 
-	// Copies returns, by their names, how many messages other devices' versions of the
-	// transcript hold that it does not have.
+	// Copies returns other devices' versions of the transcript, by name, with the number
+	// of messages that the transcript lacks.
 	Copies(ctx context.Context, id string) (map[string]int, error)
 
 	// Entries returns all sessions with the stamps of their directories, in any
 	// order. It opens no session.
 	Entries(ctx context.Context) ([]sessiondir.Entry, error)
 
-	// Stat returns the stamp of the file name of session id, or of the
-	// session's directory when name is "". It opens nothing. regular is false
-	// for what is neither a file nor a directory, such as a symlink.
+	// Stat returns the stamp of the file name of session id, or of the session's
+	// directory when name is "". It opens nothing. regular is false for anything that is
+	// neither a file nor a directory, such as a symlink.
 	Stat(id, name string) (is sessiondir.Stamp, regular bool, err error)
 
-	// IsLocal reports whether the sessions are on a local file system that is
-	// known to time each change of a directory. It is false where nobody knows.
+	// IsLocal reports whether the sessions are on a local file system that is known to
+	// time each change of a directory. It returns false where this is not known.
 	IsLocal() bool
 
 	// Settled reports whether every change of a file after its stamp was
 	// taken, at the time at, is sure to show in a later stamp.
 	Settled(s sessiondir.Stamp, at time.Time) bool
 
-	// Free reports whether nobody writes session id now, in any process, and
-	// nobody has acquired it by this store. That this store's own writes hold
-	// the ownership lock does not count.
+	// Free reports whether no call writes session id now, in any process, and the session
+	// is not acquired by this store. The ownership locks that this store's own writes
+	// hold do not count.
 	Free(id string) bool
 
-	// Acquired reports whether session id was acquired by this store, and not
-	// released yet.
+	// Acquired reports whether session id was acquired by this store, and is not released
+	// yet.
 	Acquired(id string) bool
 
-	// Busy tells why session id may not be taken away now. The error Is
-	// [sessionstore.ErrLocked] or [sessionstore.ErrFenced] when somebody runs
-	// the session, and ErrLocked when somebody writes it. Tools that take no
-	// lock are not noticed.
+	// Busy returns the reason why session id may not be moved away now. The error Is
+	// [sessionstore.ErrLocked] or [sessionstore.ErrFenced] when a host runs the session,
+	// and ErrLocked when a call writes it. Tools that take no lock are not noticed.
 	Busy(ctx context.Context, id string) error
 }
 
-// syncing makes durable what others wrote, and keeps files beside the sessions.
+// syncing makes files durable that others wrote, and keeps files beside the sessions.
 type syncing interface {
 	// Epoch returns the number of the content that the transcript of session id has with
-	// the stamp at. Two contents of the same number are one and the same, with lines at
-	// the end of the later one that this store appended. It is 0 where the store does not
-	// know the file.
+	// the stamp at. Two contents of the same number are the same, except for lines that
+	// this store appended to the later one. It is 0 where the store does not know the
+	// file.
 	Epoch(id string, at sessiondir.Stamp) uint64
 
-	// SyncFiles makes the named files of session id durable as they stand,
-	// with their names and the session's own. It does nothing when the store
-	// does so at each write. It passes over a file that is not there or may
-	// not be opened.
+	// SyncFiles makes the named files of session id durable in their present state, with
+	// their names and the session's own. It does nothing when the store does so at each
+	// write. It skips a file that does not exist or may not be opened.
 	SyncFiles(ctx context.Context, id string, names ...string) error
 
-	// SyncDirs makes durable what Send and Fetch did, if the store promises
-	// that. paths are the directories below the sessions directory, or "." for
-	// itself, in the order in which they are synced. Name the directory first
-	// that sessions went to: then a file system without a journal leaves two
-	// names after a power cut rather than none.
+	// SyncDirs makes the moves of Send and Fetch durable, if the store is durable. paths
+	// are the directories below the sessions directory, or "." for itself, in the order
+	// in which they are synced. Name the directory first that sessions went to: then a
+	// file system without a journal leaves two names after a power cut rather than none.
 	SyncDirs(paths ...string) error
 
-	// Bookkeeping opens the directory name of the bookkeeping, and makes it
-	// when it is not there. What is in it may be lost at any time.
+	// Bookkeeping opens the directory name of the bookkeeping, and makes it if it is
+	// missing. Its content may be lost at any time.
 	Bookkeeping(name string) (*vfs.Dir, error)
 }
 
 // moving takes whole sessions out of the list, and brings them back.
 type moving interface {
-	// Trash opens the directory [sessiondir.Trash], and makes it when it is
-	// not there. No tool lists what is in it, and nothing in it is removed.
+	// Trash opens the directory [sessiondir.Trash], and makes it if it is missing. No
+	// tool lists its content, and nothing in it is removed.
 	Trash() (*vfs.Dir, error)
 
 	// Send takes a session away as [sessionstore.Store.Delete] does, but moves
@@ -131,9 +128,9 @@ type moving interface {
 	// directory stays where it is.
 	Send(ctx context.Context, id, to string) error
 
-	// Fetch brings back what Send took. The error Is [fs.ErrExist] when there
-	// is a session id by now, and [fs.ErrNotExist] when the directory from has
-	// none.
+	// Fetch brings back a session that Send moved away. The error Is [fs.ErrExist] when a
+	// session id exists again, and [fs.ErrNotExist] when the directory from has no such
+	// session.
 	Fetch(ctx context.Context, id, from string) error
 
 	// Destroy removes path, a directory below the sessions directory that Send

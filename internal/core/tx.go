@@ -12,39 +12,38 @@ type Tx interface {
 	// Dir returns the session's directory.
 	Dir() *sessiondir.Dir
 
-	// Changed tells that the content of the file name was changed, and synced
-	// if [Store.Syncs] asks for that.
+	// Changed reports to the transaction that the content of the file name was changed,
+	// and synced if [Store.Syncs] is true.
 	Changed(name string)
 
-	// Renamed tells that the name itself is new or leads to another file.
+	// Renamed reports to the transaction that name is new or belongs to another file.
 	Renamed(name string)
 
 	// Metadata returns the metadata on disk, recovered as by
 	// [sessionstore.Store.Load].
 	Metadata() (sessionstore.Metadata, error)
 
-	// SetMetadata makes md the metadata, exactly. What stood there becomes the
-	// backup. The error Is [sessionstore.ErrConflict] when a writer that takes
-	// no lock came between.
+	// SetMetadata makes md the metadata, exactly. The former metadata become the backup.
+	// The error Is [sessionstore.ErrConflict] when a writer that takes no lock came
+	// between.
 	SetMetadata(md sessionstore.Metadata) error
 
-	// Transcript returns the transcript on disk. When it is damaged and no
-	// backup is good, it returns what could be read and an error that Is
+	// Transcript returns the transcript on disk. When it is damaged and no backup is
+	// good, it returns the readable messages and an error that Is
 	// [sessionstore.ErrCorrupt].
 	Transcript() ([]sessionstore.Message, sessionstore.Revision, error)
 
-	// Recovered tells that Transcript read the backup, and why. It returns nil
-	// when Transcript did not.
+	// Recovered returns the reason why Transcript read the backup, nil when it did not.
 	Recovered() *sessionstore.Recovery
 
-	// SetTranscript makes rows, all of them, the transcript in the place of
-	// the one that Transcript returned, which becomes the backup. The error Is
+	// SetTranscript makes rows, all of them, the transcript. It replaces the transcript
+	// that Transcript returned, which becomes the backup. The error Is
 	// [sessionstore.ErrConflict] when a writer that takes no lock came between.
 	SetTranscript(rows []sessionstore.Message) error
 
-	// Messages returns the messages of the file name, which has the form of a
-	// transcript. When it is damaged, it returns what could be read and an
-	// error that Is [sessionstore.ErrCorrupt].
+	// Messages returns the messages of the file name, which has the form of a transcript.
+	// When the file is damaged, it returns the readable messages and an error that Is
+	// [sessionstore.ErrCorrupt].
 	Messages(name string) ([]sessionstore.Message, error)
 
 	// Restore makes the bytes of the file name the transcript, as

@@ -23,20 +23,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Query says which sessions [Projects.Find] looks for. Members that are zero
-// do not narrow the search.
+// Query describes the sessions that [Projects.Find] looks for. Members that are zero do
+// not narrow the search.
 type Query struct {
 	Project       string    // slug of the one project to look in
 	After, Before time.Time // Created lies strictly between; sessions without a readable time stay
 	Keyword       string    // in a row of the transcript as Python writes it, in any case: "role": "user" is in most
 
-	// Match decides last, and only on what all the others let through. It is
-	// called for one session at a time, with the name of its directory.
+	// Match decides last, and only on sessions that fit all other members. It is called
+	// for one session at a time, with the name of its directory.
 	Match func(ctx context.Context, st *sessionstore.Store, id string) (bool, error)
 
-	Limit int // the first so many are found; 0 or less: all
+	Limit int // the most sessions to find; 0 or less: all
 
-	Days *time.Location // for [Projects.Usage]: whose days are told; nil: UTC
+	Days *time.Location // for [Projects.Usage]: the zone of the days; nil: UTC
 }
 
 // spans reports whether at lies between After and Before.
@@ -45,12 +45,11 @@ func (q *Query) spans(at time.Time) bool {
 }
 
 // ParseDate reads a date or a time that a person wrote, for [Query.After] and
-// [Query.Before]. It takes what the reference's search takes, which is ISO 8601
-// as Python's datetime.fromisoformat reads it: 2026-08-01, 2026-08-01T10:30,
-// 2026-08-01 10:30:00+02:00, 20260801, 2026-W31-6. A date alone is its midnight.
-// A time without an offset is in UTC, another keeps its offset; what is smaller
-// than a microsecond is cut off. The error shows the text, the beginning of a long
-// one, and what is wrong with it.
+// [Query.Before]. It takes the same texts as the reference's search, ISO 8601 as Python's
+// datetime.fromisoformat reads it: 2026-08-01, 2026-08-01T10:30, 2026-08-01
+// 10:30:00+02:00, 20260801, 2026-W31-6. A date alone is its midnight. A time without an
+// offset is in UTC, another keeps its offset; digits below a microsecond are dropped. The
+// error shows the text, the beginning of a long one, and the fault.
 func ParseDate(text string) (time.Time, error) { return pytime.ParseFilter(text) }
 
 // Found is one session that [Projects.Find] found.
@@ -67,20 +66,20 @@ type Found struct {
 // candidate is a session that may be found.
 type candidate struct {
 	Found
-	dir   *vfs.Reader // where it stands
+	dir   *vfs.Reader // the sessions directory
 	name  string      // of its directory
-	place int         // among all, by project and name
+	place int         // its place among all candidates, by project and name
 	timed bool        // CreatedText is a time
-	ok    bool        // nothing speaks against it yet
-	err   error       // it cannot be read
+	ok    bool        // it fits the query so far
+	err   error       // not nil: it cannot be read
 }
 
-// describe fills in what obj, the metadata of c, says about the session.
+// describe fills in the facts about the session from obj, the metadata of c.
 func (c *candidate) describe(obj []byte) {
 	c.ID = c.name
 	for m := range pyjson.Members(obj) {
 		if len(m.Key) < 2 || strings.IndexByte(`scbm\`, m.Key[1]) < 0 {
-			continue // none of those below, nor an escape that may begin one
+			continue // none of the names below, nor an escape that may begin one
 		}
 		text := ""
 		isText := pyjson.KindOf(m.Value) == pyjson.String
@@ -106,8 +105,8 @@ func (c *candidate) describe(obj []byte) {
 	c.Created, c.timed = pytime.ParseCreated(c.CreatedText)
 }
 
-// gone reports whether the session was removed since it was listed, with its
-// project or alone.
+// gone reports whether the session was removed since it was listed, alone or with its
+// project.
 func (c *candidate) gone() bool {
 	_, err := os.Stat(c.dir.Path(c.name))
 	return errors.Is(err, fs.ErrNotExist)
@@ -159,8 +158,8 @@ func carefully(path string) (md sessionstore.Metadata, found bool, err error) {
 	return core.ReadMetadata(dir)
 }
 
-// readIn reads a file of a session that tells by itself whether it is whole,
-// into buf if there is room enough.
+// readIn reads a file of a session, into buf if there is room enough. The content of the
+// file must show whether it is whole.
 func readIn(buf []byte, dir *vfs.Reader, id, name string) ([]byte, error) {
 	data, err := dir.ReadFast(id, name, buf)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -16,17 +16,18 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Find returns the sessions that q describes, as the reference's session
-// finder does: sub-sessions and hidden ones too, but no directory without
-// metadata.json; backups are not looked at. The one created last comes first,
-// by time. Among equal times, and where a text is no time, the order is that
-// of the texts from last to first; those without one come last.
+// Find returns the sessions that q describes, as the reference's session finder does:
+// sub-sessions and hidden ones too, but no directory without metadata.json; backups are
+// not read. The last created session comes first, by time. Among equal times, and where a
+// text is no time, the order is the order of the texts from last to first; sessions
+// without a text come last.
 //
-// A session or project that cannot be read hides no other: Find returns what it
-// found together with an error that joins one [*sessionstore.Error] for each of those, which Is
-// [sessionstore.ErrCorrupt] where a file is damaged. Of hidden ones that cannot be read, it says
-// nothing. Sessions that come after the last of
-// a Limit need not be read whole. When ctx ends, nothing is found.
+// A session or project that cannot be read hides no other: Find returns the sessions that
+// it found together with an error. The error joins one [*sessionstore.Error] for each
+// unreadable session or project, which Is [sessionstore.ErrCorrupt] where a file is
+// damaged. Hidden sessions that cannot be read are not in the error. Sessions that come
+// after the last of a Limit need not be read whole. When ctx ends, Find returns no
+// session.
 func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error) {
 	found, failed, err := p.find(ctx, q)
 	if err != nil {
@@ -45,7 +46,7 @@ type unfound struct {
 	err         error
 }
 
-// find is Find, which returns one by one what could not be read.
+// find is Find, but returns the unreadable sessions and projects one by one.
 func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []unfound, err error) {
 	s := &search{projects: p, query: q}
 	found, err = s.run(ctx)
@@ -60,11 +61,12 @@ type search struct {
 	dirs     []*vfs.Reader
 	failed   []unfound
 
-	// hits looks into a session that the query lets through, and decides last; nil: it is found.
+	// hits searches a session that fits the query, and decides last; nil: the session is
+	// found.
 	hits func(ctx context.Context, st *sessionstore.Store, c *candidate) (bool, error)
 }
 
-// run returns the sessions that are found.
+// run returns the found sessions.
 func (s *search) run(ctx context.Context) (found []Found, err error) {
 	if err := alive(ctx); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (s *search) run(ctx context.Context) (found []Found, err error) {
 	return s.choose(ctx, newestFirst(all))
 }
 
-// fail notes what could not be read.
+// fail notes a session or project that could not be read. It ignores hidden sessions.
 func (s *search) fail(project, id string, err error) {
 	if !strings.HasPrefix(id, ".") {
 		s.failed = append(s.failed, unfound{project, id, wrap("find", id, err)})
@@ -100,11 +102,10 @@ func (s *search) keep(all []*candidate) []*candidate {
 	})
 }
 
-// metadataRoom is more than metadata usually takes.
+// metadataRoom is more than the usual size of metadata.
 const metadataRoom = 16 << 10
 
-// candidates returns the sessions of which the metadata fits the query, by
-// project and name.
+// candidates returns the sessions whose metadata fits the query, by project and name.
 func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	slugs, err := s.slugs(ctx)
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 	return []string{slug}, nil
 }
 
-// open opens the sessions directory of a project and returns what is in it.
+// open opens the sessions directory of a project and returns the sessions in it.
 func (s *search) open(slug string) ([]*candidate, error) {
 	dir, err := vfs.OpenReader(s.projects.sessions(slug))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,12 +178,11 @@ func (s *search) close() error {
 	return wrap("find", "", errors.Join(errs...))
 }
 
-// batch is how many transcripts are looked through before Match is asked, as
-// the rest may lie beyond the limit.
+// batch is the number of transcripts that are searched before Match is called, as the
+// rest may lie beyond the limit.
 const batch = 64
 
-// choose returns the candidates that the rest of the query lets through, up
-// to its limit.
+// choose returns the candidates that fit the rest of the query, up to its limit.
 func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, err error) {
 	size := batch
 	if s.query.Limit <= 0 {
@@ -216,7 +216,7 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 	return found, nil
 }
 
-// holding returns the candidates of which the transcript holds the keyword.
+// holding returns the candidates whose transcript holds the keyword.
 func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
 	spread(len(some), func(next func() (int, bool)) {
 		r := s.keyword.Reader()
@@ -227,7 +227,7 @@ func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, 
 	return s.keep(some), ctx.Err()
 }
 
-// matches asks Match, and looks for hits.
+// matches calls Match and hits, and reports whether both accept the session.
 func (s *search) matches(ctx context.Context, c *candidate) bool {
 	c.Dir = c.dir.Path(c.name)
 	if s.query.Match == nil && s.hits == nil {
@@ -250,10 +250,10 @@ func (s *search) matches(ctx context.Context, c *candidate) bool {
 	return ok && err == nil
 }
 
-// holds reports whether a row of the transcript of the session id holds the
-// keyword that r looks for. Like the reference it does not look into the
-// backup, unless a marker tells that the transcript itself is being written.
-// The error is that of ctx, or a [*sessionstore.CorruptError].
+// holds reports whether a row of the transcript of the session id holds the keyword that
+// r looks for. Like the reference it reads the backup only if there is a marker: the
+// transcript itself is then being written. The error is the error of ctx, or a
+// [*sessionstore.CorruptError].
 func holds(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (found bool, err error) {
 	name := sessiondir.Transcript
 	if dir.Has(id, sessiondir.Marker) {
@@ -274,7 +274,7 @@ func holds(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (
 	return found, nil
 }
 
-// atDamage makes the error of a [keyword.Reader] that of the file at path.
+// atDamage makes the error of a [keyword.Reader] an error about the file at path.
 func atDamage(path string, err error) error {
 	damage := (*keyword.DamageError)(nil)
 	if !errors.As(err, &damage) {

@@ -21,20 +21,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Projects is a directory of projects, each with its sessions directory. The
-// zero Projects is one that is closed.
+// Projects is a directory of projects, each with its sessions directory. The zero
+// Projects is closed.
 type Projects struct {
 	dir   string
 	opts  *sessionstore.Options
 	hooks *seam.Seam // of every store
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	closed bool
 	stores map[string]*sessionstore.Store
 }
 
 // Open opens a directory of projects; "" is ~/.amplifier/projects, or projects in
-// $AMPLIFIER_HOME. It need not exist. opts are those of every [Projects.Store].
+// $AMPLIFIER_HOME. It need not exist. opts are the options of every [Projects.Store].
 func Open(dir string, opts *sessionstore.Options) (*Projects, error) {
 	return open(dir, opts, nil)
 }
@@ -65,10 +65,9 @@ func open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*Projects, 
 // Dir returns the absolute path of the directory of projects.
 func (p *Projects) Dir() string { return p.dir }
 
-// Slugs returns the names of the projects that have a sessions directory, in
-// the order of their text. Those of which that cannot be told are among them, for
-// lack of rights or because a symlink leads nowhere: [Projects.Store] fails with the
-// reason.
+// Slugs returns the names of the projects that have a sessions directory, in the order of
+// their text. Projects for which this is not known, for lack of rights or because a
+// symlink leads nowhere, are among them: [Projects.Store] fails with the reason.
 func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 	if err := alive(ctx); err != nil {
 		return nil, wrap("list projects", "", err)
@@ -96,8 +95,8 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 	return slugs, nil
 }
 
-// has reports whether the project has a sessions directory. The error tells why it
-// cannot be told.
+// has reports whether the project has a sessions directory. The error is the reason why
+// this is not known.
 func (p *Projects) has(slug string) (bool, error) {
 	path := p.sessions(slug)
 	fi, err := os.Stat(path)
@@ -122,10 +121,10 @@ func (p *Projects) has(slug string) (bool, error) {
 
 func (p *Projects) sessions(slug string) string { return filepath.Join(p.dir, slug, "sessions") }
 
-// maxName is what file systems allow for a name.
+// maxName is the longest name that file systems allow.
 const maxName = 255
 
-// checkSlug refuses what cannot be the name of a project's directory.
+// checkSlug refuses a slug that cannot be the name of a project's directory.
 func checkSlug(slug string) error {
 	if slug == "" || len(slug) > maxName || strings.ContainsAny(slug, `/\`) || slug == "." || slug == ".." {
 		return fmt.Errorf("invalid project name %q", limits.ID(slug))
@@ -156,12 +155,12 @@ func (p *Projects) Store(slug string) (*sessionstore.Store, error) {
 
 var errClosed = limits.Errorf(sessionstore.ErrClosed, "the projects are closed")
 
-// Resolve returns the directory of the session that ref means, as the
-// reference's session finder does: an absolute path, an id, or the beginning
-// of one, in all projects or in slug alone. Sub-sessions count; a directory
-// without metadata.json does not. Space in ref is part of it. The error Is
-// [sessionstore.ErrNotFound] or an [*sessionstore.AmbiguousError], or tells of a project that cannot be read
-// if no other has the session.
+// Resolve returns the directory of the session that ref means, as the reference's session
+// finder does: an absolute path, an id, or the beginning of one, in all projects or in
+// slug alone. Sub-sessions count; a directory without metadata.json does not. Space in
+// ref is part of it. The error Is [sessionstore.ErrNotFound] or an
+// [*sessionstore.AmbiguousError], or is the error of a project that cannot be read if no
+// other has the session.
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
 	if p.dir == "" {
 		return "", wrap("find", "", errClosed)
@@ -233,7 +232,7 @@ func namesIn(dir, prefix string) ([]string, error) {
 	return names, errors.Join(err, f.Close())
 }
 
-// chooseMatch returns the one match, an exact one first.
+// chooseMatch returns the one match. Exact matches win over partial ones.
 func chooseMatch(ref string, exact, partial []string) (string, error) {
 	matches := exact
 	if len(exact) == 0 {
@@ -253,8 +252,8 @@ func isSession(dir string) bool {
 	return err == nil
 }
 
-// wrap makes err a [*sessionstore.Error] with op and id. It returns as it is an error that
-// already says what failed.
+// wrap makes err a [*sessionstore.Error] with op and id. It returns an error unchanged
+// that already names the failed call.
 func wrap(op, id string, err error) error {
 	switch err.(type) {
 	case nil, *sessionstore.Error, *sessionstore.AmbiguousError:
@@ -269,8 +268,7 @@ func wrap(op, id string, err error) error {
 	return &sessionstore.Error{Op: op, Session: id, Err: err}
 }
 
-// alive returns the error of ctx. It panics, with a text that says so, if the caller has
-// none.
+// alive returns the error of ctx. It panics with a clear text if ctx is nil.
 func alive(ctx context.Context) error {
 	if ctx == nil {
 		panic("sessionstore: nil Context") // unreachable: every caller has a context
@@ -278,7 +276,7 @@ func alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close closes the stores that were handed out.
+// Close closes the stores that Store returned.
 func (p *Projects) Close() error {
 	p.mu.Lock()
 	p.closed = true

@@ -9,20 +9,19 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Hit is a message in which [Projects.Search] found something.
+// Hit is a message with a match of [Projects.Search].
 type Hit struct {
 	Found // the session
 	sessionstore.Hit
 }
 
-// Search yields the messages in which what is sought is found, in the sessions that q
-// describes: those of one session in their order, and the sessions in the order of
-// [Projects.Find]. q.Limit counts the sessions in which something is found. Most
-// transcripts without a Text, or without q.Keyword, are passed over without being
-// parsed.
+// Search yields the messages that match sought, in the sessions that q describes: the
+// messages of one session in their order, and the sessions in the order of
+// [Projects.Find]. q.Limit counts the sessions with a match. Most transcripts without a
+// Text, or without q.Keyword, are skipped without being parsed.
 //
-// What cannot be read hides nothing else. After all others comes one row with an error
-// for each session, and for each project, that could not be read, which has nothing but
+// An unreadable session or project hides no other. After all others comes one row with an
+// error for each session, and for each project, that could not be read, which has only
 // Project and ID. An error without either comes last.
 func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Query) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {

@@ -14,11 +14,11 @@ type Summary struct {
 	sessionstore.Summary
 }
 
-// Summaries tells what the sessions of all projects are, in the order of Changed
+// Summaries yields a summary of each session of all projects, in the order of Changed
 // over all of them; o.Limit counts all of them together. See
 // [sessionstore.Store.Summaries]. Rows of sessions that cannot be read have the Project,
 // too. After them comes a row with an error for each project that cannot be read, which
-// has nothing but Project. The error without a Project comes last.
+// has only Project. The error without a Project comes last.
 func (p *Projects) Summaries(ctx context.Context, o *sessionstore.ListOptions) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		slugs, err := p.Slugs(ctx)
@@ -35,7 +35,8 @@ func (p *Projects) Summaries(ctx context.Context, o *sessionstore.ListOptions) i
 	}
 }
 
-// borrow returns the store of a project that is open, or one that the caller closes.
+// borrow returns the open store of a project, or a new store, which the caller must
+// close.
 func (p *Projects) borrow(slug string) (st *sessionstore.Store, own bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,30 +15,29 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
 )
 
-// Usage is what one model used on one day in one session. Its method Add sums up
+// Usage is the use of one model on one day in one session. Its method Add sums up
 // several.
 type Usage struct {
 	Project, Session string // as [Projects.Store] and [sessionstore.Store] take them
 	eventslog.Usage
 }
 
-// Usage tells what the sessions that q describes used, by session, day, provider
-// and model. The session that was created first comes first, those without a
-// readable time after all others. What cannot be read hides nothing else: then
-// comes one row with an error for each session, and for each project, that could not
-// be read, which has nothing but Project and Session. An error without either comes
+// Usage yields the use of models in the sessions that q describes, by session, day,
+// provider and model. The session that was created first comes first, sessions without a
+// readable time after all others. An unreadable session or project hides no other: after
+// all others comes one row with an error for each session, and for each project, that
+// could not be read, which has only Project and Session. An error without either comes
 // last.
 //
-// A response counts once over all of these sessions, as [eventslog.Log.Usage]
-// tells: in the first session whose log tells of it, so in the parent and not
-// in its forks. When q leaves out the parent, a fork may tell what it inherits.
-// Usage reads one log of each session, the one that the Python tools read: that
-// of its directory context-intelligence, wherever that lies, or else its
-// events.jsonl. When q sets nothing but Project and Days, sessions without
-// metadata count, too.
+// A response counts once over all of these sessions, as in [eventslog.Log.Usage]: in the
+// first session whose log has it, so in the parent and not in its forks. When q leaves
+// out the parent, a fork may count the responses that it inherits. Usage reads one log of
+// each session, the same as the Python tools: the log of its directory
+// context-intelligence, wherever that lies, or else its events.jsonl. When q sets nothing
+// but Project and Days, sessions without metadata count, too.
 //
-// All logs are read. What has been counted takes some 40 bytes of memory for each
-// response and each call of a tool.
+// All logs are read. The set of counted responses and calls of tools takes some 40 bytes
+// of memory for each.
 func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 	return func(yield func(Usage, error) bool) {
 		found, failed, ended := p.find(ctx, q)
@@ -90,9 +89,9 @@ func byCreation(a, b Found) int {
 	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Dir, b.Dir))
 }
 
-// undescribed returns the sessions that are not among those found, in the order
-// of their names. They have no metadata, or none that can be read. Projects that
-// cannot be read were told by find.
+// undescribed returns the sessions that are not among those found, in the order of their
+// names. They have no metadata, or none that can be read. find has already reported the
+// projects that cannot be read.
 func (p *Projects) undescribed(ctx context.Context, project string, found []Found) (more []Found, err error) {
 	slugs := []string{project}
 	if project == "" {
@@ -116,7 +115,7 @@ func (p *Projects) undescribed(ctx context.Context, project string, found []Foun
 	return more, nil
 }
 
-// usageOf tells what the session in dir used.
+// usageOf yields the use of models in the session in dir.
 func usageOf(ctx context.Context, dir string, o *eventslog.UsageOptions) iter.Seq2[eventslog.Usage, error] {
 	return func(yield func(eventslog.Usage, error) bool) {
 		path := sessioncost.LocateHere(dir).Ordinary

@@ -8,22 +8,22 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// sector is what a disk writes whole.
+// sector is the size of the unit that a disk writes whole.
 const sector = 512
 
-// An Amendment is a backup that has got the next content of main and waits for the
-// name. No other program opens it until Discard, which ends every Amendment.
+// An Amendment is a backup that has the next content of main and waits for the name. No
+// other program opens it until Discard, which ends every Amendment.
 type Amendment struct {
 	of   File
 	main sessiondir.Stamp
 	next *nextMain
 }
 
-// Amend gives the backup the content that main is to have, where it differs from that
-// in bytes of one sector alone. They are written over the old ones, so that the backup
-// is a whole file at each instant, also after a power cut, and no file is made. The sync
-// runs until Commit. The error Is [ErrRewrite] where the backup is no such file, or
-// another program has it open.
+// Amend gives the backup the next content of main, if the two differ only in bytes of one
+// sector. The new bytes are written over the old ones, so that the backup is a whole file
+// at each instant, also after a power cut, and no file is made. The sync runs until
+// Commit. The error Is [ErrRewrite] if the backup is no such file, or another program has
+// it open.
 func (f File) Amend(main sessiondir.Stamp, content []byte, at time.Time) (*Amendment, error) {
 	next, err := f.leaseBackup(main)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *Amendment) write(content []byte, at time.Time) error {
 }
 
 // Commit exchanges the names: the backup becomes main, and main the backup. The errors
-// are those of [File.Append].
+// are the same as of [File.Append].
 func (a *Amendment) Commit() (Result, error) {
 	if err := a.of.complete(a.next, a.next.at.Size); err != nil {
 		return Result{}, err
@@ -80,6 +80,6 @@ func (a *Amendment) Commit() (Result, error) {
 	return a.of.takeName(a.next, a.main)
 }
 
-// Discard lets other programs open the backup. Without Commit before, it has the content
-// that it was given; main is as it was.
+// Discard lets other programs open the backup. Without Commit before, the backup keeps
+// its new content; main is as it was.
 func (a *Amendment) Discard() { _ = a.next.discard() }

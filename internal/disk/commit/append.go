@@ -13,7 +13,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Addition is what [File.Append] adds to main, and what the caller knows of it.
+// Addition holds the lines that [File.Append] adds to main, and the caller's knowledge of
+// main.
 type Addition struct {
 	Main   sessiondir.Stamp // of main, whose content the caller knows
 	Backup sessiondir.Stamp // of a backup that main is known to begin with; zero: not known
@@ -22,9 +23,9 @@ type Addition struct {
 	Time   time.Time        // the time of the last change that the file is given
 }
 
-// Append adds whole lines to main, in the time that the lines take. The error
-// Is [ErrRewrite] when the backup is not a beginning of main, when it has other
-// names, or when another program has one of both open.
+// Append adds whole lines to main, in the time that the lines take. The error Is
+// [ErrRewrite] when the backup is not a beginning of main, when it has other names, or
+// when another program has main or the backup open.
 //
 // The error Is [ErrOvertaken] or [ErrOverwritten] when a writer that honours no
 // lock came between.
@@ -95,7 +96,7 @@ func (f File) takeName(next *nextMain, was sessiondir.Stamp) (Result, error) {
 	return f.settle(next.leased, main)
 }
 
-// reusable tells why the backup may not become main.
+// reusable returns the reason why the backup may not become main, nil if it may.
 func (f File) reusable(backup *leased, main sessiondir.Stamp) error {
 	switch {
 	case !backup.own:
@@ -106,7 +107,7 @@ func (f File) reusable(backup *leased, main sessiondir.Stamp) error {
 	return nil
 }
 
-// extend gives the backup what it lacks of main, and the lines.
+// extend brings the backup up to date with main and appends a.Lines.
 func (f File) extend(next *nextMain, a Addition) error {
 	missing, err := f.missing(next.leased, a)
 	if err != nil {
@@ -119,7 +120,8 @@ func (f File) extend(next *nextMain, a Addition) error {
 		}
 	}
 	if err := next.edit.WriteAt(slices.Concat(missing, a.Lines), common); err != nil {
-		// On a full disk a part may stand there: half a line, which no backup may end in.
+		// On a full disk a part may be written: half a line, which must not be the end of
+		// a backup.
 		return errors.Join(fmt.Errorf("extend backup: %w", err), next.edit.Truncate(common))
 	}
 	if err := f.beginSync(next, common, a.Time); err != nil {
@@ -142,11 +144,11 @@ func (f File) beginSync(next *nextMain, off int64, at time.Time) error {
 	return nil
 }
 
-// complete makes the backup durable, where that is asked for, and takes its stamp.
+// complete makes the backup durable if f.Sync is set, and takes its stamp.
 func (f File) complete(next *nextMain, size int64) (err error) {
 	if f.Sync {
 		if err := next.edit.Sync(); err != nil {
-			// What a sync failed to write, later ones take for written.
+			// Later syncs regard content that a failed sync did not write as written.
 			return errors.Join(err, f.Dir.Remove(f.backup()))
 		}
 	}

@@ -10,16 +10,16 @@ import (
 )
 
 var (
-	// ErrRewrite tells that a file cannot be appended to in the place of its
-	// backup and has to be replaced. Main is as it was.
+	// ErrRewrite is returned when a file cannot be appended to by way of its backup and
+	// has to be replaced. Main is as it was.
 	ErrRewrite = errors.New("file must be rewritten")
 
-	// ErrOvertaken tells that main is the file of another writer, one that
-	// honours no lock. It must be read before anything is written.
+	// ErrOvertaken is returned when main is the file of another writer, which honours no
+	// lock. Main must be read before anything is written.
 	ErrOvertaken = vfs.ErrOvertaken
 
-	// ErrOverwritten tells that another writer wrote into the new main while
-	// this process was stopped. It must be written again, from memory.
+	// ErrOverwritten is returned when another writer wrote into the new main while this
+	// process was stopped. Main must be written again, from memory.
 	ErrOverwritten = errors.New("another program wrote into the file")
 )
 
@@ -54,7 +54,7 @@ type File struct {
 
 func (f File) backup() string { return sessiondir.Backup(f.Name) }
 
-// Result is what a commit left under both names.
+// Result holds the stamps of both files after a commit.
 type Result struct {
 	Main      sessiondir.Stamp
 	Backup    sessiondir.Stamp // of the former main, or of a copy of it; zero: it is neither

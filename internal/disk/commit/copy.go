@@ -32,8 +32,8 @@ func (f File) copyOf(src *os.File, at sessiondir.Stamp, name string) (*vfs.Pendi
 	return p, nil
 }
 
-// unchanged tells that main is still the file with the stamp was; the zero
-// stamp is that of any.
+// unchanged returns ErrOvertaken unless main is still the file with the stamp was. The
+// zero stamp fits any file.
 func (f File) unchanged(was sessiondir.Stamp) error {
 	if was == (sessiondir.Stamp{}) {
 		return nil
@@ -45,8 +45,8 @@ func (f File) unchanged(was sessiondir.Stamp) error {
 	return err
 }
 
-// rename gives p the name, closes it and returns its stamp. The error Is
-// [ErrOvertaken] when the name leads to another file already.
+// rename gives p the name, closes it and returns its stamp. The error Is [ErrOvertaken]
+// when the name already belongs to another file.
 func rename(d *sessiondir.Dir, p *vfs.Pending, name string) (sessiondir.Stamp, error) {
 	mine, err := d.StampOf(p.File())
 	if err == nil {

@@ -24,8 +24,8 @@ func (f File) exchange(main *leased) error {
 	return nil
 }
 
-// settle does what is left after the exchange: next is main, and main is the
-// backup.
+// settle finishes the commit after the exchange: next is main now, and main is the
+// backup. It returns the result.
 func (f File) settle(next, main *leased) (done Result, err error) {
 	defer func() { err = afterNaming(err) }()
 	if err := f.protectBackup(main); err != nil {
@@ -54,8 +54,8 @@ func (f File) protectBackup(main *leased) error {
 	return nil
 }
 
-// protectMain makes main a copy of next when a program waits to write into it,
-// which it took for the backup.
+// protectMain makes main a copy of next when a program waits to write into next, which it
+// opened as the backup.
 func (f File) protectMain(next *leased) error {
 	if next.state() != writerWaits {
 		return nil

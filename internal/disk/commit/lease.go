@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// leased is an open file with a write lease: nobody else has it open.
+// leased is an open file with a write lease: no other program has it open.
 type leased struct {
 	of   File
 	name string // the name that it had when it was leased
@@ -52,10 +52,9 @@ const (
 	readerPause = 30 * time.Microsecond
 )
 
-// leaseMain opens main, which must be the file with the stamp was, and takes
-// the lease on it. It waits for those who read main, but not while a program
-// waits to write into next: that program may hold main as its source. The
-// caller closes the file.
+// leaseMain opens main, which must be the file with the stamp was, and takes the lease on
+// it. It waits for readers of main, but not while a program waits to write into next:
+// that program may hold main as its source. The caller closes the file.
 func (f File) leaseMain(was sessiondir.Stamp, next *leased) (*leased, error) {
 	file, err := f.Dir.OpenPlain(f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,10 +80,10 @@ func (f File) leaseMain(was sessiondir.Stamp, next *leased) (*leased, error) {
 	return main, nil
 }
 
-// state tells who waits for the file.
+// state returns the state of the lease, and so whether a program waits for the file.
 func (l *leased) state() leaseState { return leaseStateOf(l.file) }
 
-// release gives the lease up; who waited goes on. The file stays open.
+// release gives the lease up; a waiting program goes on. The file stays open.
 func (l *leased) release() { l.of.Dir.Release(l.name, func() { dropLease(l.file) }) }
 
 // copyOver gives name to a complete copy of the file and returns the stamp of

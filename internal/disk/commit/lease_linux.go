@@ -9,10 +9,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// takeLease takes a write lease. The system tells of a waiting program by a
-// signal, by default SIGIO, which ends a process that does not expect it. So
-// the signal is set to SIGURG first, which every process ignores unless it
-// asks for it, and which the Go runtime sends itself all the time.
+// takeLease takes a write lease. The system reports a waiting program by a signal, by
+// default SIGIO, which ends a process that does not expect it. So the signal is set to
+// SIGURG first, which every process ignores by default, and which the Go runtime sends
+// itself all the time.
 func takeLease(f *os.File) error {
 	err := vfs.WithFd(f, func(fd int) error {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETSIG, int(unix.SIGURG)); err != nil {

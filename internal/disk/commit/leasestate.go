@@ -2,14 +2,14 @@ package commit
 
 import "errors"
 
-// leaseState is what became of a write lease.
+// leaseState is the state of a write lease.
 type leaseState uint8
 
 const (
 	leaseHeld    leaseState = iota
 	readerWaits             // a program waits to open the file for reading
 	writerWaits             // a program waits to open the file for writing, or the lease has expired
-	leaseUnknown            // the system does not tell
+	leaseUnknown            // the system does not report it
 )
 
 var (

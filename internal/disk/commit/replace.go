@@ -65,8 +65,8 @@ func (f File) rotate(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	return done, err
 }
 
-// clearBackup puts a directory in the place of the backup aside: no file can
-// take its name.
+// clearBackup puts a directory aside that has the name of the backup: no file could take
+// its name.
 func (f File) clearBackup() error {
 	fi, err := f.Dir.Root().Lstat(f.backup())
 	if err != nil || !fi.IsDir() {
@@ -76,9 +76,8 @@ func (f File) clearBackup() error {
 	return err
 }
 
-// exchangeNew goes by way of the state "ready". The error Is errInUse,
-// errNoLease or errNoExchange, and next has its temporary name, where that is
-// not possible.
+// exchangeNew goes by way of the state "ready". The error Is errInUse, errNoLease or
+// errNoExchange, and next has its temporary name, if this is not possible.
 func (f File) exchangeNew(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	if !f.Dir.Exchanges() {
 		return Result{}, errNoExchange
@@ -113,9 +112,9 @@ func (f File) exchangeNew(next *vfs.Pending, was sessiondir.Stamp) (Result, erro
 	return f.settle(n, m)
 }
 
-// discard removes a temporary file, if there is one, with a second try: a full
-// disk may refuse the first. What stays is swept later, by its name. It waits
-// while the system brings the file on to the disk, so no lease may be held.
+// discard removes a temporary file, if there is one, with a second try: a full disk may
+// refuse the first. A file that stays is swept later, by its name. discard waits while
+// the system writes the file to the disk, so no lease may be held.
 func (f File) discard(name string) {
 	if name != "" && f.Dir.Remove(name) != nil {
 		_ = f.Dir.Remove(name)
@@ -136,9 +135,9 @@ func (f File) ready(next *vfs.Pending) error {
 	return nil
 }
 
-// unready undoes ready: next has its temporary name again. Where names cannot
-// be exchanged any more, next takes it from the former backup, which goes: main
-// is whole, and the next backup is a copy of it.
+// unready undoes ready: next has its temporary name again. Where names cannot be
+// exchanged any more, next takes the name from the former backup, which is lost: main is
+// whole, and the next backup is a copy of it.
 func (f File) unready(next *vfs.Pending) error {
 	former := next.Name()
 	if former != f.backup() {
@@ -154,8 +153,8 @@ func (f File) unready(next *vfs.Pending) error {
 	return err
 }
 
-// copyAndRename goes by way of the state "copied". The zero was is that of a
-// main which is no plain file.
+// copyAndRename goes by way of the state "copied". A zero was means that main is no plain
+// file.
 func (f File) copyAndRename(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	backup, err := f.copyMain(was)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 type Lock struct {
 	file *os.File
 	is   fs.FileInfo // of file
-	here bool        // this process alone sees the lock; else it is one of the system
+	here bool        // this process alone sees the lock; else it is a lock of the system
 	once sync.Once
 }
 
@@ -50,10 +50,10 @@ func (o Options) Try(root *os.Root, name string) (*Lock, error) {
 	return lock, nil
 }
 
-// Acquire is [Try] repeated until it gets the lock, ctx ends or the limit has
-// passed. Waiting for a lock that stays held ends in an error that is
-// [ErrBusy], and ctx's error too when that came first. Waiters get the lock in
-// no particular order; see package lockqueue for a line.
+// Acquire is [Try] repeated until it gets the lock, ctx ends or the limit has passed.
+// Waiting for a lock that stays held ends in an error that is [ErrBusy], and ctx's error
+// too when that came first. Waiters get the lock in no particular order; see [Queue] for
+// a line.
 func Acquire(ctx context.Context, root *os.Root, name string, o Options) (*Lock, error) {
 	lock, err := o.acquire(ctx, root, name)
 	if err != nil {
@@ -86,8 +86,8 @@ func (l *Lock) Unlock() error {
 
 func (l *Lock) unlock() error { return errors.Join(l.giveUp(), l.file.Close()) }
 
-// giveUp gives the lock up. Closing the file would not do: a child that is between
-// fork and exec has a copy of the descriptor.
+// giveUp gives the lock up. Closing the file would not be enough: a child between fork
+// and exec has a copy of the descriptor.
 func (l *Lock) giveUp() error {
 	if l.here {
 		process.unlock(l.is)
@@ -136,9 +136,9 @@ func (o Options) open(root *os.Root, name string) (*Lock, error) {
 	return &Lock{file: file, is: is}, nil
 }
 
-// hold locks the file and reports whether name still leads to it: a lock on a
-// file that was removed or replaced meanwhile excludes nobody, and is given up. It
-// reports that too when the file is busy.
+// hold locks the file and reports whether the file still has the name: a lock on a file
+// that was removed or replaced in between excludes no other process, and is given up.
+// hold reports it also when the file is busy.
 func (l *Lock) hold(root *os.Root, name string, alone bool) (bool, error) {
 	err := control(l.file, lock)
 	if alone && errors.Is(err, errors.ErrUnsupported) {

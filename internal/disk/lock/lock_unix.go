@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFile goes past os.Root, which follows a symlink that stays inside the root
-// even when O_NOFOLLOW is asked for. dir is root's directory, or nil. name is a base name.
+// openFile does not use os.Root, which follows a symlink that stays inside the root even
+// with O_NOFOLLOW. dir is root's directory, or nil. name is a base name.
 func openFile(root *os.Root, dir *os.File, name string, perm fs.FileMode) (file *os.File, err error) {
 	if dir == nil {
 		if dir, err = root.Open("."); err != nil {
@@ -42,9 +42,9 @@ func openFile(root *os.Root, dir *os.File, name string, perm fs.FileMode) (file 
 	return file, err
 }
 
-// own gives the new file fd to the owner of the directory at, if root made it for
-// another user, who could not lock it otherwise. Where it fails, fd is closed and the
-// file is gone.
+// own gives the new file fd to the owner of the directory at, if root made it for another
+// user, since that user could not lock it otherwise. If own fails, fd is closed and the
+// file is removed.
 func own(fd, at int, name string) error {
 	var dir unix.Stat_t
 	if os.Geteuid() != 0 || unix.Fstat(at, &dir) != nil || dir.Uid == 0 {

@@ -16,7 +16,7 @@ func openFile(root *os.Root, _ *os.File, name string, perm fs.FileMode) (*os.Fil
 		return nil, errors.New("not a regular file")
 	}
 	file, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, perm.Perm())
-	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) { // whoever has it open locks it, or scans it for a moment
+	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) { // another program has the file open: it locks it, or scans it for a moment
 		err = ErrBusy
 	}
 	return file, err

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ErrBusy tells that another Lock, of this or another process, holds the file.
+// ErrBusy is returned when another Lock, of this or another process, holds the file.
 var ErrBusy = errors.New("lock is held elsewhere")
 
 const (
@@ -17,10 +17,10 @@ const (
 	longestPause = 10 * time.Millisecond
 )
 
-// Poll calls try again and again, until its error is not [ErrBusy], ctx ends or
-// the limit has passed, and returns the last error. If ctx ends first, the
-// error is ErrBusy and ctx's. The pauses are short, grow to 10 ms and have
-// random lengths, so that those who wait for one lock do not try in step.
+// Poll calls try again and again, until its error is not [ErrBusy], ctx ends or the limit
+// has passed, and returns the last error. If ctx ends first, the error is ErrBusy and
+// ctx's. The pauses are short, grow to 10 ms and have random lengths, so that the waiters
+// for one lock do not try in step.
 func Poll(ctx context.Context, limit time.Duration, try func() error) error {
 	deadline := time.Now().Add(limit)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -50,7 +50,7 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// control calls f with file's descriptor, which stays open meanwhile.
+// control calls f with file's descriptor, which stays open during the call.
 func control(file *os.File, f func(fd uintptr) error) error {
 	conn, err := file.SyscallConn()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// pace says how often a waiter looks, and when it gives up.
+// pace holds the pauses and limits of a waiter.
 type pace struct {
-	limit    time.Duration // that the line may stand still
+	limit    time.Duration // the longest time without a move of the line
 	behind   time.Duration // pause of a waiter that is not the first
-	patience time.Duration // after which a waiter that is not the first tries too
+	patience time.Duration // time without a move after which a waiter that is not the first tries too
 	delay    time.Duration // pause between such tries
-	checked  time.Duration // how long the ticket file is believed to be the one of that name
+	checked  time.Duration // how long the ticket file is assumed to have its name
 }
 
 var usualPace = pace{
@@ -28,18 +28,18 @@ var usualPace = pace{
 	checked: time.Second,
 }
 
-// A Queue holds the lines of many locks in one ticket file, which the first
-// waiter makes. It has one descriptor, however many wait.
+// A Queue holds the lines of many locks in one ticket file, which the first waiter makes.
+// It has one descriptor, whatever the number of waiters.
 type Queue struct {
 	path string                   // of the ticket file
 	open func() (*os.File, error) // opens it for reading and writing, and makes it
 	pace pace
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	closed  bool
 	tickets *tickets  // nil: not open
-	failure error     // why it cannot be opened
-	next    time.Time // until when the two above are believed
+	failure error     // the reason why it cannot be opened
+	next    time.Time // the time until which the two fields above are assumed to be right
 	gates   map[int64]*gate
 }
 
@@ -48,7 +48,7 @@ func NewQueue(path string, open func() (*os.File, error)) *Queue {
 	return &Queue{path: path, open: open, pace: usualPace, gates: map[int64]*gate{}}
 }
 
-// Close closes the ticket file. Nobody may wait any more.
+// Close closes the ticket file. No caller may wait any more.
 func (q *Queue) Close() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +71,7 @@ func (q *Queue) Line(name string) Line {
 // be used up after seven weeks in which the line was never empty.
 const rangeBits = 32
 
-// A Line is where the users of one lock wait.
+// A Line is the line of waiters for one lock.
 type Line struct {
 	queue *Queue
 	first int64 // byte of its range
@@ -79,8 +79,7 @@ type Line struct {
 
 func (l Line) last() int64 { return l.first + 1<<rangeBits - 1 }
 
-// Empty reports that nobody waits in the line. It is false also when that
-// cannot be known.
+// Empty reports whether the line is known to have no waiters.
 func (l Line) Empty() bool {
 	empty, err := l.empty()
 	return err == nil && empty
@@ -98,8 +97,8 @@ func (l Line) empty() (bool, error) {
 	return !found, err
 }
 
-// present returns the ticket file, and nil when there is none, because nobody
-// has ever waited.
+// present returns the ticket file, or nil when there is none because no caller has ever
+// waited.
 func (q *Queue) present() (*tickets, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -122,9 +121,9 @@ func (q *Queue) made() (*tickets, error) {
 	return q.reopen()
 }
 
-// believed reports whether the file that is open, or the reason why none is,
-// holds for now. A file that has lost its name is given up; who waits by it
-// keeps it until the end of the wait. The caller holds the mutex.
+// believed reports whether the open file, or the reason why none is open, is still valid.
+// A file that has lost its name is given up; waiters with a ticket in it keep it until
+// the end of the wait. The caller holds the mutex.
 func (q *Queue) believed() bool {
 	switch now := time.Now(); {
 	case q.closed:
@@ -154,8 +153,8 @@ func (q *Queue) reopen() (*tickets, error) {
 
 // A gate lets one goroutine of a queue at a time into a line.
 type gate struct {
-	turn  chan struct{} // holds a token while somebody is in the line
-	users int           // who is in the line or waits at the gate; guarded by the queue's mutex
+	turn  chan struct{} // holds a token while a goroutine is in the line
+	users int           // number of goroutines in the line or at the gate; guarded by the queue's mutex
 }
 
 // gated reports whether a goroutine of this queue is in the line or waits for it.
@@ -184,7 +183,7 @@ func (q *Queue) enter(ctx context.Context, first int64) (*gate, error) {
 	}
 }
 
-// leave lets the next one of this queue into the line.
+// leave lets the next goroutine of this queue into the line.
 func (q *Queue) leave(first int64, g *gate) {
 	<-g.turn
 	q.drop(first, g)
@@ -198,13 +197,12 @@ func (q *Queue) drop(first int64, g *gate) {
 	}
 }
 
-// Wait calls try, which must not block, until its error is not
-// [lock.ErrBusy], and returns that error. It waits in line when others do
-// or when the lock is busy.
+// Wait calls try, which must not block, until its error is not [ErrBusy], and returns
+// that error. It waits in line when there are other waiters or when the lock is busy.
 //
-// Where the line has not moved for 10 s, the error is that of the last try. If
-// ctx ends first, the error is lock.ErrBusy and ctx's; a ctx that has
-// ended already is its error alone, and try is not called.
+// When the line has not moved for 10 s, Wait returns the error of the last try. If ctx
+// ends first, the error is ErrBusy and ctx's. If ctx has ended already, Wait returns its
+// error alone and does not call try.
 func (l Line) Wait(ctx context.Context, try func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -245,10 +243,10 @@ func ended(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
 }
 
-// errNoLine tells that the line cannot be read, or has no room.
+// errNoLine is returned when the line cannot be read, or has no room.
 var errNoLine = errors.New("no line to wait in")
 
-// take locks the byte after the highest one that is locked in the range.
+// take locks the byte after the highest locked byte in the range.
 func (l Line) take(t *tickets) (int64, error) {
 	for at := l.first; at <= l.last(); {
 		other, found, err := t.find(at, l.last())
@@ -272,9 +270,9 @@ type waiter struct {
 	tickets *tickets
 	own     int64 // its ticket
 
-	head  int64     // ticket of the first in line, when it was last looked at
-	moved time.Time // when that changed
-	tried time.Time // when the lock was last tried
+	head  int64     // ticket of the first in line, at the last look
+	moved time.Time // the time of its last change
+	tried time.Time // the time of the last try of the lock
 }
 
 // wait ends as [Line.Wait] does.
@@ -303,9 +301,9 @@ func (w *waiter) wait(ctx context.Context, try func() error) error {
 	}
 }
 
-// look reports whether nobody is nearer to the lock, and notes when the line
-// moved. What happens just before the limit counts as the end of another
-// waiter's limit, not as a move.
+// look reports whether no waiter is nearer to the lock, and notes the time when the line
+// moved. A change just before the limit counts as the end of another waiter's limit, not
+// as a move.
 func (w *waiter) look() (isFirst bool, err error) {
 	head, found, err := w.tickets.lowest(w.line.first, w.own-1)
 	if err != nil {

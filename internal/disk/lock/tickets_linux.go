@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supported tells that the system has locks of an open file description.
+// supported reports whether the system has locks of an open file description.
 const supported = true
 
-// tickets is an open ticket file. What one of them has locked, it does not find.
+// tickets is an open ticket file. It does not find its own locks.
 type tickets struct {
 	file *os.File
 	conn syscall.RawConn
 	is   fs.FileInfo
 }
 
-// newTickets returns the tickets of file, and closes it when that fails.
+// newTickets returns the tickets of file, and closes file on an error.
 func newTickets(file *os.File) (*tickets, error) {
 	t := &tickets{file: file}
 	is, err := file.Stat()

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// supported tells that the system has locks of an open file description. What
-// is below is not reached where it has none.
+// supported reports whether the system has locks of an open file description. The code
+// below is not reached on systems without them.
 const supported = false
 
 type tickets struct{}

@@ -11,14 +11,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Held is the ownership lock of a session, which its holder alone has on this
-// machine until [Held.Release] or the end of the process. A host that runs the
-// session has announced itself; who holds the lock for one call has not. The
-// methods may be called by any goroutine.
+// Held is the ownership lock of a session. Its holder has it alone on this machine until
+// [Held.Release] or the end of the process. A host that runs the session has announced
+// itself; a holder for one call has not. The methods may be called by any goroutine.
 type Held struct {
 	session Session
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	state   *stateDir
 	lock    *lock.Lock // nil after Release
 	options Options
@@ -29,17 +28,16 @@ type Held struct {
 // [lock.ErrBusy], and returns the last error.
 type Waiter func(ctx context.Context, try func() error) error
 
-// Take takes the lock of a session for a short time and writes no owner.json.
-// It takes over what is open in kept, which may be nil.
-// It lets wait wait for others that do the same. A host that runs the session
-// is not waited for: that is a [*BusyError] at once, and so is a lock that was
-// not given up while wait waited. A record whose process is gone is that of no
-// host.
+// Take takes the lock of a session for a short time and writes no owner.json. It uses the
+// directory that is open in kept, which may be nil. It calls wait to wait for other short
+// holders. It does not wait for a host that runs the session: the error is then a
+// [*BusyError] at once, and so it is for a lock that was not given up during the wait. A
+// record whose process is gone does not count as a host.
 //
-// It does not look for a fence: see [Held.Check]. Other errors are [ErrUnsafe],
-// ctx's or the operating system's; nothing is held then. Where the reference has no such lock
-// (Windows) it is [errors.ErrUnsupported], and callers go on without. A file
-// system without locks is [ErrUnsafe], as in the reference, and [ErrNoLocks].
+// It does not look for a fence: see [Held.Check]. Other errors are [ErrUnsafe], ctx's or
+// the operating system's; nothing is held then. Where the reference has no such lock
+// (Windows) the error is [errors.ErrUnsupported], and callers go on without the lock. A
+// file system without locks is [ErrUnsafe], as in the reference, and [ErrNoLocks].
 func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, error) {
 	if !supported {
 		return nil, fmt.Errorf("acquire session lock: %w", errors.ErrUnsupported)
@@ -70,7 +68,7 @@ func (h *Held) try() error {
 		h.lock = taken
 		return nil
 	case !errors.Is(err, lock.ErrBusy):
-		// The cause is only told: it must not pass for a system without locks.
+		// The cause is in the text only: it must not count as a system without locks.
 		const text = "cannot acquire stable session lock"
 		if errors.Is(err, errors.ErrUnsupported) {
 			return &failure{kind: ErrUnsafe, cause: ErrNoLocks, text: text + ": " + err.Error()}
@@ -83,7 +81,7 @@ func (h *Held) try() error {
 	return err
 }
 
-// busy tells of a lock that was not given up in time.
+// busy returns the error for a lock that was not given up in time.
 func (h *Held) busy() error {
 	owner := ReadOwner(h.state.dir.Root())
 	if owner != nil && owner.presence() == gone {
@@ -92,9 +90,9 @@ func (h *Held) busy() error {
 	return &BusyError{Owner: owner}
 }
 
-// Acquire takes the lock for a host, without waiting, and announces it. Two
-// holders exclude each other in one process too. Its errors are those of
-// [Take] and [Held.Announce].
+// Acquire takes the lock for a host, without waiting, and announces it. Two holders
+// exclude each other in one process too. Its errors are the errors of [Take] and
+// [Held.Announce].
 func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("acquire session lock: %w", err)
@@ -112,10 +110,10 @@ func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
 	return h, nil
 }
 
-// Announce says in owner.json that a host runs the session. A fence forbids
-// it, which is a [*FencedError]; arguments that may not be shown are
-// [ErrInvalid]. After an error the lock is held as before. A holder that is
-// announced already stays what it said.
+// Announce writes to owner.json that a host runs the session. If there is a fence, the
+// error is a [*FencedError]; for arguments that may not be shown it is [ErrInvalid].
+// After an error the lock is held as before. Announce does nothing if the holder is
+// announced already.
 func (h *Held) Announce(ctx context.Context, o Options) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,8 +137,8 @@ func (h *Held) Announce(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Retract says in owner.json that the host runs the session no more. The lock
-// is still held.
+// Retract writes to owner.json that the host no longer runs the session. The lock is
+// still held.
 func (h *Held) Retract() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,7 +162,7 @@ func checkFence(s Session) error {
 	return err
 }
 
-// Owner returns what this holder has announced of itself.
+// Owner returns the announced owner.
 func (h *Held) Owner() Owner {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -172,8 +170,8 @@ func (h *Held) Owner() Owner {
 	return owner
 }
 
-// Check tells whether the session may still be run: it is held and no fence
-// has appeared. After Release it is [fs.ErrClosed].
+// Check returns nil while the session may be run: it is held and no fence has appeared.
+// After Release the error is [fs.ErrClosed].
 func (h *Held) Check() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -201,8 +199,8 @@ func (h *Held) RemoveCheckpoint() error {
 	return removeState(h.state.dir, CheckpointName)
 }
 
-// RemoveOwner removes owner.json: the session is gone. What this holder has announced is
-// not written again.
+// RemoveOwner removes owner.json: the session is gone. The record of this holder is not
+// written again.
 func (h *Held) RemoveOwner() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -213,12 +211,12 @@ func (h *Held) RemoveOwner() error {
 	return removeState(h.state.dir, OwnerName)
 }
 
-// Release gives the session up. owner.json says so before the lock is
-// dropped, if it was announced; the lock is dropped even when that fails.
+// Release gives the session up. If the holder was announced, Release writes the end to
+// owner.json before it drops the lock; the lock is dropped even when this write fails.
 // Further calls do nothing.
 func (h *Held) Release() error { return h.ReleaseTo(nil) }
 
-// ReleaseTo is Release that leaves the directory open in kept, if that is not nil.
+// ReleaseTo is Release, but leaves the directory open in kept if kept is not nil.
 func (h *Held) ReleaseTo(kept *State) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

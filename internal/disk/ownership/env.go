@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Env is what paths depend on besides their names.
+// Env is the environment on which paths depend besides their names.
 type Env struct {
 	// Lookup returns an environment variable and whether it is set.
 	Lookup func(key string) (string, bool)
-	// Home returns the home directory of a user by the user database; "" is
-	// the user who runs the program.
+	// Home returns the home directory of a user by the user database; "" is the user of
+	// the process.
 	Home func(name string) (string, error)
 	// Getwd returns the working directory without symlinks.
 	Getwd func() (string, error)

@@ -2,19 +2,20 @@ package ownership
 
 import "errors"
 
-// What callers tell apart. The messages that [Acquire] and its like return are
-// the reference's, so the sentinels are met by errors.Is alone.
+// The kinds of errors. The messages of the errors of [Acquire] and similar functions are
+// the reference's, so the kinds are found by errors.Is alone.
 var (
-	// ErrBusy tells that another holder has the session; see [BusyError].
+	// ErrBusy is returned when another holder has the session; see [BusyError].
 	ErrBusy = errors.New("shared session is busy")
-	// ErrFenced tells that a transfer forbids to run the session; see [FencedError].
+	// ErrFenced is returned when a transfer forbids running the session; see
+	// [FencedError].
 	ErrFenced = errors.New("session execution is fenced by a durable transfer")
-	// ErrUnsafe tells that state cannot be trusted: a wrong type, owner or mode,
-	// a symlink, or content that does not parse.
+	// ErrUnsafe is returned for state that cannot be trusted: a wrong type, owner or
+	// mode, a symlink, or content that does not parse.
 	ErrUnsafe = errors.New("shared state is unsafe")
-	// ErrNoLocks tells that the file system of the state has no locks.
+	// ErrNoLocks is returned when the file system of the state has no locks.
 	ErrNoLocks = errors.New("file system has no locks")
-	// ErrInvalid tells that a workspace, id or other argument is refused.
+	// ErrInvalid is returned for a refused workspace, id or other argument.
 	ErrInvalid = errors.New("invalid session identity")
 )
 

@@ -13,8 +13,8 @@ import (
 
 const maxHost = 255 // code points
 
-// A Fence says that a session is being transferred to another host: nobody
-// may run or change it here. Only whoever moves sessions makes or removes one.
+// A Fence marks a session that is being transferred to another host: no host may run or
+// change it here. Only programs that move sessions make or remove one.
 type Fence struct {
 	SessionID       string
 	TransferID      string
@@ -23,8 +23,8 @@ type Fence struct {
 	Phase           string // staged, committed; a destination is only staged
 }
 
-// ParseFence reads the content of a transfer fence of that session. What is
-// not exactly a fence is [ErrUnsafe].
+// ParseFence reads the content of a transfer fence of that session. The error is
+// [ErrUnsafe] for anything that is not exactly a fence.
 func ParseFence(data []byte, sessionID string) (Fence, error) {
 	if err := pyjson.Check(data, pyjson.Tolerant); err != nil {
 		return Fence{}, &failure{kind: ErrUnsafe, text: FenceName + " is not valid JSON", cause: err}
@@ -71,9 +71,8 @@ func (f Fence) valid() bool {
 			f.Role == "destination" && f.Phase == "staged")
 }
 
-// HasFence tells whether anything has the name of a transfer fence in a
-// session's directory. That alone forbids to change the session; an error
-// forbids it too.
+// HasFence reports whether anything has the name of a transfer fence in a session's
+// directory. Such a name forbids changes of the session; an error forbids them too.
 func HasFence(dir *os.Root) (bool, error) {
 	_, err := dir.Lstat(FenceName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +115,7 @@ func ReadFence(s Session) (*Fence, error) {
 // checkNative refuses symlinks and foreign directories from the native root
 // down to the native directory; modes do not matter there.
 func checkNative(s Session) error {
-	if s.Sessions != "" { // what leads to it is the user's own affair
+	if s.Sessions != "" { // the user is responsible for the path to it
 		_, err := os.Stat(s.NativeDirectory())
 		return err
 	}

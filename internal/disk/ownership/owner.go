@@ -7,9 +7,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// An Owner is what the holder of a session says of itself. It is for display:
-// a holder that crashed is still in the file, and the lock alone decides.
-// Members that are no strings are "" here.
+// An Owner is the record of the holder of a session about itself. It is for display: a
+// holder that crashed is still in the file, and the lock alone decides. Members that are
+// no strings are "" here.
 type Owner struct {
 	App, Hostname, User string
 	PID                 int64 // 0 when it is a bool or beyond 64 bits
@@ -19,9 +19,8 @@ type Owner struct {
 	Raw                 []byte // the whole record, with members of other hosts
 }
 
-// ParseOwner reads the content of owner.json. It reports false for a record
-// that is not shown: not JSON, not active, or without one of the members of
-// [Owner].
+// ParseOwner reads the content of owner.json. It returns false for a record that is not
+// shown: not JSON, not active, or without one of the members of [Owner].
 func ParseOwner(data []byte) (Owner, bool) {
 	if len(data) > maxState || pyjson.Check(data, pyjson.Tolerant) != nil {
 		return Owner{}, false
@@ -57,8 +56,8 @@ func textOf(value []byte) string {
 	return pyjson.Text(value)
 }
 
-// ReadOwner returns the owner that the record in a state directory names, or
-// nil. A symlink is not followed, and the mode does not matter.
+// ReadOwner returns the owner in the record of a state directory, or nil. A symlink is
+// not followed, and the mode does not matter.
 func ReadOwner(dir *os.Root) *Owner {
 	data, err := readState(dir, OwnerName)
 	if err != nil {
@@ -70,15 +69,15 @@ func ReadOwner(dir *os.Root) *Owner {
 	return nil
 }
 
-// presence tells whether the process that wrote the record is still there.
+// presence reports whether the process that wrote the record still exists.
 func (o Owner) presence() presence {
 	started, _ := pyjson.Lookup(o.Raw, "process_start_identity")
 	return process{hostname: o.Hostname, pid: o.PID, started: textOf(started)}.find()
 }
 
-// A BusyError is [ErrBusy] with what the holder says of itself.
+// A BusyError is [ErrBusy] with the record of the holder.
 type BusyError struct {
-	Owner *Owner // for display; nil when it is unreadable or says nothing
+	Owner *Owner // for display; nil when the record is unreadable or is not shown
 }
 
 func (e *BusyError) Error() string { return ErrBusy.Error() }

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// process is what a record tells of its writer.
+// process holds the members of a record about its writer.
 type process struct {
 	hostname, user string
 	pid            int64
-	started        string // clock ticks since boot; "" where the system does not tell them
+	started        string // clock ticks since boot; "" where the system does not report them
 }
 
 func thisProcess() (process, error) {
@@ -26,13 +26,13 @@ func thisProcess() (process, error) {
 	return p, nil
 }
 
-// procStat is what Linux tells of a process.
+// procStat is the status of a process on Linux.
 type procStat struct {
 	state   string // one letter
 	started string // clock ticks since boot
 }
 
-// readStat returns what Linux tells of a process, and false where it does not.
+// readStat returns the status of a process on Linux, and false where it is not known.
 func readStat(pid string) (procStat, bool) {
 	data, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -51,18 +51,17 @@ func parseStat(stat string) (procStat, bool) {
 	return procStat{}, false
 }
 
-// presence tells whether a process is still there.
+// presence says whether a process still exists.
 type presence uint8
 
 const (
-	unknown presence = iota // it is not of this machine
+	unknown presence = iota // the process is not of this machine
 	running
 	gone
 )
 
-// find looks for the process of a record. One of another machine, or of a
-// container with a name of its own, cannot be looked for. started is "" where
-// the record does not tell it.
+// find looks for the process of a record. A process of another machine, or of a container
+// with a name of its own, cannot be found. started is "" if the record does not have it.
 func (p process) find() presence {
 	hostname, err := os.Hostname()
 	if err != nil || p.hostname != hostname || p.pid <= 0 || p.pid > math.MaxInt32 {
@@ -74,10 +73,10 @@ func (p process) find() presence {
 		return gone
 	case !known:
 		return running
-	case stat.state == "Z", stat.state == "X": // killed, and nobody has asked how it ended
+	case stat.state == "Z", stat.state == "X": // ended, and its parent has not collected its status
 		return gone
 	case p.started != "" && p.started != stat.started:
-		return gone // the number is another process's by now
+		return gone // the number belongs to another process now
 	}
 	return running
 }

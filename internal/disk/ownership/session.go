@@ -31,17 +31,17 @@ type Session struct {
 	StateRoot  string
 	NativeRoot string // $AMPLIFIER_HOME or ~/.amplifier
 
-	// Sessions is the sessions directory of a session that hosts do not look for
-	// there, such as a copy. The shared state is then that of this directory alone:
-	// StateRoot is a directory in it, with one directory for each session. Empty:
-	// the session is where hosts look for it.
+	// Sessions is the sessions directory of a session that hosts do not look for there,
+	// such as a copy. The shared state then belongs to this directory alone: StateRoot is
+	// a directory in it, with one directory for each session. Empty: hosts look for the
+	// session in its directory.
 	Sessions string
 
-	Alone bool // no other process takes the lock; see [filelock.Options]
+	Alone bool // no other process takes the lock; see [lock.Options]
 }
 
-// Locate returns the place of the session of an existing workspace. Where the
-// reference has no ownership lock it is [errors.ErrUnsupported].
+// Locate returns the place of the session of an existing workspace. Where the reference
+// has no ownership lock the error is [errors.ErrUnsupported].
 func Locate(env Env, id Identity) (Session, error) {
 	if !supported {
 		return Session{}, fmt.Errorf("locate session: %w", errors.ErrUnsupported)
@@ -83,9 +83,8 @@ func locate(env Env, id Identity) (Session, error) {
 	return Session{ID: id.SessionID, Workspace: id.Workspace, StateRoot: root, NativeRoot: native}, nil
 }
 
-// ValidID tells whether a session of that id can be owned: 1 to 128 ASCII
-// letters, digits and hyphens, no hyphen first. Ids of sub-sessions have an
-// underscore and cannot.
+// ValidID reports whether a session of that id can be owned: 1 to 128 ASCII letters,
+// digits and hyphens, no hyphen first. Ids of sub-sessions have an underscore and cannot.
 func ValidID(id string) bool {
 	if len(id) == 0 || len(id) > 128 || id[0] == '-' {
 		return false
@@ -109,7 +108,7 @@ func (s Session) Directory() string {
 	return join(s.StateRoot, "v1", s.WorkspaceKey(), s.ID)
 }
 
-// above returns the directories above that one which are as private.
+// above returns the directories above Directory that must be as private.
 func (s Session) above() []string {
 	if s.Sessions != "" {
 		return []string{s.StateRoot}
@@ -127,10 +126,10 @@ func (s Session) OwnerPath() string { return join(s.Directory(), OwnerName) }
 // CheckpointPath returns the path of the legacy checkpoint.
 func (s Session) CheckpointPath() string { return join(s.Directory(), CheckpointName) }
 
-// NativeDirectory returns the directory that the reference keeps the
-// session's history in, which is where it looks for a fence. Workspaces whose
-// paths differ only in slashes and hyphens share it. For a session that is
-// elsewhere it is the session's directory there.
+// NativeDirectory returns the directory that the reference keeps the session's history
+// in, which is where it looks for a fence. Workspaces whose paths differ only in slashes
+// and hyphens share it. For a session in another directory it is the session's directory
+// there.
 func (s Session) NativeDirectory() string {
 	if s.Sessions != "" {
 		return join(s.Sessions, s.ID)

@@ -18,9 +18,9 @@ const (
 	notPrivate = 0o077    // permissions that no state may have
 )
 
-// Encode returns a JSON value as the reference writes its state files: on one
-// line without spaces. It refuses what Python's json module or UTF-8 cannot
-// write, and more than 16 MiB.
+// Encode returns a JSON value as the reference writes its state files: on one line
+// without spaces. It refuses values that Python's json module or UTF-8 cannot write, and
+// more than 16 MiB.
 func Encode(value []byte) ([]byte, error) {
 	out, err := pyjson.Append(nil, value, pyjson.Style{Compact: true, Finite: true})
 	switch {
@@ -34,8 +34,8 @@ func Encode(value []byte) ([]byte, error) {
 	return out, nil
 }
 
-// hasSurrogate tells whether text that [pyjson.Append] wrote has an escape of
-// a lone surrogate, which begins with \ud. It writes no other such escape.
+// hasSurrogate reports whether text that [pyjson.Append] wrote has an escape of a lone
+// surrogate, which begins with \ud. It writes no other such escape.
 func hasSurrogate(text []byte) bool {
 	for {
 		i := bytes.IndexByte(text, '\\')
@@ -49,8 +49,8 @@ func hasSurrogate(text []byte) bool {
 	}
 }
 
-// WriteState replaces a state file by value, JSON that [Encode] takes; it is
-// on the disk afterwards.
+// WriteState replaces a state file by value, JSON that [Encode] takes. The file is
+// durable afterwards.
 func WriteState(dir *vfs.Dir, name string, value []byte) error {
 	data, err := Encode(value)
 	if err != nil {
@@ -117,7 +117,7 @@ func checkFile(dir *os.Root, name string) error {
 // of a caller that takes the lock often. The zero State has nothing open.
 type State struct{ open *stateDir }
 
-// Close closes what is open.
+// Close closes the open directory, if any.
 func (k *State) Close() error {
 	if k.open == nil {
 		return nil
@@ -127,7 +127,7 @@ func (k *State) Close() error {
 	return err
 }
 
-// Descriptors returns how many files are open.
+// Descriptors returns the number of open files.
 func (k *State) Descriptors() int {
 	if k.open == nil {
 		return 0
@@ -141,8 +141,8 @@ type stateDir struct {
 	is  fs.FileInfo
 }
 
-// take returns the directory of s: the one that is open in kept, which may be nil,
-// if it is the one at that path now and is as private as before. The caller closes
+// take returns the directory of s: the directory that is open in kept, which may be nil,
+// if it still has its path and is as private as before, else a new one. The caller closes
 // it.
 func (k *State) take(s Session) (*stateDir, error) {
 	if k == nil || k.open == nil {
@@ -163,8 +163,8 @@ func (k *State) take(s Session) (*stateDir, error) {
 	return d, nil
 }
 
-// openState makes what is missing of the session's state directory and
-// refuses what is not safe in it.
+// openState opens the session's state directory. It makes missing directories and refuses
+// unsafe files and directories.
 func openState(s Session) (*stateDir, error) {
 	for _, path := range s.above() {
 		if _, err := makePrivate(path); err != nil {
@@ -224,7 +224,7 @@ func makePrivate(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// removeState removes a state file from the disk if it is there.
+// removeState removes a state file durably if it exists.
 func removeState(dir *vfs.Dir, name string) error {
 	if err := dir.Remove(name); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -4,8 +4,8 @@ package ownership
 
 import "io/fs"
 
-// supported is false where the reference has no ownership lock. What is below
-// is not reached there.
+// supported is false where the reference has no ownership lock. The code below is not
+// reached there.
 const supported = false
 
 func ours(fs.FileInfo) bool { return false }

@@ -13,7 +13,7 @@ import (
 
 const supported = true
 
-// ours tells whether a file belongs to the user who runs the program.
+// ours reports whether a file belongs to the user of the process.
 func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(stat.Uid) == int64(os.Getuid())
@@ -33,7 +33,7 @@ func userName() string {
 	return uid
 }
 
-// answers asks the system for a process by its number alone.
+// answers reports whether the system knows a process of that number.
 func answers(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

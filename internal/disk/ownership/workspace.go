@@ -14,9 +14,8 @@ const (
 	maxLinks     = 255  // symlinks on one path; more count as a loop
 )
 
-// Canonical returns the path by which a workspace is known: ~ expanded, made
-// absolute, every symlink resolved. It must be an existing directory. Case and
-// bytes stay as they are.
+// Canonical returns the canonical path of a workspace: ~ expanded, made absolute, every
+// symlink resolved. It must be an existing directory. Case and bytes stay as they are.
 func Canonical(env Env, dir string) (string, error) {
 	const unresolvable = "workspace must be an existing resolvable directory"
 	path, err := env.resolve(dir, true)
@@ -61,9 +60,9 @@ func checkRetained(env Env, workspace string) error {
 	return nil
 }
 
-// resolve returns path without symlinks, as Python's realpath: ".." leaves
-// the directory that was reached. When strict, all of it must exist; else
-// what cannot be looked at counts as no symlink.
+// resolve returns path without symlinks, as Python's realpath: ".." leaves the directory
+// that was reached. When strict, the whole path must exist; else a part that cannot be
+// read counts as no symlink.
 func (e Env) resolve(path string, strict bool) (string, error) {
 	path, err := e.expand(path)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package seam is where the store announces what it does to the disk.
+// Package seam announces the operations of the store on the disk.
 //
-// Code that changes a file or a directory announces the operation as an [Op]
-// before it does it ([Seam.Before] may refuse it) and again when it is done
-// ([Seam.After]). A nil *Seam announces nothing: that is how production code
-// runs. Tests attach the instruments of package crashsim.
+// Code that changes a file or a directory announces the operation as an [Op] before the
+// operation ([Seam.Before] may refuse it) and again after it ([Seam.After]). A nil *Seam,
+// as in production, announces nothing. Tests attach the instruments of package crashsim.
 package seam
 
 import (
@@ -11,7 +10,7 @@ import (
 	"time"
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
 const (
@@ -45,14 +44,14 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// TakesSpace reports whether an operation of kind k needs free space on the
-// disk. Renaming over a name, removing and shrinking are taken not to.
+// TakesSpace reports whether an operation of kind k needs free space on the disk.
+// Renaming over a name, removing and shrinking are assumed to need none.
 func (k Kind) TakesSpace() bool {
 	return k == Mkdir || k == Create || k == Write || k == Link
 }
 
-// An Op is one operation that changes the disk. Files are named as they are
-// called when the operation is done.
+// An Op is one operation that changes the disk. Names are the names at the time of the
+// operation.
 type Op struct {
 	Kind  Kind
 	Dir   string    // path of the directory that holds Name
@@ -64,8 +63,8 @@ type Op struct {
 	Time  time.Time // Chtimes: the new modification time
 }
 
-// Seam observes and refuses operations. Its fields are set before first use
-// and called by whoever does the operation, one at a time for one directory.
+// Seam observes and refuses operations. Its fields are set before first use and called in
+// the goroutine of the operation, one at a time for one directory.
 type Seam struct {
 	// Before is called before an operation. A non-nil error is returned in
 	// its place; with a [*Short] as the error of a write, that many bytes are
@@ -73,8 +72,8 @@ type Seam struct {
 	Before func(Op) error
 	// After is called when an operation was done without error.
 	After func(Op)
-	// Clock is the step of the file system's clock that tests pretend: times
-	// read from the file system are rounded down to it. Zero: as they are.
+	// Clock is the step of the file system's clock that tests simulate: times read from
+	// the file system are rounded down to it. Zero: they are not rounded.
 	Clock time.Duration
 }
 
@@ -87,7 +86,7 @@ type Short struct {
 func (e *Short) Error() string { return e.Err.Error() }
 func (e *Short) Unwrap() error { return e.Err }
 
-// Do announces op, does it with do, and announces that it was done.
+// Do announces op, performs it with do, and announces its end.
 func (s *Seam) Do(op Op, do func() error) error {
 	if s == nil {
 		return do()
@@ -126,8 +125,8 @@ func (s *Seam) Write(op Op, do func([]byte) error) error {
 	return err
 }
 
-// Create is [Seam.Do] for the making of a file whose name do chooses: Before
-// sees the name in op, After the one that do returned.
+// Create is [Seam.Do] for the making of a file whose name do chooses: Before gets the
+// name in op, After the name that do returned.
 func (s *Seam) Create(op Op, do func() (name string, err error)) error {
 	if s == nil {
 		_, err := do()
@@ -146,7 +145,7 @@ func (s *Seam) Create(op Op, do func() (name string, err error)) error {
 	return err
 }
 
-// Round rounds a time of the file system down to the pretended clock's step.
+// Round rounds a time of the file system down to the simulated clock's step.
 func (s *Seam) Round(t time.Time) time.Time {
 	if s == nil || s.Clock == 0 {
 		return t

@@ -19,7 +19,7 @@ import (
 // Base is a sessions directory.
 type Base struct {
 	// Alone promises that no other process takes the locks of sessions; see
-	// [filelock.Options]. It is set before first use.
+	// [lock.Options]. It is set before first use.
 	Alone bool
 
 	path string
@@ -29,16 +29,16 @@ type Base struct {
 
 	*vfs.Sessions // of the same path
 
-	queue  *lock.Queue // of those who wait for locks
+	queue  *lock.Queue // of the waiters for locks
 	staged sync.Map    // paths of the staging directories that are in use here
 
-	mu  sync.Mutex  // guards what follows
+	mu  sync.Mutex  // guards the fields below
 	top *vfs.Dir    // nil until first used and when the directory is gone
 	is  fs.FileInfo // of top
 }
 
-// Open opens the sessions directory path and makes it, and what leads to it,
-// when it is not there. seam may be nil.
+// Open opens the sessions directory path and makes it, with its parents, if it is
+// missing. hooks may be nil.
 func Open(path string, hooks *seam.Seam) (*Base, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -56,8 +56,8 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 	return b, nil
 }
 
-// makeAll makes the directory path and what leads to it, for the owner alone,
-// and makes their names durable.
+// makeAll makes the directory path and its parents, for the owner alone, and makes their
+// names durable.
 func makeAll(path string, hooks *seam.Seam) (err error) {
 	fi, err := os.Stat(path)
 	switch {
@@ -84,7 +84,7 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 	return parent.Sync()
 }
 
-// Restore makes the sessions directory anew when it is gone.
+// Restore makes the sessions directory anew if it is gone.
 func (b *Base) Restore() error { return makeAll(b.path, b.seam) }
 
 // Path returns the absolute path of the sessions directory.
@@ -103,15 +103,15 @@ func (b *Base) Close() error {
 	return err
 }
 
-// open returns the directory that stands at the path now.
+// open returns the directory that has the path now.
 func (b *Base) open() (*vfs.Dir, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.top != nil && IsAt(b.is, b.path) {
 		return b.top, nil
 	}
-	// Calls under way may still use the old one; its files are closed when
-	// the last of them lets go of it.
+	// Calls under way may still use the old directory; its files are closed when no call
+	// refers to them any more.
 	b.top = nil
 	root, err := os.OpenRoot(b.path)
 	if err != nil {
@@ -124,8 +124,8 @@ func (b *Base) open() (*vfs.Dir, error) {
 	return b.top, nil
 }
 
-// Dir opens the directory of session id. The error is [fs.ErrNotExist] when
-// there is none, also when a file stands in its place.
+// Dir opens the directory of session id. The error is [fs.ErrNotExist] when there is
+// none, also when a file has the name.
 func (b *Base) Dir(id string) (*Dir, error) {
 	top, err := b.open()
 	if err != nil {
@@ -149,7 +149,7 @@ func (b *Base) Dir(id string) (*Dir, error) {
 	return b.dir(sub, id), nil
 }
 
-// nowhere reports whether id leads to nothing, or to a plain file.
+// nowhere reports whether id does not exist, leads to nothing, or is a plain file.
 func (b *Base) nowhere(id string) bool {
 	fi, err := os.Stat(filepath.Join(b.path, id))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && fi.Mode().IsRegular()
@@ -159,8 +159,8 @@ func (b *Base) dir(root *os.Root, id string) *Dir {
 	return &Dir{Dir: vfs.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
 }
 
-// Sync makes the names in directories durable, one after the other. They are
-// paths below the sessions directory; without any, it is that one.
+// Sync makes the names in directories durable, one after the other. They are paths below
+// the sessions directory; without paths Sync syncs the sessions directory itself.
 func (b *Base) Sync(paths ...string) error {
 	top, err := b.open()
 	if err != nil {
@@ -179,11 +179,11 @@ func (b *Base) Sync(paths ...string) error {
 
 // Has reports whether id names a directory, directly or by a symlink.
 func (b *Base) Has(id string) bool {
-	has, _ := b.Find(id) // what cannot be told is not there
+	has, _ := b.Find(id) // an error counts as missing
 	return has
 }
 
-// Find is [Base.Has], with the error for which it cannot be told.
+// Find is [Base.Has] with the reason why the answer is not known.
 func (b *Base) Find(id string) (bool, error) {
 	fi, err := os.Stat(filepath.Join(b.path, id))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
@@ -222,7 +222,7 @@ func (b *Base) openTickets() (*os.File, error) {
 	return file, err
 }
 
-// handle returns the sessions directory that stands at the path now, open.
+// handle returns the sessions directory that has the path now, open.
 func (b *Base) handle() (*os.File, error) {
 	top, err := b.open()
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Marker is the file whose existence tells that a newer Python tool is
-// appending to the transcript, or was killed while it did: until it is gone,
-// the backup is the transcript.
+// Marker is the file that exists while a newer Python tool appends to the transcript, or
+// after it was killed during an append: until the file is gone, the backup is the
+// transcript.
 const Marker = Transcript + ".append-pending"
 
 // The files of a session.
@@ -36,19 +36,19 @@ func Backup(name string) string { return name + backupExt }
 // Dir is the open directory of one session.
 type Dir struct {
 	*vfs.Dir
-	path   string  // where it is or will be
-	staged *staged // nil: the session was there
+	path   string  // its present or future path
+	staged *staged // nil: the session existed already
 	seam   *seam.Seam
 
 	noExchange *atomic.Bool // of the Base
-	emptied    emptied      // tells that the transcript was emptied on purpose
+	emptied    emptied      // the record that the transcript was emptied on purpose
 	local      struct {
 		once sync.Once
 		is   bool
 	}
 }
 
-// Path returns the path of the file name, for people.
+// Path returns the path of the file name, for display.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
 // Removed reports whether the directory was removed, or moved away, since it was opened.
@@ -71,12 +71,13 @@ func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
 	return f, d.stamp(fi), nil
 }
 
-// rereads is how often a file is read again because it changed meanwhile.
+// rereads is the number of times that a file is read again because it changed during the
+// read.
 const rereads = 10
 
-// Read returns the content of the file name and the stamp that it had before
-// it was read. It reads again while the file is written or replaced under its
-// hands: an old file may be emptied by then.
+// Read returns the content of the file name and the stamp that it had before it was read.
+// It reads again if the file is written or replaced during the read: an old file may be
+// emptied at that time.
 func (d *Dir) Read(name string) (data []byte, at Stamp, err error) {
 	for range rereads {
 		steady := false
@@ -114,10 +115,10 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 	return append(data, rest...), at, d.leadsTo(name, at), nil
 }
 
-// halves is from how many bytes on the halves of a file are read at once.
+// halves is the least size of a file whose halves are read at the same time.
 const halves = 4 << 20
 
-// fillShared is [fill], and waits while another program has locked the file.
+// fillShared is fill, but waits while another program has locked the file.
 func fillShared(f io.ReadSeeker, data []byte) (n int, err error) {
 	tries := 0
 	err = vfs.WhenFree(func() error {
@@ -144,7 +145,7 @@ func fill(f io.ReadSeeker, data []byte) (int, error) {
 	wait.Go(func() { second, _ = at.ReadAt(data[half:], int64(half)) })
 	first, _ = at.ReadAt(data[:half], 0)
 	wait.Wait()
-	if first+second < len(data) { // it is read again to know where it ends
+	if first+second < len(data) { // it is read again to find its end
 		return io.ReadFull(f, data)
 	}
 	_, err := f.Seek(int64(len(data)), io.SeekStart)
@@ -166,9 +167,9 @@ func (d *Dir) lstat(name string) (Stamp, error) {
 	return d.stamp(fi), nil
 }
 
-// QuarantineName returns the name under which the file name is to be kept because
-// it is damaged: name, ".damaged-", and the UTC time of its last change; with
-// a number where such a file stands already.
+// QuarantineName returns the name under which the damaged file name is kept: name,
+// ".damaged-", and the UTC time of its last change; with a number if there is such a file
+// already.
 func (d *Dir) QuarantineName(name string) string {
 	at := time.Unix(0, 0)
 	if fi, err := d.Root().Lstat(name); err == nil {
@@ -194,8 +195,8 @@ func (d *Dir) Quarantine(name string) (string, error) {
 // Names returns the names in the directory, in the directory's order.
 func (d *Dir) Names() ([]string, error) { return d.NamesIn(".") }
 
-// ErrOvertaken tells that another writer, one that honours no lock, changed
-// the file while this one wrote.
+// ErrOvertaken is returned when another writer, which honours no lock, changed the file
+// while this one wrote.
 var ErrOvertaken = vfs.ErrOvertaken
 
 // QuarantineLinked gives the file name the second name [Dir.QuarantineName], or that name
@@ -208,7 +209,7 @@ func (d *Dir) QuarantineLinked(name string) (string, error) {
 	return aside, nil
 }
 
-// Stamp is what tells a file from another and from itself before a change.
+// Stamp identifies a file and its state.
 type Stamp = vfs.Stamp
 
 func (d *Dir) stamp(fi fs.FileInfo) Stamp { return vfs.StampOf(fi, d.seam) }
@@ -219,6 +220,6 @@ type staged struct {
 	id   string
 }
 
-// LeftAfter is how long what a killed process left is given, since it may be
-// another one's that lives.
+// LeftAfter is the age at which a temporary file or directory counts as left by a killed
+// process. A younger one may belong to a process that lives.
 const LeftAfter = 24 * time.Hour

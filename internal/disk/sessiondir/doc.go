@@ -15,6 +15,6 @@
 // ones in the bookkeeping, whose files are then removed ([Base.Delete]). At every
 // instant, and after a kill, a session is there with all its files or not at all.
 //
-// What a killed process leaves in the bookkeeping is removed later: a staging
+// The remains of a killed process in the bookkeeping are removed later: a staging
 // directory when it is a day old, deleted sessions by the next delete.
 package sessiondir

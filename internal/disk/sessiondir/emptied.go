@@ -19,11 +19,11 @@ var emptiedDir = filepath.Join(Bookkeeping, "emptied")
 
 // emptied is the record of one session.
 type emptied struct {
-	open func() (*vfs.Dir, error) // the sessions directory that stands at its path now
+	open func() (*vfs.Dir, error) // the sessions directory that has its path now
 	id   string
 }
 
-// name is that of the file, which fits every file system.
+// name returns the name of the record's file, which fits every file system.
 func (e emptied) name() string {
 	sum := sha256.Sum256([]byte(e.id))
 	return hex.EncodeToString(sum[:])
@@ -43,7 +43,7 @@ func (e emptied) put(at time.Time, sync bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	names, _ := in.NamesIn(".") // what cannot be listed is removed next time
+	names, _ := in.NamesIn(".") // files that cannot be listed are removed next time
 	for _, left := range names {
 		if strings.HasPrefix(left, "."+e.name()) {
 			_ = in.Remove(left) // of a killed process; tried again next time

@@ -16,8 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Kept opens the directory name of the bookkeeping for whoever keeps state
-// there, and makes it when it is not there.
+// Kept opens the directory name of the bookkeeping, and makes it if it is missing.
 func (b *Base) Kept(name string) (*vfs.Dir, error) {
 	top, err := b.open()
 	if err != nil {
@@ -79,7 +78,8 @@ func (b *Base) ReadKept(dir, name string, most int64) (data []byte, err error) {
 	return data, err
 }
 
-// The labels in the names of copies that say what the transcript was copied before.
+// The labels in the names of copies, for the change before which the transcript was
+// copied.
 const (
 	LabelRepair  = "pre-repair"
 	LabelRewind  = "pre-rewind"
@@ -119,9 +119,8 @@ func ParseKept(name string) (k KeptName, ok bool) {
 	return KeptName{File: part[1], Label: part[2], Time: at, Number: number}, true
 }
 
-// KeptSuffix returns what follows a file's name in the name of a copy that is
-// made now. No copy has it, and of all copies of this second it has the highest
-// number.
+// KeptSuffix returns the suffix of a file's name in the name of a new copy. No copy has
+// it yet, and of all copies of this second it has the highest number.
 func (d *Dir) KeptSuffix(label string, now time.Time) (string, error) {
 	stamp := now.UTC().Format(keptTime)
 	names, err := d.Names()
@@ -141,8 +140,8 @@ func (d *Dir) KeptSuffix(label string, now time.Time) (string, error) {
 	return suffix, nil
 }
 
-// The other files of a session that this library knows, beside [Transcript],
-// [Metadata] and [Config].
+// The other files of a session in this library, beside [Transcript], [Metadata] and
+// [Config].
 const (
 	State        = "state.json"
 	Events       = "events.jsonl"
@@ -156,8 +155,9 @@ var (
 	// Small are the files that are replaced as a whole.
 	Small = [...]string{Metadata, Config, State}
 	// Imported are the files that an import of another tool's history keeps, in the
-	// folder [ImportFolder]. They are written with the metadata only, and never leave
-	// a device that has rules for what leaves it: nobody could apply these to them.
+	// folder [ImportFolder]. They are written with the metadata only, and never leave a
+	// device with rules for the content that leaves it: the rules cannot be applied to
+	// them.
 	Imported = [...]string{ImportFolder + "/original.jsonl.zst", ImportFolder + "/map.jsonl"}
 	// Logs are the files to which tools append lines in place, [Events] most of all.
 	// The transcript is none of them: it can be rewritten.
@@ -173,19 +173,19 @@ var (
 // IsImported reports whether a file is one of [Imported].
 func IsImported(name string) bool { return name == Imported[0] || name == Imported[1] }
 
-// The temporary files of this library, and those of the Python tools. Those of
-// a copy that was to take the place of a temporary file begin with two dots.
+// The temporary files of this library, and of the Python tools. The temporary file for a
+// copy that replaces a temporary file begins with two dots.
 var (
 	ownTemporary   = regexp.MustCompile(`^\.\.?(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl)(\.backup|\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`)
 	keptTemporary  = regexp.MustCompile(`^(\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`) // behind a dot and a name
 	otherTemporary = regexp.MustCompile(`^(\.(transcript|metadata|config|transcript\.jsonl)_[A-Za-z0-9_]{8}\.tmp|\.transcript-backup-[A-Za-z0-9_]+|metadata\.json\.tmp)$`)
 )
 
-// Sweep removes the temporary files that killed writers left: those of this
-// library, whose writers all hold the lock that the caller holds, and those of
-// others when they are a day old.
+// Sweep removes the temporary files of killed writers. It removes the files of this
+// library at once, since its writers all hold the same lock as the caller, and the files
+// of other tools when they are a day old.
 func (d *Dir) Sweep() {
-	names, _ := d.NamesIn(".") // what cannot be listed is removed next time
+	names, _ := d.NamesIn(".") // files that cannot be listed are removed next time
 	for _, name := range names {
 		if !ownTemporary.MatchString(name) && !(otherTemporary.MatchString(name) && d.old(name)) {
 			continue
@@ -199,10 +199,10 @@ func (d *Dir) old(name string) bool {
 	return err == nil && fi.Mode().IsRegular() && time.Since(fi.ModTime()) > LeftAfter
 }
 
-// SweepFile removes the temporary files of the file name and of its kept
-// copies, where Sweep leaves them.
+// SweepFile removes the temporary files of the file name and of its kept copies, which
+// Sweep does not remove.
 func (d *Dir) SweepFile(name string) {
-	names, _ := d.NamesIn(".") // what cannot be listed is removed next time
+	names, _ := d.NamesIn(".") // files that cannot be listed are removed next time
 	for _, temporary := range names {
 		if rest, ok := strings.CutPrefix(temporary, "."+name); ok && keptTemporary.MatchString(rest) {
 			_ = d.Remove(temporary) // tried again next time

@@ -24,9 +24,9 @@ const (
 	lockExt = ".metadata.lock"
 )
 
-// Reserved reports whether a session's directory may not be called id: the
-// name is that of the bookkeeping, of the trash or of a lock, also where case is
-// ignored, or one of [vfs.OfSystem].
+// Reserved reports whether a session's directory may not be called id: the name belongs
+// to the bookkeeping, the trash or a lock, also where case is ignored, or is one of
+// [vfs.OfSystem].
 func Reserved(id string) bool {
 	if !strings.HasPrefix(id, ".") {
 		return vfs.OfSystem(id)
@@ -35,9 +35,9 @@ func Reserved(id string) bool {
 	return lower == Bookkeeping || lower == Trash || strings.HasSuffix(lower, lockExt)
 }
 
-// lockName returns the lock file of session id, beside the session. It is the
-// name that the newer Python tools use; an id too long for it, which they
-// cannot write, has its lock in that directory of the bookkeeping.
+// lockName returns the lock file of session id, beside the session. It is the name that
+// the newer Python tools use; an id too long for it, which they cannot write, has its
+// lock in the directory dir of the bookkeeping.
 func lockName(id string) (dir, name string) {
 	name = "." + id + lockExt
 	if len(name) <= maxName {
@@ -89,12 +89,11 @@ func (b *Base) lockOptions(in *os.File) lock.Options {
 	return lock.Options{Perm: lockPerm, In: in, Alone: b.Alone}
 }
 
-// OwnershipLine returns the line of those who wait for the ownership lock of
-// session id, which is not in the sessions directory.
+// OwnershipLine returns the line of the waiters for the ownership lock of session id,
+// which is not in the sessions directory.
 func (b *Base) OwnershipLine(id string) lock.Line { return b.queue.Line("owner " + id) }
 
-// Free reports whether nobody holds the lock of session id now. It makes no
-// lock file.
+// Free reports whether no writer holds the lock of session id now. It makes no lock file.
 func (b *Base) Free(id string) bool {
 	top, err := b.open()
 	if err != nil {
@@ -151,9 +150,9 @@ func (d *Dir) Local() bool {
 // Exchanges reports whether an exchange of names is worth a try.
 func (d *Dir) Exchanges() bool { return d.Local() && !d.noExchange.Load() }
 
-// NoExchange notes that an exchange of names failed with err. No other is tried
-// in this sessions directory if err says that its file system has none. Any other
-// error may be of this file and this moment alone.
+// NoExchange notes that an exchange of names failed with err. No other exchange is tried
+// in this sessions directory if err means that its file system has none. Any other error
+// may concern only this file at this moment.
 func (d *Dir) NoExchange(err error) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		d.noExchange.Store(true)
@@ -169,5 +168,5 @@ func (d *Dir) StampOf(f *os.File) (Stamp, error) {
 	return d.StampIn(fi), nil
 }
 
-// StampIn returns the stamp in what the system tells of a file.
+// StampIn returns the stamp in fi.
 func (d *Dir) StampIn(fi fs.FileInfo) Stamp { return d.stamp(fi) }

@@ -10,13 +10,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A transcript that this library empties on purpose says so in two ways. Each
-// is enough.
+// A transcript that this library empties on purpose is marked in two ways. Each is
+// enough.
 //
-//   - The time of its last change: the digits below a tenth of a second are
-//     those of emptyDigits. A copy with its times keeps them.
-//   - A record of that time in the bookkeeping. It holds where a clock has too
-//     coarse steps for such digits: Windows counts 100 ns, FAT 2 s.
+//   - The time of its last change: the digits below a tenth of a second are the result of
+//     emptyDigits. A copy with its times keeps them.
+//   - A record of that time in the bookkeeping. It is of use where a clock has too coarse
+//     steps for such digits: Windows counts 100 ns, FAT 2 s.
 //
 // A power cut may leave an empty file, too, but with another time.
 const emptyStep = 100 * time.Millisecond
@@ -43,7 +43,7 @@ func (d *Dir) MarkEmpty(after time.Time, sync bool) (time.Time, error) {
 	return at, nil
 }
 
-// isEmpty reports whether the file is known to be empty or not to be there.
+// isEmpty reports whether the file is known to be empty or missing.
 func (d *Dir) isEmpty(name string) bool {
 	at, err := d.Stat(name)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && at.Size == 0
@@ -73,8 +73,7 @@ func sameByClock(set, got time.Time) bool {
 	return false
 }
 
-// EmptyTime returns a time, later than after, that tells of a file that it is
-// empty on purpose.
+// EmptyTime returns a time, later than after, that marks a file as empty on purpose.
 func EmptyTime(after time.Time) time.Time {
 	slot := time.Now().Truncate(emptyStep).Add(-emptyStep)
 	if !slot.After(after) {

@@ -17,9 +17,9 @@ import (
 // directories.
 const stagingDir = "new"
 
-// Make opens the directory of session id. When there is none, it returns a
-// staging directory, and made is true: [Base.Publish] makes that the session's,
-// whole, once its files are written, or [Base.Abandon] removes it.
+// Make opens the directory of session id. When there is none, it returns a staging
+// directory, and made is true: [Base.Publish] makes it the session's directory, whole,
+// once its files are written, or [Base.Abandon] removes it.
 func (b *Base) Make(id string) (d *Dir, made bool, err error) {
 	d, err = b.Dir(id)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -37,10 +37,9 @@ func (b *Base) Make(id string) (d *Dir, made bool, err error) {
 	return d, true, nil
 }
 
-// Publish makes d, which [Base.Make] made, the directory of its session. The
-// error is [fs.ErrExist] when there is one by now. With sync it and its files
-// keep their names in a power cut. d is closed: Windows does not rename what
-// is open.
+// Publish makes d, which [Base.Make] made, the directory of its session. The error is
+// [fs.ErrExist] when there is one already. With sync the directory and its files keep
+// their names in a power cut. Publish closes d: Windows does not rename open directories.
 func (b *Base) Publish(d *Dir, sync bool) error {
 	if sync {
 		if err := d.Sync(); err != nil {
@@ -56,10 +55,9 @@ func (b *Base) Publish(d *Dir, sync bool) error {
 // Abandon removes d, which [Base.Make] made, unless it was published.
 func (b *Base) Abandon(d *Dir) error { return b.discard(d.staged) }
 
-// begin makes a staging directory for session id and opens it; whoever calls
-// closes that. The error tells what stands in the session's place, if
-// something does. When it fails, it leaves no staging directory, unless that
-// cannot be removed either.
+// begin makes a staging directory for session id and opens it; the caller closes it. The
+// error says whether a file or a symlink has the session's name. When begin fails, it
+// leaves no staging directory, unless the directory cannot be removed either.
 func (b *Base) begin(id string) (*staged, *os.Root, error) {
 	top, err := b.open()
 	if err != nil {
@@ -85,7 +83,7 @@ func (b *Base) begin(id string) (*staged, *os.Root, error) {
 	return d, root, nil
 }
 
-// occupied tells what stands in the place of a session's directory.
+// occupied returns the reason why a session's directory cannot have its name.
 func occupied(fi fs.FileInfo) error {
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		return errSymlink
@@ -93,10 +91,9 @@ func occupied(fi fs.FileInfo) error {
 	return errNotDirectory
 }
 
-// publish makes the staging directory d, which must be closed, that of its
-// session. The error is [fs.ErrExist] when there is one by now. With sync the
-// name is durable when publish returns; when the sync fails, the session is there
-// nevertheless.
+// publish makes the staging directory d, which must be closed, the directory of its
+// session. The error is [fs.ErrExist] when there is one already. With sync the name is
+// durable when publish returns; when the sync fails, the session exists nevertheless.
 func (b *Base) publish(d *staged, sync bool) error {
 	top, err := b.open()
 	if err != nil {
@@ -131,7 +128,7 @@ func (b *Base) discard(d *staged) error {
 
 // sweepStaged removes the staging directories that killed processes left.
 func (b *Base) sweepStaged(top *vfs.Dir, in string) {
-	names, _ := top.NamesIn(in) // what cannot be listed is removed next time
+	names, _ := top.NamesIn(in) // directories that cannot be listed are removed next time
 	for _, name := range names {
 		left := filepath.Join(in, name)
 		if _, own := b.staged.Load(left); own {
@@ -143,12 +140,12 @@ func (b *Base) sweepStaged(top *vfs.Dir, in string) {
 	}
 }
 
-// newName returns a new name for a staging directory that is begun at a time.
-// The directory's own time cannot tell: that of a session which comes from
-// elsewhere is set to its last change before it is published.
+// newName returns a new name for a staging directory that is begun at a time. The
+// directory's own time is not enough: for a session which comes from elsewhere it is set
+// to the last change before the directory is published.
 func newName(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) + "-" + rand.Text() }
 
-// begun returns when the staging directory at path was begun.
+// begun returns the time when the staging directory at path was begun.
 func begun(root *os.Root, path string) (time.Time, bool) {
 	seconds, _, ok := strings.Cut(filepath.Base(path), "-")
 	if at, err := strconv.ParseInt(seconds, 10, 64); ok && err == nil {

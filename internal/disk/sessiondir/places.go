@@ -6,8 +6,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Bookkeeping is the directory in the sessions directory that holds what this
-// library keeps for itself. No session may have its name.
+// Bookkeeping is the directory in the sessions directory for the files that this library
+// keeps for itself. No session may have its name.
 const Bookkeeping = ".sessionstore"
 
 var errNotDirectory = errors.New("not a directory")

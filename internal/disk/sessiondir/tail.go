@@ -14,10 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 )
 
-// A Tail is the end of an append-only log, a file of lines, as whoever read
-// or wrote it last knows it. The zero Tail is that of a log that is not there.
+// A Tail describes the end of an append-only log, a file of lines, after a read or a
+// write. The zero Tail describes a missing log.
 type Tail struct {
-	Whole int64 // size of the lines that were written whole; what follows was never acknowledged
+	Whole int64 // size of the lines that were written whole; later bytes were never acknowledged
 	Open  bool  // the last of them lacks its LF
 	File  Stamp // of the log
 
@@ -25,9 +25,8 @@ type Tail struct {
 	set time.Time // the time that the log was given
 }
 
-// ReadLog reads the log name by [jsonl.Log], of which parse and damaged are.
-// One that is not there is empty. A symlink is refused: it could lead to
-// another file of the session.
+// ReadLog reads the log name by [jsonl.Log], of which parse and damaged are. A missing
+// log is empty. A symlink is refused: it could lead to another file of the session.
 func (d *Dir) ReadLog(name string, parse func(jsonl.Line) bool, damaged func(jsonl.Line)) (Tail, error) {
 	if _, err := d.plain(name); errors.Is(err, fs.ErrNotExist) {
 		return Tail{}, nil
@@ -52,7 +51,7 @@ func (d *Dir) OpenLog(name string) (io.ReadSeekCloser, Stamp, error) {
 	return d.Open(name)
 }
 
-// Knows reports whether the log name is as it was when t was read or written.
+// Knows reports whether the log name is unchanged since t was read or written.
 func (d *Dir) Knows(name string, t Tail) bool {
 	now, err := d.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,13 +60,12 @@ func (d *Dir) Knows(name string, t Tail) bool {
 	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || vfs.Settled(d.seam, now, t.at))
 }
 
-// AppendLog adds whole lines to the log name, of which the caller, its only
-// writer, knows the tail, and returns the new tail. The log is made when there
-// is none. What was never acknowledged is cut off first. With sync the lines
-// are durable, but not the name of a log that is new, and a power cut before
-// leaves the first of them. When AppendLog fails, the log ends where it ended
-// before, as far as that is possible. The error Is [ErrOvertaken], and nothing
-// was written, when the log is not the one with that tail.
+// AppendLog adds whole lines to the log name, whose tail the caller, its only writer,
+// knows, and returns the new tail. The log is made when there is none. Bytes that were
+// never acknowledged are cut off first. With sync the lines are durable, but not the name
+// of a new log, and a power cut in between leaves the first lines. When AppendLog fails,
+// the log has its former end, as far as that is possible. The error Is [ErrOvertaken],
+// and nothing was written, when the log has another tail.
 func (d *Dir) AppendLog(name string, t Tail, lines []byte, sync bool) (Tail, error) {
 	_, err := d.plain(name)
 	switch missing := errors.Is(err, fs.ErrNotExist); {
@@ -99,7 +97,7 @@ func (d *Dir) AppendLog(name string, t Tail, lines []byte, sync bool) (Tail, err
 	return next, errors.Join(err, e.Close())
 }
 
-// makeLog makes an empty log, which must not be there, and returns its stamp.
+// makeLog makes an empty log, which must not exist, and returns its stamp.
 func (d *Dir) makeLog(name string) (Stamp, error) {
 	a, made, err := d.Append(name)
 	if err != nil {
@@ -119,10 +117,10 @@ func (d *Dir) makeLog(name string) (Stamp, error) {
 type logWriter struct {
 	dir  *Dir
 	name string
-	file *vfs.Edit // an Append could not be cut everywhere
+	file *vfs.Edit // an Append cannot be truncated on every system
 	sync bool
 	was  Tail
-	size int64     // of what is written
+	size int64     // of the log so far
 	set  time.Time // the time that the log is given
 }
 
@@ -130,7 +128,7 @@ func (w *logWriter) add(lines []byte) error {
 	w.size = w.was.Whole
 	if w.was.File.Size > w.size {
 		err := w.file.Truncate(w.size)
-		if err == nil && w.sync { // else the disk might mix what was cut off with what comes now
+		if err == nil && w.sync { // else the disk might mix the removed bytes with the new ones
 			err = w.file.Sync()
 		}
 		if err != nil {
@@ -160,7 +158,7 @@ func (w *logWriter) write(piece []byte, last bool) error {
 	w.size += int64(len(piece))
 	if last {
 		w.set = vfs.Now(w.was.File.Mtime)
-		// Not every owner and file system allows it; the log is read again then.
+		// Not every owner and file system allows this; then the log is read again.
 		_ = w.file.SetTime(w.set)
 	}
 	if !w.sync {
@@ -169,7 +167,7 @@ func (w *logWriter) write(piece []byte, last bool) error {
 	return w.file.Sync()
 }
 
-// tail returns the tail of what was written.
+// tail returns the tail of the log after the write.
 func (w *logWriter) tail() (Tail, error) {
 	fi, err := w.file.File().Stat()
 	if err != nil {
@@ -182,13 +180,13 @@ func (w *logWriter) tail() (Tail, error) {
 	return t, nil
 }
 
-// sector is what a disk writes whole.
+// sector is the size of the unit that a disk writes whole.
 const sector = 512
 
-// piece returns the size of the lines to be written next, at the offset at, so
-// that they are torn at their end only: one, or several in one sector. The LF
-// that the line before lacks is one of them: it is never written with a line
-// of several sectors, whose end may reach the disk before it.
+// piece returns the size of the lines to write next, at the offset at, so that they are
+// torn at their end only: one line, or several in one sector. The missing LF of the line
+// before counts as a line: it is never written with a line of several sectors, whose end
+// may reach the disk before the LF.
 func piece(lines []byte, at int64) int {
 	first := bytes.IndexByte(lines, '\n') + 1
 	room := min(sector-int(at%sector), len(lines))
@@ -198,7 +196,7 @@ func piece(lines []byte, at int64) int {
 	return bytes.LastIndexByte(lines[:room], '\n') + 1
 }
 
-// plain returns what name is when it is a plain file and no symlink.
+// plain returns the file info of name. It fails when name is no plain file, or a symlink.
 func (d *Dir) plain(name string) (fs.FileInfo, error) {
 	fi, err := d.Root().Lstat(name)
 	if err == nil && !fi.Mode().IsRegular() {
@@ -207,12 +205,12 @@ func (d *Dir) plain(name string) (fs.FileInfo, error) {
 	return fi, err
 }
 
-// SyncFile makes the content of the file name durable, whoever wrote it. What is
-// not there, or no regular file, or may not be opened, is passed over.
+// SyncFile makes the content of the file name durable, whatever program wrote it. It does
+// nothing if name is missing, is no regular file, or may not be opened.
 func (d *Dir) SyncFile(name string) error {
 	f, _, err := vfs.Open(d.Root(), name, os.O_RDWR)
 	if err != nil {
-		return nil //nolint:nilerr // made by others so that it cannot be synced
+		return nil //nolint:nilerr // another program made it so that it cannot be synced
 	}
 	op := seam.Op{Kind: seam.Sync, Dir: d.Root().Name(), Name: name}
 	return errors.Join(d.seam.Do(op, f.Sync), f.Close())

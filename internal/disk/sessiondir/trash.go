@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Trash opens the directory [Trash], and makes it when it is not there.
+// Trash opens the directory [Trash], and makes it if it is missing.
 func (b *Base) Trash() (*vfs.Dir, error) {
 	top, err := b.open()
 	if err != nil {
@@ -27,12 +27,11 @@ func (b *Base) Trash() (*vfs.Dir, error) {
 	return below(top, Trash)
 }
 
-// Send moves the directory of session id, whole and at once, into the
-// directory to, a path below the sessions directory, where it keeps its name.
-// The error is [fs.ErrNotExist] when there is no such session and
-// [fs.ErrExist] when to has something of that name; a symlink is refused. The
-// session is at its new place after a power cut once [staging.Sync] has synced
-// both directories.
+// Send moves the directory of session id, whole and at once, into the directory to, a
+// path below the sessions directory, where it keeps its name. The error is
+// [fs.ErrNotExist] when there is no such session and [fs.ErrExist] when to has something
+// of that name; a symlink is refused. The session is at its new place after a power cut
+// once [Base.Sync] has synced both directories.
 func (b *Base) Send(id, to string) error {
 	top, err := b.open()
 	if err != nil {
@@ -44,7 +43,7 @@ func (b *Base) Send(id, to string) error {
 	return move(top, id, filepath.Join(to, id))
 }
 
-// Fetch moves what Send moved back.
+// Fetch moves a session back that Send moved away.
 func (b *Base) Fetch(id, from string) error {
 	top, err := b.open()
 	if err != nil {
@@ -73,11 +72,11 @@ func move(top *vfs.Dir, from, to string) error {
 // files are removed.
 const deletedDir = "trash"
 
-// Delete removes path, the directory of a session or another below the
-// sessions directory, with all that is in it. It vanishes at once and whole;
-// what a killed process leaves of it is removed by the next Delete. With sync it
-// does not come back after a power cut. The error is [fs.ErrNotExist] when there
-// is none; a symlink is refused.
+// Delete removes path, the directory of a session or another below the sessions
+// directory, with its content. The directory vanishes at once and whole; if the process
+// is killed, the next Delete removes the remains. With sync the directory does not come
+// back after a power cut. The error is [fs.ErrNotExist] when there is none; a symlink is
+// refused.
 func (b *Base) Delete(path string, sync bool) error {
 	top, err := b.open()
 	if err != nil {
@@ -100,13 +99,13 @@ func (b *Base) Delete(path string, sync bool) error {
 	}
 	names, _ := top.NamesIn(in)
 	for _, left := range names {
-		_ = top.RemoveAll(filepath.Join(in, left)) // it is gone; what stays is tried again next time
+		_ = top.RemoveAll(filepath.Join(in, left)) // the session is gone; files that stay are tried again next time
 	}
 	return nil
 }
 
-// checkSession tells why what stands at path may not be taken for a session's
-// directory. The error is [fs.ErrNotExist] when nothing does, or a file.
+// checkSession returns the reason why path is no session's directory. The error is
+// [fs.ErrNotExist] when path does not exist or is a file.
 func checkSession(root *os.Root, path string) error {
 	fi, err := root.Lstat(path)
 	switch {

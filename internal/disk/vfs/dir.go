@@ -43,8 +43,8 @@ func (d *Dir) Close() error {
 	return errors.Join(err, d.root.Close())
 }
 
-// Descriptors returns how many descriptors the directory has: its root's, and
-// that of the [Dir.Handle] once it is open.
+// Descriptors returns how many descriptors the directory has: one for its root, and one
+// for the [Dir.Handle] once it is open.
 func (d *Dir) Descriptors() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,15 +75,14 @@ func (d *Dir) Opened() *os.File {
 	return d.self
 }
 
-// Root returns the root for reading. What changes the disk goes through Dir.
+// Root returns the root for reading. Changes of the disk go through Dir.
 func (d *Dir) Root() *os.Root { return d.root }
 
 func (d *Dir) op(kind seam.Kind, name, to string) seam.Op {
 	return seam.Op{Kind: kind, Dir: d.root.Name(), Name: name, To: to}
 }
 
-// change does op with do, and waits while another program has the file open
-// that op is about.
+// change performs op with do, and waits while another program has the file of op open.
 func (d *Dir) change(op seam.Op, do func() error) error {
 	return WhenFree(func() error { return d.seam.Do(op, do) })
 }

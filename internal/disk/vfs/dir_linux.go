@@ -40,9 +40,8 @@ func (d *Dir) setTime(name string, at time.Time) error {
 	return nil
 }
 
-// beginSync lets the system begin to bring n bytes of f from off on to the
-// disk, without waiting for them: the sync that follows has less to do. That
-// it could not is for the sync to tell.
+// beginSync lets the system begin to write n bytes of f from off on to the disk, without
+// waiting for them: the later sync has less to do. The sync returns the errors.
 func beginSync(f *os.File, off, n int64) {
 	c, err := f.SyscallConn()
 	if err != nil {

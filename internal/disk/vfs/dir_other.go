@@ -15,7 +15,7 @@ func (d *Dir) open(name string, flag int) (*os.File, error) {
 
 func (d *Dir) syncNames() error { return nil }
 
-// Own does nothing: files belong to who may use the directory.
+// Own does nothing: files belong to the users of the directory.
 func Own(*os.Root, string) error { return nil }
 
 // replaceNamed gives name the content that write produces. renameio refuses Windows, and its

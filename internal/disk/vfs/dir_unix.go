@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open opens the file name. It spares what os does for files that may have to
-// be waited for, which takes longer than the opening; a symlink goes the long
-// way.
+// open opens the file name. It avoids the preparations of package os for files that may
+// block, which take longer than the open; a symlink goes the long way.
 func (d *Dir) open(name string, flag int) (*os.File, error) {
 	if !single(name) {
 		return d.root.OpenFile(name, flag|LargeFile, 0)
@@ -29,7 +28,7 @@ func (d *Dir) open(name string, flag int) (*os.File, error) {
 		return err
 	})
 	if err != nil {
-		return d.root.OpenFile(name, flag|LargeFile, 0) // which tells the error, too
+		return d.root.OpenFile(name, flag|LargeFile, 0) // which returns the error, too
 	}
 	return os.NewFile(uintptr(fd), name), nil
 }
@@ -52,9 +51,9 @@ func (d *Dir) syncNames() error {
 	return err
 }
 
-// Own gives what this process has just made as name, below the directory root, to the
-// owner and the group of root. Only root does: who works as root on another user's
-// sessions would leave files there that the user cannot use.
+// Own gives the file or directory name, which this process has just made below the
+// directory root, to the owner and the group of root. Own acts only in a process of root:
+// files that root leaves in another user's sessions would be of no use to that user.
 func Own(root *os.Root, name string) error {
 	if os.Geteuid() != 0 {
 		return nil

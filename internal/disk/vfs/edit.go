@@ -9,14 +9,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// An Edit is a file that is open to be changed in place. No reader may take
-// it for the truth meanwhile.
+// An Edit is a file that is open to be changed in place. No reader may rely on its
+// content during the change.
 type Edit struct {
 	dir  *Dir
 	name string
 	file *os.File
 
-	synced chan error // of a sync that was begun; nil: none was
+	synced chan error // result of a sync that was begun; nil: none was begun
 }
 
 // Edit opens the existing file name to be changed in place.
@@ -28,7 +28,7 @@ func (d *Dir) Edit(name string) (*Edit, error) {
 	return &Edit{dir: d, name: name, file: f}, nil
 }
 
-// File returns the open file for reading and for asking about it.
+// File returns the open file for reading and for its file info.
 func (e *Edit) File() *os.File { return e.file }
 
 // Close closes the file. It waits for a sync that was begun.
@@ -44,7 +44,7 @@ func (e *Edit) WriteAt(p []byte, off int64) error {
 	op := e.dir.op(seam.Write, e.name, "")
 	op.Off, op.Data = off, p
 	return e.dir.seam.Write(op, func(b []byte) error {
-		return WhenFree(func() error { // all of it again, to the same place
+		return WhenFree(func() error { // everything again, to the same place
 			_, err := e.file.WriteAt(b, off)
 			return err
 		})
@@ -74,8 +74,8 @@ func (e *Edit) Sync() error {
 	})
 }
 
-// BeginSync lets the system begin to bring what was written from off on to the
-// disk, and does not wait for it.
+// BeginSync lets the system begin to write the bytes from off on to the disk, and does
+// not wait for it.
 func (e *Edit) BeginSync(off int64) { beginSync(e.file, off, wholeFile) }
 
 // SetTime sets the time of the last change.
@@ -89,8 +89,8 @@ type Append struct {
 	file *os.File
 }
 
-// Append opens the file name to be appended to, and makes it when it is not
-// there; made tells that. The name is durable after [Dir.Sync].
+// Append opens the file name to be appended to, and makes it if it is missing; made
+// reports whether it did. The name is durable after [Dir.Sync].
 func (d *Dir) Append(name string) (a *Append, made bool, err error) {
 	const flags = os.O_RDWR | os.O_APPEND
 	var f *os.File
@@ -111,14 +111,14 @@ func (d *Dir) Append(name string) (a *Append, made bool, err error) {
 	return &Append{dir: d, name: name, file: f}, made, nil
 }
 
-// OpenRead opens the file name for reading. What is no regular file is an
-// error, also a pipe, for which it does not wait.
+// OpenRead opens the file name for reading. Anything but a regular file is an error, also
+// a pipe, for which it does not wait.
 func (d *Dir) OpenRead(name string) (*os.File, error) {
 	f, _, err := Open(d.root, name, os.O_RDONLY)
 	return f, err
 }
 
-// File returns the open file for reading and for asking about it.
+// File returns the open file for reading and for its file info.
 func (a *Append) File() *os.File { return a.file }
 
 // Write appends p in one call of the system; size is the file's, as far as
@@ -132,22 +132,22 @@ func (a *Append) Write(p []byte, size int64) error {
 	})
 }
 
-// Truncate cuts the file to size bytes, such as to undo a write that failed.
-// The caller keeps other writers away meanwhile.
+// Truncate cuts the file to size bytes, such as to undo a write that failed. The caller
+// keeps other writers away during the call.
 func (a *Append) Truncate(size int64) error {
 	op := a.dir.op(seam.Truncate, a.name, "")
 	op.Off = size
 	return a.dir.seam.Do(op, func() error {
 		err := a.file.Truncate(size)
-		if errors.Is(err, fs.ErrPermission) { // Windows: what was opened to append cannot be cut
+		if errors.Is(err, fs.ErrPermission) { // Windows: a file that was opened to append cannot be truncated
 			err = a.cut(size)
 		}
 		return err
 	})
 }
 
-// cut is Truncate by the name of the file, as it is opened to be changed in
-// place. It is an error when the name is that of another file now.
+// cut is Truncate by the name of the file, which it opens to be changed in place. It is
+// an error when another file has the name now.
 func (a *Append) cut(size int64) (err error) {
 	edit, err := a.dir.Edit(a.name)
 	if err != nil {
@@ -176,6 +176,6 @@ func (a *Append) Sync() error {
 // Close closes the file.
 func (a *Append) Close() error { return a.file.Close() }
 
-// OpenPlain opens the file name for reading, and faster than the root does. A
-// pipe would wait for its writer: it is for what was seen to be a file.
+// OpenPlain opens the file name for reading, and faster than the root does. A pipe would
+// wait for its writer: the caller must know that name is a file.
 func (d *Dir) OpenPlain(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }

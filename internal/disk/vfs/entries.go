@@ -18,14 +18,14 @@ import (
 // Entry is the directory of a session as a listing finds it.
 type Entry struct {
 	Name     string
-	Modified time.Time // zero where the system does not tell
-	Stamp    Stamp     // of the directory; zero where the system does not tell
+	Modified time.Time // zero where the system does not report it
+	Stamp    Stamp     // of the directory; zero where the system does not report it
 	Symlink  bool
-	Lost     error // why a symlink leads to nothing, or it cannot be told where to
+	Lost     error // the reason why a symlink leads to nothing, or its target is not known
 	kind     kind
 }
 
-// choose returns the entries in a text of a listing whose names keep wants.
+// choose returns the entries in a text of a listing whose names keep accepts.
 func choose(text string, keep func(name string) bool) []Entry {
 	found := make([]Entry, 0, strings.Count(text, "\x00"))
 	for text != "" {
@@ -38,17 +38,17 @@ func choose(text string, keep func(name string) bool) []Entry {
 	return found
 }
 
-// Entries returns the directories that do not begin with a dot, and the
-// symlinks to directories, in the order of the file system. [OfSystem] names
-// others that it leaves out. Those whose name keep refuses are not looked at. When
-// nothing is at the path any more, the error Is [fs.ErrNotExist] and names the path.
+// Entries returns the directories that do not begin with a dot, and the symlinks to
+// directories, in the order of the file system. It leaves out the names of [OfSystem],
+// too, and does not read directories whose names keep refuses. When the path does not
+// exist any more, the error Is [fs.ErrNotExist] and names the path.
 func (s *Sessions) Entries(keep func(name string) bool) ([]Entry, error) {
 	found, err := s.EntriesAndLost(keep)
 	return slices.DeleteFunc(found, func(e Entry) bool { return e.Lost != nil }), err
 }
 
-// EntriesAndLost is [Sessions.Entries] with the symlinks that lead to nothing, or
-// of which the system does not tell where they lead.
+// EntriesAndLost is [Sessions.Entries] with the symlinks that lead to nothing, or whose
+// target the system does not report.
 func (s *Sessions) EntriesAndLost(keep func(name string) bool) ([]Entry, error) {
 	found, err := s.entries(keep)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,8 +71,7 @@ func (s *Sessions) entries(keep func(name string) bool) ([]Entry, error) {
 	return found, nil
 }
 
-// questions asks about entries of the directory in while more of their names
-// are read.
+// questions reads the entries of the directory in while more of their names are read.
 type questions struct {
 	in      *os.File
 	hooks   *seam.Seam
@@ -82,10 +81,10 @@ type questions struct {
 	wait    sync.WaitGroup
 }
 
-// busy is how many entries are worth a goroutine.
+// busy is the number of entries that are worth a goroutine.
 const busy = 100
 
-// ask fills in what there is to know about part.
+// ask fills in the entries of part.
 func (q *questions) ask(part []Entry) {
 	if len(part) == 0 {
 		return
@@ -114,7 +113,7 @@ func (q *questions) fill(part []Entry) {
 	}
 }
 
-// answers returns the entries that are directories, when all is known.
+// answers waits for all entries, and returns those that are directories.
 func (q *questions) answers() []Entry {
 	close(q.waiting)
 	q.work()
@@ -122,7 +121,7 @@ func (q *questions) answers() []Entry {
 	return slices.DeleteFunc(slices.Concat(q.all...), func(e Entry) bool { return e.Name == "" })
 }
 
-// fill completes an entry of the directory in. What is no directory loses its
+// fill completes an entry of the directory in. An entry that is no directory loses its
 // name.
 func (e *Entry) fill(in *os.File, hooks *seam.Seam) {
 	is, isDir, err := statEntry(in, e.Name)
@@ -139,7 +138,7 @@ func (e *Entry) fill(in *os.File, hooks *seam.Seam) {
 	e.Modified, e.Stamp, e.Symlink = is.Mtime, is.rounded(hooks), e.kind == symlink
 }
 
-// Lost returns the error of a symlink, given that of following it: ErrLost if it
+// Lost returns the error of a symlink, given the error of following it: ErrLost if it
 // leads to nothing.
 func Lost(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the parts of an entry are in what getdents64 writes.
+// The offsets of the parts of an entry in the output of getdents64.
 const (
 	sizeAt = 16 // two bytes
 	kindAt = 18
@@ -48,8 +48,8 @@ func readNames(f *os.File, yield func(text string)) error {
 	}
 }
 
-// ask returns what has a name in the directory f, of which the file system
-// does not tell in a listing.
+// ask returns the kind of a name in the directory f, if the file system does not report
+// it in a listing.
 func ask(f *os.File, name string) kind {
 	var at unix.Stat_t
 	if onFd(f, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) }) != nil {

@@ -9,17 +9,17 @@ import (
 
 // File is a file of a [Reader], open for reading. It is for one goroutine.
 //
-// Between opening and closing a file, an [os.File] costs more than reading
-// some hundred bytes does; this is the bare number of a file instead.
+// An [os.File] costs more, between opening and closing a file, than reading some hundred
+// bytes; so File is the bare number of a file.
 type File struct {
 	file *os.File // nil: fd
 	fd   int
-	left int64 // what is not read yet of the size that it had when it was opened
+	left int64 // the bytes not read yet, of the size at the time of the open
 }
 
-// openFile opens the file path below the directory in, in one call that confines
-// by itself. Every error but that there is none may be one of this way alone:
-// older systems do not know the call.
+// openFile opens the file path below the directory in, in one call that confines by
+// itself. Every error except that there is no file may concern only this call: older
+// systems do not know it.
 func openFile(in *os.File, path string) (*File, error) {
 	fd, size, err := openBeneath(in, path)
 	if err != nil {
@@ -28,8 +28,8 @@ func openFile(in *os.File, path string) (*File, error) {
 	return &File{fd: fd, left: size}, nil
 }
 
-// Read reads as an [io.Reader] does. It tells the end together with the last
-// bytes where it can.
+// Read reads as an [io.Reader] does. If possible, it returns io.EOF together with the
+// last bytes.
 func (f *File) Read(p []byte) (int, error) {
 	if f.file != nil {
 		return f.file.Read(p)

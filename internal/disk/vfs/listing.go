@@ -1,17 +1,17 @@
 package vfs
 
-// kind is what has a name in the sessions directory.
+// kind is the kind of a name in the sessions directory.
 type kind byte
 
 const (
 	directory kind = 'd'
 	symlink   kind = 'l'
-	unknown   kind = '?' // the file system does not tell
+	unknown   kind = '?' // the file system does not report it
 	other     kind = '-' // never a session
 )
 
-// OfSystem reports whether name is that of a directory that file systems, network
-// storage and Windows make by themselves. It is never a session or a project.
+// OfSystem reports whether name belongs to a directory that file systems, network storage
+// and Windows make by themselves. It is never a session or a project.
 func OfSystem(name string) bool {
 	switch name {
 	case "lost+found", "@eaDir", "@Recycle", "#recycle", "#snapshot", "$RECYCLE.BIN", "System Volume Information":
@@ -20,8 +20,8 @@ func OfSystem(name string) bool {
 	return false
 }
 
-// appendName adds a name to the text of a listing, unless it begins with a dot
-// or can be none of a session's directory.
+// appendName adds a name to the text of a listing, unless it begins with a dot or cannot
+// be the name of a session's directory.
 func appendName[T string | []byte](text []byte, name T, k kind) []byte {
 	if k == other || len(name) > 0 && name[0] == '.' || OfSystem(string(name)) {
 		return text

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// WriteNamed gives the file that a user named, an export or a report, the content that write
-// produces. A regular file is replaced whole and durably, and keeps its mode and its owner.
-// Where there is none, one appears whole, for the owner alone. A symlink stays: WriteNamed
-// writes the file that it leads to. After an error, and at every instant before the end, the
-// file is the former one; only a killed process leaves a temporary file beside it.
+// WriteNamed gives the file that a user named, an export or a report, the content that
+// write produces. A regular file is replaced whole and durably, and keeps its mode and
+// its owner. A new file appears whole, for the owner alone. A symlink stays: WriteNamed
+// writes the file that it leads to. After an error, and at every instant before the end,
+// the file is the former one; only a killed process leaves a temporary file beside it.
 //
 // A FIFO, a device and the standard output, which may be a regular file, get the content as
 // write produces it. WriteNamed waits for the reader of a FIFO until ctx ends.
@@ -85,8 +85,8 @@ func writeThrough(ctx context.Context, name string, mode fs.FileMode, write func
 	return errors.Join(err, f.Close())
 }
 
-// follow returns the folder and the name in it to which symlinks lead from name. What it
-// names need not be there; the folder must.
+// follow returns the folder and the name in it to which symlinks lead from name. The
+// folder must exist, the file need not.
 func follow(name string) (folder, base string, err error) {
 	for range 40 { // as Linux does
 		folder, base = filepath.Split(name)

@@ -34,8 +34,8 @@ func (d *Dir) replaceNamed(name string, was fs.FileInfo, write func(io.Writer) e
 	return err
 }
 
-// likeFormer gives f, which is to take the place of the file was, its mode and its owner.
-// Without such a file, f goes by [Own].
+// likeFormer gives f, which will replace the file was, its mode and its owner. Without
+// such a file, f gets the owner of [Own].
 func likeFormer(root *os.Root, f *os.File, was fs.FileInfo) error {
 	if was == nil {
 		return Own(root, filepath.Base(f.Name()))

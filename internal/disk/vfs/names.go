@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// Rename gives the file name the name to, whatever stood there before.
+// Rename gives the file name the name to, and replaces a file of that name.
 func (d *Dir) Rename(name, to string) error {
 	return d.change(d.op(seam.Rename, name, to), func() error { return d.root.Rename(name, to) })
 }
@@ -44,8 +44,8 @@ func (d *Dir) Mkdir(name string) error {
 	})
 }
 
-// owned ends the making of the file f, which may have failed: see [Own]. With an error,
-// f is closed and the file is gone.
+// owned ends the making of the file f, which may have failed: see [Own]. After an error,
+// f is closed and the file is removed.
 func (d *Dir) owned(name string, f *os.File, err error) error {
 	if err != nil {
 		return err
@@ -56,8 +56,8 @@ func (d *Dir) owned(name string, f *os.File, err error) error {
 	return err
 }
 
-// MkdirAll makes the directory path and what leads to it, for the owner alone,
-// as far as it is not there.
+// MkdirAll makes the directory path and its parents, for the owner alone, if they are
+// missing.
 func (d *Dir) MkdirAll(path string) error {
 	if parent := filepath.Dir(path); parent != "." {
 		if err := d.MkdirAll(parent); err != nil {
@@ -70,8 +70,8 @@ func (d *Dir) MkdirAll(path string) error {
 	return nil
 }
 
-// NamesIn returns what is in the directory path, in its order. With an error it
-// returns what could be read.
+// NamesIn returns the names in the directory path, in its order. With an error it returns
+// the names that could be read.
 func (d *Dir) NamesIn(path string) ([]string, error) {
 	f, err := d.root.Open(path)
 	if err != nil {
@@ -88,8 +88,8 @@ func (d *Dir) Sync() error {
 	return d.seam.Do(d.op(seam.SyncDir, "", ""), d.syncNames)
 }
 
-// Now returns the time, but a later one than after. The clock of a file
-// system, which is coarser, hardly ever gives that time to another change.
+// Now returns the present time, or a time just after after, if that is later. The clock
+// of a file system, which is coarser, hardly ever gives that time to another change.
 func Now(after time.Time) time.Time {
 	now := time.Now()
 	if !now.After(after) {
@@ -105,9 +105,9 @@ func (d *Dir) SetTime(name string, at time.Time) error {
 	return d.change(op, func() error { return d.setTime(name, at) })
 }
 
-// Exchange swaps the names of the files a and b, at once: at every instant each
-// name leads to one of them. The error Is [errors.ErrUnsupported] where the
-// system or the file system has no such call. When it fails, nothing has changed.
+// Exchange swaps the names of the files a and b, at once: at every instant each name
+// belongs to one of them. The error Is [errors.ErrUnsupported] where the system or the
+// file system has no such call. When it fails, nothing has changed.
 func (d *Dir) Exchange(a, b string) error {
 	return known(d.seam.Do(d.op(seam.Exchange, a, b), func() error { return d.exchange(a, b) }))
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Open opens the existing file name of root; flag is one of [os.O_RDONLY] and
-// [os.O_RDWR], and may have [os.O_APPEND]. The error Is [ErrNotRegular] when it
-// is no regular file, and names what it is.
+// [os.O_RDWR], and may have [os.O_APPEND]. The error Is [ErrNotRegular], and names the
+// kind, when it is no regular file.
 func Open(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	f, err := openShared(func() (*os.File, error) {
 		return openLeased(func() (*os.File, error) { return root.OpenFile(name, flag|syscall.O_NONBLOCK|LargeFile, 0) })
@@ -31,7 +31,7 @@ func Open(root *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	return f, fi, nil
 }
 
-// irregular returns the error for what has the mode.
+// irregular returns the error for a file of that mode.
 func irregular(path string, mode fs.FileMode) error {
 	kind := "something else"
 	switch {
@@ -48,7 +48,7 @@ func irregular(path string, mode fs.FileMode) error {
 }
 
 // NotRegular returns an error, which Is [ErrNotRegular], when path leads to something
-// else than a regular file. It opens nothing.
+// other than a regular file. It opens nothing.
 func NotRegular(path string) error {
 	fi, err := os.Stat(path)
 	if err != nil || fi.Mode().IsRegular() {

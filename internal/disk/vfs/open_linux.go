@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openAt opens path in the directory with the descriptor dir; resolve says
-// where symlinks may lead. What it opens may be anything: the caller makes sure.
+// openAt opens path in the directory with the descriptor dir; resolve limits the
+// symlinks. The result may be any kind of file: the caller must check it.
 func openAt(dir int, path string, resolve uint64) (fd int, err error) {
 	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | LargeFile, Resolve: resolve}
 	return openLeased(func() (int, error) { return unix.Openat2(dir, path, &how) })
@@ -43,7 +43,7 @@ func openBeneath(in *os.File, path string) (fd int, size int64, err error) {
 	return fd, st.Size, nil
 }
 
-// isPlain reports whether no symlink is on the way to path.
+// isPlain reports whether path has no symlink in it.
 func isPlain(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && real == path

@@ -13,7 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-// isPlain is false: nothing here asks.
+// isPlain returns false: it is not used here.
 func isPlain(string) bool { return false }
 
 // File is a file of a [Reader], open for reading. It is for one goroutine.
@@ -28,8 +28,8 @@ func (f *File) Read(p []byte) (int, error) { return f.file.Read(p) }
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// ReadFast returns the content of the file name of session id where there is a
-// fast way to it.
+// ReadFast returns the content of the file name of session id if there is a fast way to
+// it.
 func (s *Sessions) ReadFast(id, name string) (data []byte, ok bool) { return nil, false }
 
 // ReadStamped is [Sessions.ReadFast] with the stamp of the file.
@@ -37,10 +37,10 @@ func (s *Sessions) ReadStamped(id, name string) (data []byte, now Stamp, ok bool
 	return nil, Stamp{}, false
 }
 
-// View is for Linux.
+// View returns false: it is for Linux.
 func (s *Sessions) View(id, name string, look func(data []byte, is Stamp)) (ok bool) { return false }
 
-// ReadFast is [Sessions.ReadFast] with room for what is in the file.
+// ReadFast is [Sessions.ReadFast] with room for the content of the file.
 func (d *Reader) ReadFast(id, name string, room []byte) (data []byte, err error) {
 	return nil, errors.ErrUnsupported
 }
@@ -69,17 +69,17 @@ func statEntry(in *os.File, name string) (is Stamp, isDir bool, err error) {
 	return StampOf(fi, nil), fi.IsDir(), nil
 }
 
-// has reports whether path, below the directory in, is there, a symlink that
-// leads nowhere included, or whether that cannot be told.
+// has reports whether path, below the directory in, exists, also as a symlink that leads
+// nowhere, or whether that is not known.
 func has(in *os.File, path string) bool {
 	_, err := os.Lstat(filepath.Join(in.Name(), path))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// IsLocal is false: what is known of file systems is not known here.
+// IsLocal returns false: the file systems are not known here.
 func IsLocal(*os.File) bool { return false }
 
-// IsLocalAt is false: what is known of file systems is not known here.
+// IsLocalAt returns false: the file systems are not known here.
 func IsLocalAt(string) bool { return false }
 
 // LargeFile is 0: other systems open files of any size.

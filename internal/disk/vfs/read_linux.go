@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadFast returns the content of the file name of session id, unless anything
-// is unusual about it: then ok is false, and [Open] tells more. A writer may
-// have been at it, and some file systems give less than there is: it is for
-// files that tell by themselves whether they are whole.
+// ReadFast returns the content of the file name of session id, unless anything is unusual
+// about it: then ok is false, and the caller uses [Open]. A writer may write the file at
+// the same time, and some file systems return less than the whole content: ReadFast is
+// for files whose content shows whether it is whole.
 func (s *Sessions) ReadFast(id, name string) (data []byte, ok bool) {
 	fd, err := s.openFast(id, name)
 	if err != nil {
@@ -22,8 +22,9 @@ func (s *Sessions) ReadFast(id, name string) (data []byte, ok bool) {
 	return take(fd)
 }
 
-// ReadFast is [Sessions.ReadFast] with room for what is in the file. The error
-// Is [fs.ErrNotExist] when there is none; with any other, [Reader.Open] tells more.
+// ReadFast is [Sessions.ReadFast] with room for the content of the file. The error Is
+// [fs.ErrNotExist] when there is no such file; after any other error the caller uses
+// [Reader.Open].
 func (d *Reader) ReadFast(id, name string, room []byte) (data []byte, err error) {
 	fd, err := openIn(d.dir, id+"/"+name, unix.RESOLVE_BENEATH)
 	if nowhere(err) {
@@ -36,10 +37,10 @@ func (d *Reader) ReadFast(id, name string, room []byte) (data []byte, err error)
 	return data, errors.Join(err, unix.Close(fd))
 }
 
-// openFast opens the file name of session id. It follows no symlink below
-// the sessions directory: it could lead to another session. Where none leads to
-// that either, the whole path is gone, which finds what stands there now; the
-// open directory would have to be compared with that first.
+// openFast opens the file name of session id. It follows no symlink below the sessions
+// directory: it could lead to another session. If the path of the sessions directory has
+// no symlink either, it opens the whole path, which finds the present directory; an open
+// directory would have to be compared with it first.
 func (s *Sessions) openFast(id, name string) (fd int, err error) {
 	if s.plain && id != ".." && !strings.Contains(id, "/") {
 		return openAt(unix.AT_FDCWD, s.path+"/"+id+"/"+name, unix.RESOLVE_NO_SYMLINKS)
@@ -51,8 +52,8 @@ func (s *Sessions) openFast(id, name string) (fd int, err error) {
 	return openIn(in, id+"/"+name, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS)
 }
 
-// fastSize is the size of the largest file that is read fast, and
-// fastBuffer that of those which need not be asked for their size.
+// fastSize is the size of the largest file that is read fast, and fastBuffer the size of
+// the largest that is read without asking for its size.
 const (
 	fastSize   = 1 << 20
 	fastBuffer = 16 << 10
@@ -62,7 +63,7 @@ var fastBuffers = sync.Pool{New: func() any { return new([fastBuffer]byte) }}
 
 var errLarge = errors.New("large file")
 
-// take returns what is in the file fd, and closes it.
+// take returns the content of the file fd, and closes it.
 func take(fd int) (data []byte, ok bool) {
 	ok = view(fd, func(in []byte) {
 		if data = in; len(in) < fastBuffer {
@@ -72,8 +73,8 @@ func take(fd int) (data []byte, ok bool) {
 	return data, ok
 }
 
-// view hands what is in the file fd to look, during whose call the bytes are
-// valid, and closes the file before.
+// view passes the content of the file fd to look, and closes the file before. The bytes
+// are valid during the call.
 func view(fd int, look func(data []byte)) bool {
 	buf := fastBuffers.Get().(*[fastBuffer]byte)
 	defer fastBuffers.Put(buf)
@@ -85,8 +86,8 @@ func view(fd int, look func(data []byte)) bool {
 	return true
 }
 
-// readWhole returns what is in a file: in buf, or else longer than that. It
-// reads from a place, which pipes, terminals and directories refuse.
+// readWhole returns the content of a file: in buf, or in new memory if it is longer. It
+// reads at an offset, which pipes, terminals and directories refuse.
 func readWhole(fd int, buf []byte) ([]byte, error) {
 	n, err := readAt(fd, buf)
 	if err != nil {
@@ -126,14 +127,14 @@ func (s *Sessions) ReadStamped(id, name string) (data []byte, now Stamp, ok bool
 	return data, now, true
 }
 
-// View hands a file and its stamp to look as [Sessions.ReadStamped] returns
-// them, but without a copy: the bytes are valid during the call.
+// View passes a file and its stamp to look as [Sessions.ReadStamped] returns them, but
+// without a copy: the bytes are valid during the call.
 func (s *Sessions) View(id, name string, look func(data []byte, is Stamp)) (ok bool) {
 	fd, now, err := s.openStamped(id, name)
 	return err == nil && view(fd, func(data []byte) { look(data, now) })
 }
 
-// openStamped opens a file and returns its stamp, zero if that says nothing.
+// openStamped opens a file and returns its stamp, zero if the stamp is of no use.
 func (s *Sessions) openStamped(id, name string) (fd int, now Stamp, err error) {
 	at := time.Now()
 	if fd, err = s.openFast(id, name); err != nil {

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Reader is a sessions directory out of which files of many sessions are read.
-// It makes nothing and takes no lock, and nothing leads out of it. It is safe
-// for concurrent use until it is closed.
+// Reader is a sessions directory for reading files of many sessions. It makes nothing and
+// takes no lock, and no path leads out of it. It is safe for concurrent use until it is
+// closed.
 type Reader struct {
 	path string
 	root *os.Root
@@ -44,8 +44,8 @@ func (d *Reader) Path(parts ...string) string {
 // Close releases the directory.
 func (d *Reader) Close() error { return errors.Join(d.dir.Close(), d.root.Close()) }
 
-// Names returns the names of everything in the directory, in the order of
-// their text. It can be asked once.
+// Names returns the names of everything in the directory, in the order of their text. It
+// can be called only once.
 func (d *Reader) Names() ([]string, error) {
 	names, err := d.dir.Readdirnames(-1)
 	slices.Sort(names)
@@ -78,12 +78,12 @@ func (d *Reader) openByRoot(id, name string) (*File, error) {
 	return &File{file: f}, nil
 }
 
-// Has reports whether the file name of the session id is there, a symlink that
-// leads nowhere included, or whether that cannot be told.
+// Has reports whether the file name of the session id exists, also as a symlink that
+// leads nowhere, or whether that is not known.
 func (d *Reader) Has(id, name string) bool { return has(d.dir, id+"/"+name) }
 
-// Lost returns why the symlink id leads to nothing, or it cannot be told where to.
-// It returns nil for everything else.
+// Lost returns the reason why the symlink id leads to nothing, or why its target is not
+// known. It returns nil for everything else.
 func (d *Reader) Lost(id string) error {
 	if _, _, err := statEntry(d.dir, id); err != nil {
 		if _, plain, there := statIn(d.dir, id, nil); there == nil && !plain {
@@ -98,9 +98,9 @@ func nowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Inside returns the path below the directory dir to which name in it leads, where
-// that is another one: an [os.Root] refuses symlinks with an absolute path, wherever
-// they lead. What it returns is to be opened by the root.
+// Inside returns the path below the directory dir to which name in it leads, if it is
+// another path: an [os.Root] refuses symlinks with an absolute path, wherever they lead.
+// The caller opens the path by the root.
 func Inside(dir, name string) (path string, ok bool) {
 	real, err := filepath.EvalSymlinks(filepath.Join(dir, name))
 	if err != nil {

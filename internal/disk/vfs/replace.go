@@ -25,13 +25,13 @@ type Pending struct {
 	closed bool
 }
 
-// wholeFile is the number of bytes that stands for all up to the end of a file.
+// wholeFile is the number of bytes that means all up to the end of a file.
 const wholeFile = 0
 
-// Prepare makes a file for name with the content that write produces. The time
-// of its last change becomes at, see [Now]; the zero time leaves it. With sync the content is durable
-// when Prepare returns; without, the system has begun to write it where it can
-// be told to. When it fails, no temporary file stays.
+// Prepare makes a file for name with the content that write produces. The time of its
+// last change becomes at, see [Now]; the zero time leaves it unchanged. With sync the
+// content is durable when Prepare returns; without, the system has begun to write it if
+// it has a call for this. When Prepare fails, no temporary file stays.
 func (d *Dir) Prepare(name string, sync bool, at time.Time, write func(io.Writer) error) (*Pending, error) {
 	p, err := d.create(name)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *Dir) Prepare(name string, sync bool, at time.Time, write func(io.Writer
 	return p, nil
 }
 
-// triedNames is how many temporary names are tried that others have.
+// triedNames is the number of temporary names to try until one is free.
 const triedNames = 1000
 
 func (d *Dir) create(name string) (*Pending, error) {
@@ -85,8 +85,8 @@ func (p *Pending) File() *os.File { return p.file }
 // Name returns the name that the file has now.
 func (p *Pending) Name() string { return p.name }
 
-// Rename gives the file the name to, whatever stood there. The name is durable
-// after [Dir.Sync].
+// Rename gives the file the name to, and replaces a file of that name. The name is
+// durable after [Dir.Sync].
 func (p *Pending) Rename(to string) error {
 	if runtime.GOOS == "windows" {
 		if err := p.Close(); err != nil {
@@ -103,7 +103,7 @@ func (p *Pending) Rename(to string) error {
 // Unname gives a file that Rename named its temporary name again.
 func (p *Pending) Unname() error { return p.Rename(p.temp) }
 
-// Named notes that the file got the name otherwise.
+// Named notes that the file got the name in another way.
 func (p *Pending) Named(name string) { p.name = name }
 
 // Close closes the file. Further calls do nothing.
@@ -115,9 +115,9 @@ func (p *Pending) Close() error {
 	return p.file.Close()
 }
 
-// Discard closes the file, and removes it unless it was renamed. That it could
-// not is no more worth telling than the failure before it: what is left is
-// removed later, by its name.
+// Discard closes the file, and removes it unless it was renamed. It returns no error, as
+// it follows a failure that counts more: a file that is left is removed later, by its
+// name.
 func (p *Pending) Discard() {
 	_ = p.Close()
 	if p.name == p.temp {
@@ -125,17 +125,18 @@ func (p *Pending) Discard() {
 	}
 }
 
-// writer announces what it writes to a file that is written from its start.
+// writer writes to a file from its start and announces its writes.
 type writer struct {
 	dir  *Dir
 	file *os.File
 	name string
 	off  int64
 	sync bool  // it will be synced
-	sent int64 // what the disk was asked to take, if so
+	sent int64 // with sync: the number of bytes that the system has begun to write
 }
 
-// early is how much is worth to be brought to the disk while more is written.
+// early is the number of bytes after which the system begins to write to the disk while
+// more is written.
 const early = 1 << 20
 
 func (w *writer) Write(p []byte) (int, error) {
@@ -154,9 +155,9 @@ func (w *writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Replace gives name the content that write produces. With sync the content
-// is on the disk before the name changes; the name itself is durable after
-// [Dir.Sync]. When it fails, name is what it was and no temporary file stays.
+// Replace gives name the content that write produces. With sync the content is on the
+// disk before the name changes; the name itself is durable after [Dir.Sync]. When it
+// fails, the file name is unchanged and no temporary file stays.
 //
 // The time of the file's last change becomes at; see [Now].
 func (d *Dir) Replace(name string, sync bool, at time.Time, write func(io.Writer) error) error {

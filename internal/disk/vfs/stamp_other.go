@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// identify returns nothing: the system does not tell.
+// identify returns zeros: the system does not report the identity.
 func identify(fs.FileInfo) (dev, inode uint64, ctime time.Time) { return 0, 0, time.Time{} }

@@ -66,26 +66,25 @@ func statEntry(in *os.File, name string) (is Stamp, isDir bool, err error) {
 	return stampIn(&at, nil), at.Mode&unix.S_IFMT == unix.S_IFDIR, nil
 }
 
-// has reports whether path, below the directory in, is there, a symlink that
-// leads nowhere included, or whether that cannot be told.
+// has reports whether path, below the directory in, exists, also as a symlink that leads
+// nowhere, or whether that is not known.
 func has(in *os.File, path string) bool {
 	var st unix.Stat_t
 	err := onFd(in, func(fd int) error { return unix.Fstatat(fd, path, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// IsLocal reports whether an open file or directory is on one of the local
-// file systems that are known to behave: whatever changes in a file or
-// directory changes its time, and the kernel knows every program that has one
-// of its files open. Others are on other machines, or keep no times of
-// directories at all.
+// IsLocal reports whether an open file or directory is on one of the local file systems
+// that are known to behave: every change of a file or directory changes its time, and the
+// kernel knows every program that has one of its files open. Others are on other
+// machines, or keep no times of directories at all.
 func IsLocal(f *os.File) bool {
 	local := false
 	_ = WithFd(f, func(fd int) error { local = isLocal(fd); return nil }) // never fails
 	return local
 }
 
-// IsLocalAt is [IsLocal] of what is at path, which it does not open.
+// IsLocalAt is [IsLocal] for path, which it does not open.
 func IsLocalAt(path string) bool {
 	var on unix.Statfs_t
 	_, err := uninterrupted(func() (int, error) { return 0, unix.Statfs(path, &on) })

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// SharingLimit is how long [WhenFree] waits: as long as writers wait for a lock.
+// SharingLimit is the longest wait of [WhenFree]: as long as writers wait for a lock.
 const SharingLimit = 10 * time.Second
 
-// deniedLimit is how long [openShared] waits where the system only says that access is
-// denied. That may be a file which is about to vanish, or a question of
-// permissions, which no time answers.
+// deniedLimit is the longest wait of [openShared] where the system only reports that
+// access is denied. The reason may be a file which is about to vanish, or lacking
+// permissions, which no wait changes.
 const deniedLimit = time.Second
 
 const (
@@ -32,7 +32,7 @@ func WhenFree(do func() error) error {
 	})
 }
 
-// openShared is [WhenFree] for what opens an existing file and returns it.
+// openShared is [WhenFree] for a function that opens an existing file and returns it.
 func openShared[T any](open func() (T, error)) (file T, err error) {
 	err = tryAgain(func() (err error) { file, err = open(); return err }, func(err error) time.Duration {
 		switch {
@@ -46,7 +46,7 @@ func openShared[T any](open func() (T, error)) (file T, err error) {
 	return file, err
 }
 
-// tryAgain calls do until its error is none that limit gives time for.
+// tryAgain calls do until it succeeds, its error has no limit, or the limit has passed.
 func tryAgain(do func() error, limit func(error) time.Duration) error {
 	err := do()
 	start, pause := time.Time{}, firstPause
@@ -78,9 +78,9 @@ const (
 	leasePatience     = 50 * time.Second       // longer than the kernel leaves a lease to its holder
 )
 
-// openLeased returns what open returns, and calls it again for as long as a lease on
-// the file keeps it from succeeding or a signal interrupts it. After 50
-// seconds it gives up, with an error that Is [syscall.EAGAIN].
+// openLeased returns what open returns, and calls it again for as long as a lease on the
+// file or a signal makes it fail. After 50 seconds it gives up, with an error that Is
+// [syscall.EAGAIN].
 func openLeased[T any](open func() (T, error)) (T, error) {
 	file, err := open()
 	if err == nil || !passes(err) {

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// inUse knows no error of the system here: seams of tests make their own.
+// inUse knows no error of the system here: only seams of tests return ErrInUse.
 func inUse(err error) bool { return errors.Is(err, ErrInUse) }
 
 func denied(error) bool { return false }

@@ -1,6 +1,6 @@
-// Package cursortext is the text form of cursors: what kind of cursor it is, and
-// its bytes with a short hash of them, in letters that need no quoting in JSON,
-// shells and addresses.
+// Package cursortext is the text form of cursors: the kind of a cursor, and its bytes
+// with a short hash of them, in letters that need no quoting in JSON, shells and
+// addresses.
 package cursortext
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// MaxText is how long the text of a cursor may be.
+// MaxText is the greatest length of the text of a cursor.
 const MaxText = 4 << 10
 
 const sumSize = 4
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// Kind is what the cursors of one kind, in one version, begin with.
+// Kind is the beginning of the cursors of one kind, in one version.
 type Kind string
 
-// Format returns the text of a cursor. That of no bytes is empty.
+// Format returns the text of a cursor. The text of no bytes is empty.
 func (k Kind) Format(body []byte) string {
 	if len(body) == 0 {
 		return ""

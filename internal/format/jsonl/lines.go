@@ -14,8 +14,8 @@ type Line struct {
 	Ended  bool  // an LF followed
 }
 
-// Lines yields the lines of data, which they alias. Empty data has none, and
-// an LF at the very end begins no further one.
+// Lines yields the lines of data, which they alias. Empty data has none, and an LF at the
+// very end begins no further line.
 func Lines(data []byte) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		offset := int64(0)
@@ -30,7 +30,7 @@ func Lines(data []byte) iter.Seq[Line] {
 	}
 }
 
-// Count returns how many lines data has.
+// Count returns the number of lines of data.
 func Count(data []byte) int {
 	n := bytes.Count(data, []byte{'\n'})
 	if len(data) > 0 && data[len(data)-1] != '\n' {
@@ -56,10 +56,10 @@ func SplitCR(l Line) iter.Seq[Line] {
 	}
 }
 
-// ReadRows hands the row of a line to read. When read refuses the whole line
-// and the line holds carriage returns, ReadRows hands it the parts between
-// them, since the older tools read such a line so; it goes on behind a part
-// that read refuses. The error joins what read said of the parts.
+// ReadRows passes the row of a line to read. When read refuses the whole line and the
+// line holds carriage returns, ReadRows passes the parts between them, since the older
+// tools read such a line so; it goes on behind a part that read refuses. The error joins
+// the errors for the parts.
 func ReadRows(line Line, read func(row []byte) error) error {
 	err := read(line.Bytes)
 	if err == nil || bytes.IndexByte(line.Bytes, '\r') < 0 {

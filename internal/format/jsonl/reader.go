@@ -24,9 +24,9 @@ func NewReader(r io.Reader) *Reader {
 	return &Reader{src: bufio.NewReaderSize(r, bufferSize)}
 }
 
-// Next returns the next line, whose bytes are valid until the call after, and
-// io.EOF after the last. The error Is [limits.ErrTooLarge] for a line that does
-// not fit into memory.
+// Next returns the next line, whose bytes are valid until the next call, and io.EOF after
+// the last line. The error Is [limits.ErrTooLarge] for a line that does not fit into
+// memory.
 func (r *Reader) Next() (Line, error) {
 	r.long = r.long[:0]
 	for {

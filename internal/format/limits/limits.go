@@ -11,11 +11,11 @@ import (
 // a whole: 256 MiB where an int has 32 bits, else 64 GiB.
 const Max int64 = 256 << 20 << (8 * (^uint(0) >> 63))
 
-// ErrTooLarge tells that a file is too large for the memory of this program.
-// That is no damage: a program of 64 bits reads it.
+// ErrTooLarge is returned for a file that is too large for the memory of this program.
+// This is no damage: a program of 64 bits reads it.
 var ErrTooLarge = errors.New("too large to be read as a whole by this program")
 
-// Check tells whether size bytes are too many. The error Is [ErrTooLarge].
+// Check returns an error when size bytes are too many. The error Is [ErrTooLarge].
 func Check(size int64) error {
 	if size <= Max {
 		return nil
@@ -34,8 +34,8 @@ func readAll(r io.Reader, most int64) ([]byte, error) {
 	return data, err
 }
 
-// Errorf returns an error that Is kind and has a text of its own: those of package fs
-// speak of files.
+// Errorf returns an error that Is kind and has a text of its own: the errors of package
+// fs speak of files.
 func Errorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Sprintf(format, args...), kind}
 }
@@ -48,8 +48,8 @@ type kindError struct {
 func (e *kindError) Error() string { return e.text }
 func (e *kindError) Unwrap() error { return e.kind }
 
-// Reference returns an error that Is kind, nil for none, and whose whole text is that of
-// the Python reference: nothing is put before it.
+// Reference returns an error that Is kind, nil for none, and whose whole text is the text
+// of the Python reference, without a prefix.
 func Reference(kind error, text string) error { return &referenceError{kindError{text, kind}} }
 
 // IsReference reports whether err is one of [Reference].
@@ -60,7 +60,7 @@ func IsReference(err error) bool {
 
 type referenceError struct{ kindError }
 
-// idBytes is how much of an id an error shows, and pathBytes how much of a path.
+// idBytes is the most bytes of an id that an error shows, and pathBytes of a path.
 const (
 	idBytes   = 64
 	pathBytes = 4096
@@ -70,7 +70,7 @@ const (
 // character is not cut in two.
 func ID(id string) string { return first(id, idBytes) }
 
-// Path is ID for the path of a file, of which longer ones are in use.
+// Path is ID for the path of a file, with a larger limit.
 func Path(path string) string { return first(path, pathBytes) }
 
 func first(text string, n int) string {
@@ -84,5 +84,5 @@ func first(text string, n int) string {
 	if !utf8.RuneStart(text[end]) { // no UTF-8
 		end = n
 	}
-	return text[:end] + "…" // a text of its own, which does not keep the whole
+	return text[:end] + "…" // a text of its own, which does not keep text in memory
 }

@@ -56,8 +56,8 @@ func (s *scanner) scan() {
 	}
 }
 
-// begin reads a scalar, an empty container, or the start of another container up to its first value; it reports
-// whether it stands before that first value.
+// begin reads a scalar, an empty container, or the start of another container up to its
+// first value; it reports whether the next byte begins that first value.
 func (s *scanner) begin() bool {
 	if s.i >= len(s.b) {
 		s.fail(s.i, unexpectedEnd)
@@ -80,7 +80,8 @@ func (s *scanner) begin() bool {
 	return false
 }
 
-// next goes on behind a complete value: it closes what ends there and reports whether it stands before another value.
+// next goes on behind a complete value: it closes the containers that end there and
+// reports whether the next byte begins another value.
 func (s *scanner) next() bool {
 	for s.problem == none {
 		if s.depth == 1 && s.span.Value > 0 {
@@ -173,8 +174,8 @@ func (s *scanner) key() bool {
 	return true
 }
 
-// CheckSpans is Check that also appends the members of the outermost object to spans, in their order. After an error
-// those before it are there.
+// CheckSpans is Check that also appends the members of the outermost object to spans, in
+// their order. After an error spans has the members before it.
 func CheckSpans(b []byte, d Dialect, spans *[]Span) error {
 	s := scanner{b: b, dialect: d, spans: spans}
 	s.scan()

@@ -2,7 +2,7 @@ package pyjson
 
 import "unicode/utf8"
 
-// escapeLen returns the length of the escape at the start of b, 0 if it is none.
+// escapeLen returns the length of the escape at the start of b, 0 if there is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -37,8 +37,8 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// decodeEscape decodes the escape at the start of b; two escapes that make a surrogate pair are one character. What is
-// not an escape is taken as a backslash.
+// decodeEscape decodes the escape at the start of b; two escapes that make a surrogate
+// pair are one character. Anything but an escape counts as a backslash.
 func decodeEscape(b []byte) (r rune, n int) {
 	switch escapeLen(b) {
 	case 0:
@@ -75,8 +75,9 @@ func isLow(r rune) bool { return r >= 0xdc00 && r < 0xe000 }
 
 func isSurrogate(r rune) bool { return r >= 0xd800 && r < 0xe000 }
 
-// decodeWide decodes the character at the start of b, whose first byte is not ASCII. Surrogates as three bytes
-// (WTF-8) are decoded too; n is 0 for whatever else is not UTF-8. The usual lengths are tried first, for speed.
+// decodeWide decodes the character at the start of b, whose first byte is not ASCII.
+// Surrogates as three bytes (WTF-8) are decoded too; n is 0 for other bytes that are not
+// UTF-8. The usual lengths are tried first, for speed.
 func decodeWide(b []byte) (r rune, n int) {
 	if len(b) >= 3 && isTail(b[1]) {
 		switch c := b[0]; {

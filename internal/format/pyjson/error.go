@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Reason says why a text was refused.
+// Reason is the reason why a text was refused.
 type Reason uint8
 
 // The reasons.
@@ -25,7 +25,7 @@ type Error struct {
 	Offset int    // of the first byte that was refused
 	Reason Reason // why
 	Place  string // of a refused value in the whole one, as in "content[2].ratio"; "" for the whole value or bad syntax
-	What   string // what is wrong, a constant text
+	What   string // the fault, a constant text
 }
 
 // Error returns a text such as "invalid JSON at byte 12: bad escape".
@@ -36,8 +36,8 @@ func (e *Error) Error() string {
 	return "invalid JSON at byte " + strconv.Itoa(e.Offset) + ": " + e.What
 }
 
-// problem is what is wrong with a text. A scanner or writer holds it as a number, so that errors share no memory with
-// it and its buffers can stay on the stack.
+// problem is the fault of a text. A scanner or writer holds it as a number, so that
+// errors share no memory with it and its buffers can stay on the stack.
 type problem uint8
 
 const (
@@ -128,8 +128,9 @@ const wellKnown = `role content timestamp metadata name tool_calls tool_call_id 
  user assistant system tool tools properties parameters options state phase phase_id phase_name user_input system_prompt
  v tokenInfo rateLimits latestRateLimits approvedCommands approvals outputs errors history context`
 
-// place describes where in the value b the offset at lies: "content[2].ratio". Members whose names are not well-known
-// are shown by their number, counted from 1: they may be content. What stands before at must be valid.
+// place describes where in the value b the offset at lies: "content[2].ratio". Members
+// whose names are not well-known are shown by their number, counted from 1: they may be
+// content. The text before at must be valid.
 func place(b []byte, at int) string {
 	var steps []step
 	top := &step{}
@@ -188,8 +189,8 @@ func memberName(b []byte, s step) string {
 	return "member " + strconv.Itoa(s.count)
 }
 
-// enter returns the index of the first byte behind the opening of the container b and white space, len(b) if b is
-// something else.
+// enter returns the index of the first byte behind the opening of the container b and
+// white space, len(b) if b is another value.
 func enter(b []byte, open byte) int {
 	i := start(b)
 	if i == len(b) || b[i] != open {
@@ -198,7 +199,8 @@ func enter(b []byte, open byte) int {
 	return skipSpace(b, i+1)
 }
 
-// afterComma returns where the next member or element begins behind the value that ends at i, len(b) if there is none.
+// afterComma returns the index of the next member or element behind the value that ends
+// at i, len(b) if there is none.
 func afterComma(b []byte, i int) int {
 	i = skipSpace(b, i)
 	if i == len(b) || b[i] != ',' {
@@ -215,7 +217,7 @@ func skipString(b []byte, i int) int {
 	return plainSkipString(b, i)
 }
 
-// endBlock is how many bytes are looked at at once for the end of a value.
+// endBlock is the number of bytes that are searched at once for the end of a value.
 const endBlock = 64
 
 func plainSkipString(b []byte, i int) int {

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// fewMembers is up to how many members are compared one by one.
+// fewMembers is the most members that are compared one by one.
 const fewMembers = 24
 
-// merge makes the members of the object at node i what Python's dict holds: each name once, at its first place and with
-// its last value.
+// merge merges the members of the object at node i as Python's dict does: each name once,
+// at its first place and with its last value.
 func (w *writer) merge(i int) {
 	seen := names{w: w, first: i + 1}
 	end := w.tape.node(i).next
@@ -79,7 +79,7 @@ func mark(name []byte) uint64 {
 // behind returns the node behind the member with the key k.
 func (w *writer) behind(k int) int { return w.tape.node(k + 1).next }
 
-// name returns the decoded text of the key k, as it is to be written.
+// name returns the decoded text of the key k, as it will be written.
 func (w *writer) name(k int) []byte {
 	n := w.tape.node(k)
 	switch {
@@ -104,8 +104,9 @@ func (w *writer) sorted(i int) []int {
 // thinkingText is the member in which the sanitiser keeps the text of a thinking block.
 const thinkingText = "thinking_text"
 
-// Pick returns the elements of an array in their order, each with what [Values] tells of it. It goes through the text
-// once, where Elements and Values would do so twice. The slices share arr's memory.
+// Pick returns the elements of an array in their order, each with the result of [Values].
+// It goes through the text once, where Elements and Values would go twice. The slices
+// share arr's memory.
 func Pick(arr []byte, names ...string) iter.Seq2[[]byte, [4][]byte] {
 	return func(yield func(element []byte, values [4][]byte) bool) {
 		i := enter(arr, '[')

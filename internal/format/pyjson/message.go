@@ -8,12 +8,14 @@ import (
 	"unicode"
 )
 
-// AppendMessage appends the chat message raw, an object, as the reference stores it: sanitised, in one line. The rules
-// for members of the message itself: content_blocks is left out; thinking_block becomes thinking_text with the block's
-// text as it is, null and all, or is left out when it is no object with a text; when a message has thinking_text too,
-// the first of both has the place and the last the value, but a null thinking_text is ignored. Elsewhere nulls are
-// removed from objects and arrays, and so is everything in more than 50 containers, the message not counted. All else is
-// as in [Append]. Roles are not looked at. Its error is an [*Error]; dst is returned unchanged then.
+// AppendMessage appends the chat message raw, an object, as the reference stores it:
+// sanitised, in one line. The rules for members of the message itself: content_blocks is
+// left out; thinking_block becomes thinking_text with the block's text as it is, null and
+// all, or is left out when it is no object with a text; when a message has thinking_text
+// too, the first of both has the place and the last the value, but a null thinking_text
+// is ignored. Elsewhere nulls are removed from objects and arrays, and so is everything
+// in more than 50 containers, the message not counted. Everything else is as in [Append].
+// Roles are not read. Its error is an [*Error]; dst is returned unchanged then.
 func AppendMessage(dst, raw []byte, s Style) ([]byte, error) {
 	s.Indent = 0
 	var t tape
@@ -29,9 +31,9 @@ func AppendMessage(dst, raw []byte, s Style) ([]byte, error) {
 	return w.finish(dst, w.members(slices.Grow(dst, w.size()), 0, 1, 1+fieldSpan))
 }
 
-// fields decides about the members of a message that the sanitiser treats in a way of their own.
+// fields decides about the members of a message that the sanitiser treats specially.
 func (w *writer) fields() {
-	var first *node // the key of thinking_text, or what became it
+	var first *node // the key of thinking_text, or of the member that became it
 	for k := 1; k < w.tape.node(0).next; k = w.behind(k) {
 		key := w.tape.node(k)
 		if key.flags&dropped != 0 {
@@ -111,8 +113,9 @@ func Paired(raw []byte) (paired []byte, had bool) {
 	return paired, true
 }
 
-// Repr returns the text as Python's repr shows a string. Surrogates may stand as three bytes, as [AppendText] makes
-// them; other bytes that are not UTF-8 are shown as one character each.
+// Repr returns the text as Python's repr shows a string. Surrogates may be written as
+// three bytes, as [AppendText] makes them; other bytes that are not UTF-8 are shown as
+// one character each.
 func Repr(text string) string {
 	quote := '\''
 	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
@@ -135,7 +138,7 @@ func Repr(text string) string {
 	return b.String()
 }
 
-// writeShown writes a character, or an escape for one that cannot be seen.
+// writeShown writes a character, or an escape for an invisible character.
 func writeShown(b *strings.Builder, r rune) {
 	switch {
 	case unicode.IsPrint(r):

@@ -7,7 +7,7 @@ import (
 
 const (
 	hexDigits = "0123456789abcdef"
-	del       = 0x7f // json.dumps leaves it alone unless it escapes what is not printable ASCII
+	del       = 0x7f // json.dumps escapes it only if it escapes everything but printable ASCII
 )
 
 // AppendQuoted appends the text s as a JSON string as json.dumps would. Bytes that are not UTF-8 become U+FFFD each;
@@ -27,7 +27,8 @@ func AppendQuoted(dst []byte, s string, st Style) []byte {
 	return append(dst, '"')
 }
 
-// plainPrefix returns how many bytes at the start of s need no thought: ASCII without quote, backslash and control characters.
+// plainPrefix returns the number of bytes at the start of s that need no escape or check:
+// ASCII without quote, backslash and control characters.
 func plainPrefix(s string) int {
 	for i := range len(s) {
 		if c := s[i]; c == '"' || c == '\\' || c < ' ' || c >= del {
@@ -49,7 +50,8 @@ func decodeText(s string) (rune, int) {
 	return utf8.RuneError, 1
 }
 
-// appendString appends what stands between the quotes of a JSON string, written anew. The string has the flags f.
+// appendString appends s, the text between the quotes of a JSON string, written anew. The
+// string has the flags f.
 func appendString(dst, s []byte, f flags, st Style) []byte {
 	for {
 		i := skipKept(s, f, st)
@@ -75,7 +77,7 @@ func appendString(dst, s []byte, f flags, st Style) []byte {
 	}
 }
 
-// skipKept returns how many bytes at the start of s are written as they are.
+// skipKept returns the number of bytes at the start of s that are written unchanged.
 func skipKept(s []byte, f flags, st Style) int {
 	if !st.ASCII && f&st.rewritten()&^escaped == 0 {
 		if i := bytes.IndexByte(s, '\\'); i >= 0 {

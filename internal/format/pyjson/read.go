@@ -59,8 +59,9 @@ func Lookup(obj []byte, name string) (value []byte, ok bool) {
 	return value, ok
 }
 
-// Values returns the values of the members of obj of those names, at most four of them: nil for one that is not there,
-// and of several of one name the last. It goes through obj once. The values share obj's memory.
+// Values returns the values of the members of obj of those names, at most four of them:
+// nil for a missing member, and of several of one name the last. It goes through obj
+// once. The values share obj's memory.
 func Values(obj []byte, names ...string) (values [4][]byte) {
 	for m := range Members(obj) {
 		m.among(names, &values)
@@ -68,7 +69,7 @@ func Values(obj []byte, names ...string) (values [4][]byte) {
 	return values
 }
 
-// First returns the value at the start of b without what follows it.
+// First returns the value at the start of b without the rest.
 func First(b []byte) []byte {
 	end := skipValue(b, 0)
 	return b[:end:end]
@@ -79,7 +80,7 @@ func KeyIs(key []byte, name string) bool {
 	text := inner(key)
 	switch {
 	case len(text) < len(name):
-		return false // an escape is longer than what it stands for
+		return false // an escape is longer than its character
 	case len(text) == len(name):
 		return string(text) == name && bytes.IndexByte(text, '\\') < 0
 	case bytes.IndexByte(text, '\\') < 0:
@@ -89,13 +90,13 @@ func KeyIs(key []byte, name string) bool {
 	return string(AppendText(buf[:0], key)) == name
 }
 
-// MayHold reports whether a string with word, which is of letters, digits, may be in raw.
-// Only escapes \u could write it in another way.
+// MayHold reports whether a string with word, which has only plain letters, digits and
+// punctuation, may be in raw. Only escapes \u could write it in another way.
 func MayHold(raw []byte, word string) bool {
 	return bytes.Contains(raw, []byte(word)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// among makes the member's value the one of its name, if that is one of the names.
+// among sets the entry of values for the member's name, if it is one of the names.
 func (m *Member) among(names []string, values *[4][]byte) {
 	for i, name := range names {
 		if KeyIs(m.Key, name) {
@@ -110,16 +111,16 @@ type scanner struct {
 	i       int // the next byte
 	dialect Dialect
 	problem problem
-	failed  int // where the problem is
+	failed  int // offset of the problem
 
 	depth   int
-	closer  byte                         // what closes the innermost container
-	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container that d others are around is an object
+	closer  byte                         // the byte that closes the innermost container
+	objects [(MaxDepth + 64) / 64]uint64 // bit d: the container inside d others is an object
 
-	tape *tape // records what is read, unless nil
+	tape *tape // records the nodes, unless nil
 
 	spans *[]Span // gets the members of the outermost object, unless nil
-	span  Span    // the one that is read; zero outside of one
+	span  Span    // the present member; zero outside of a member
 }
 
 func (s *scanner) fail(at int, p problem) { s.failed, s.problem = at, p }
@@ -153,12 +154,14 @@ type Span struct {
 	Key, KeyEnd     int // with its quotes
 	Value, ValueEnd int
 
-	// Typed tells that the value may hold an object in an array, with a type that is neither text nor thinking.
+	// Typed reports whether the value may hold an object in an array, with a type that is
+	// neither text nor thinking.
 	Typed bool
 }
 
-// node is one value or key of a scanned text. Nodes stand in the order of the text: a container, then its content, where
-// a member of an object takes one node for its key and one or more for its value.
+// node is one value or key of a scanned text. Nodes are in the order of the text: a
+// container, then its content, where a member of an object takes one node for its key and
+// one or more for its value.
 type node struct {
 	at, end int // its bytes
 
@@ -168,7 +171,7 @@ type node struct {
 	flags flags
 }
 
-// flags says what is in a string, and of a key how its member is to be written.
+// flags describe the content of a string, and for a key, the way to write its member.
 type flags uint8
 
 const (
@@ -207,7 +210,8 @@ func (t *tape) add(n node) {
 	t.size++
 }
 
-// spill adds a node that is not one of the few. The first time it makes room for as many as the text seems to have.
+// spill adds a node that is not one of the few. The first time it makes room for the
+// estimated number of nodes of the text.
 func (t *tape) spill(n node) {
 	const most = 1 << 16
 	if t.many == nil {

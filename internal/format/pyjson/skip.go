@@ -12,10 +12,11 @@ const (
 	highs = 0x80 * ones
 )
 
-// special finds what is not plain text in eight bytes: a quote, a backslash, a control character or a byte that is not
-// ASCII. Each subtraction sets a byte's high bit when that byte is one of those looked for, or follows one, so the
-// lowest high bit is right. Flipping one bit lets a single subtraction find quotes and control characters: 0x22 becomes
-// 0x20, and those below 0x20 stay below.
+// special finds the bytes that are not plain text in eight bytes: a quote, a backslash, a
+// control character or a byte that is not ASCII. Each subtraction sets a byte's high bit
+// when that byte is such a byte, or follows one, so the lowest high bit is right.
+// Flipping one bit lets a single subtraction find quotes and control characters: 0x22
+// becomes 0x20, and bytes below 0x20 stay below.
 func special(x uint64) uint64 {
 	return (((x ^ 0x02*ones) - 0x21*ones) | ((x ^ '\\'*ones) - ones) | x) & highs
 }
@@ -36,16 +37,18 @@ func SkipPlain(b []byte, i int) int {
 	return i
 }
 
-// SkipString returns the index behind the string whose content begins at i. It is -1 when the string does not end in b
-// or holds what [Check] refuses in one dialect or the other.
+// SkipString returns the index behind the string whose content begins at i. It is -1 when
+// the string does not end in b or holds text that [Check] refuses in one dialect or the
+// other.
 //
-// Text beyond ASCII and escapes are frequent, and each costs a branch that no processor foresees: so the loop of
-// SkipPlain is repeated here, and a table tells the rest. Longer texts are read in blocks.
+// Text beyond ASCII and escapes are frequent, and each costs a branch that no processor
+// foresees: so the loop of SkipPlain is repeated here, and a table decides the rest.
+// Longer texts are read in blocks.
 func SkipString(b []byte, i int) int {
 	for long := max(i+longString, 3); i+16 <= len(b); {
 		if i >= long && hasBlocks {
 			i = skipBlocks(&b[0], i, len(b))
-			long = i + 1 // go over what it left
+			long = i + 1 // handle the bytes that it left
 			continue
 		}
 		x := binary.LittleEndian.Uint64(b[i : i+8])
@@ -73,8 +76,9 @@ func SkipString(b []byte, i int) int {
 	return skipRest(b, i)
 }
 
-// SkipText returns an index of b up to which all from i on, where a character or an escape begins, is text of a string
-// as SkipString wants it. There may be more of it: this is for those who go on themselves.
+// SkipText returns an index of b up to which the bytes from i on, where a character or an
+// escape begins, are text of a string that SkipString accepts. There may be more of it:
+// the caller goes on from there.
 func SkipText(b []byte, i int) int {
 	if !hasBlocks || i < 3 {
 		return i
@@ -82,7 +86,7 @@ func SkipText(b []byte, i int) int {
 	return skipBlocks(&b[0], i, len(b))
 }
 
-// longString is from which length on a string is read in blocks.
+// longString is the length from which on a string is read in blocks.
 const longString = 8
 
 // skipRest is SkipString where little is left.
@@ -117,7 +121,8 @@ func unitLen(b []byte) int {
 	return n
 }
 
-// A unit is what a byte begins in a string: a character beyond ASCII or an escape of two bytes.
+// A unit describes the text in a string that a byte begins: a character beyond ASCII or
+// an escape of two bytes.
 type unit struct {
 	size       int    // 0: neither
 	low, span  byte   // the second byte is from low to low+span
@@ -137,7 +142,7 @@ var units = func() (t [256]unit) {
 		}
 		t[c] = u
 	}
-	t[0xe0].low, t[0xe0].span = 0xa0, 0x1f // shorter forms exist of what is below
+	t[0xe0].low, t[0xe0].span = 0xa0, 0x1f // characters below have shorter forms
 	t[0xed].span = 0x1f                    // surrogates are above
 	t[0xf0].low, t[0xf0].span = 0x90, 0x2f
 	t[0xf4].span = 0x0f // and nothing is beyond U+10FFFF
@@ -157,8 +162,9 @@ func Trim(b []byte) []byte {
 	return b[from:to]
 }
 
-// TrimSpace removes from both ends of UTF-8 text what Python's str.strip removes. That is more than
-// [unicode.IsSpace] knows: also U+001C to U+001F. The result shares b's memory.
+// TrimSpace removes from both ends of UTF-8 text the white space that Python's str.strip
+// removes. It is more than in [unicode.IsSpace]: also U+001C to U+001F. The result shares
+// b's memory.
 func TrimSpace(b []byte) []byte {
 	if n := len(b); n > 0 && isVisible(b[0]) && isVisible(b[n-1]) {
 		return b // as nearly always
@@ -206,10 +212,11 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// bom is what some editors put before UTF-8 text.
+// bom is the byte order mark that some editors put before UTF-8 text.
 const bom = "\xef\xbb\xbf"
 
-// start returns where the value in b begins: behind a byte order mark and white space.
+// start returns the beginning of the value in b: behind a byte order mark and white
+// space.
 func start(b []byte) int {
 	if bytes.HasPrefix(b, []byte(bom)) {
 		return skipSpace(b, len(bom))
@@ -223,23 +230,25 @@ const (
 	MaxDigits = 4300 // digits of an integer
 )
 
-// Dialect names what is accepted as JSON.
+// Dialect is a set of texts that are accepted as JSON.
 type Dialect uint8
 
 const (
-	// Tolerant is what json.loads accepts in a text: also NaN, Infinity, -Infinity and lone surrogates as escapes.
-	// The bytes must be UTF-8.
+	// Tolerant accepts the same as json.loads in a text: also NaN, Infinity, -Infinity
+	// and lone surrogates as escapes. The bytes must be UTF-8.
 	Tolerant Dialect = iota
-	// Strict is what the newer tools accept in bytes: no NaN and no infinities as literals, but surrogates as
-	// three bytes (ED A0 80 to ED BF BF) and one byte order mark at the start.
+	// Strict accepts the same as the newer tools in bytes: no NaN and no infinities as
+	// literals, but surrogates as three bytes (ED A0 80 to ED BF BF) and one byte order
+	// mark at the start.
 	Strict
 
-	// either accepts what one of the others does; the writers read so.
+	// either accepts all texts of the two others; the writers use it to read.
 	either
 )
 
 // constants reports whether NaN, Infinity and -Infinity are numbers.
 func (d Dialect) constants() bool { return d != Strict }
 
-// surrogates reports whether surrogates may stand as bytes, and a byte order mark at the start.
+// surrogates reports whether surrogates may be bytes, and a byte order mark may be at the
+// start.
 func (d Dialect) surrogates() bool { return d != Tolerant }

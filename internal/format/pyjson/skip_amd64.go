@@ -2,19 +2,19 @@ package pyjson
 
 import "golang.org/x/sys/cpu"
 
-// hasBlocks tells whether this processor can run skipBlocks.
+// hasBlocks reports whether this processor can run skipBlocks.
 var hasBlocks = cpu.X86.HasAVX2 && cpu.X86.HasBMI1
 
-// skipBlocks goes over text of a string from b[i] on, where a character or an
-// escape begins, in blocks of 32 bytes. It returns an index of such a place up
-// to which all is as [SkipString] wants it: it stops before a quote, before
-// what it does not know (escapes \u) or what is wrong, and where less than a
-// block is left of the n bytes of b. At least three bytes must be before b[i].
+// skipBlocks goes over text of a string from b[i] on, where a character or an escape
+// begins, in blocks of 32 bytes. It returns an index of such a place up to which
+// [SkipString] accepts all bytes: it stops before a quote, an escape \u, which it does
+// not know, or a fault, and where less than a block is left of the n bytes of b. At least
+// three bytes must be before b[i].
 //
 //go:noescape
 func skipBlocks(b *byte, i, n int) int
 
-// hasEnds tells whether this processor can run quoteIn and closeIn.
+// hasEnds reports whether this processor can run quoteIn and closeIn.
 var hasEnds = hasBlocks && cpu.X86.HasPCLMULQDQ && cpu.X86.HasPOPCNT
 
 // quoteIn returns the index behind the quote that ends the string whose

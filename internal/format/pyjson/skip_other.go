@@ -2,7 +2,8 @@
 
 package pyjson
 
-// hasBlocks and hasEnds tell that the functions below are not there for this kind of processor.
+// hasBlocks and hasEnds are false: the functions below do not exist for this kind of
+// processor.
 const (
 	hasBlocks = false
 	hasEnds   = false

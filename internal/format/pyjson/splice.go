@@ -4,9 +4,10 @@ import (
 	"bytes"
 )
 
-// Splice returns obj with value as the value of the last member called name, or with such a member at the end, in the
-// object's own way of separating members. Every other byte is kept. The result shares no memory with obj. What is not
-// an object comes back as it is.
+// Splice returns obj with value as the value of the last member called name, or with such
+// a member at the end, in the object's own way of separating members. Every other byte is
+// kept. The result shares no memory with obj. Anything but an object is returned
+// unchanged.
 func Splice(obj []byte, name string, value []byte) []byte {
 	at, end := -1, -1
 	var last Member
@@ -44,7 +45,7 @@ func replace(b []byte, at, end int, text []byte) []byte {
 	return append(out, b[end:]...)
 }
 
-// colon returns how the member m separates its key from its value.
+// colon returns the text between the key and the value of the member m.
 func colon(obj []byte, m Member) []byte { return obj[m.KeyAt+len(m.Key) : m.ValueAt] }
 
 // gapBefore returns the white space to put between a comma and a key behind the last of count members: as between the
@@ -61,8 +62,8 @@ func gapBefore(obj []byte, open, count int, last Member) []byte {
 	return []byte{' '}
 }
 
-// Remove returns obj without any member called name. Every other member and what separates them is kept. The result
-// shares no memory with obj.
+// Remove returns obj without any member called name. The other members and their
+// separators are kept. The result shares no memory with obj.
 func Remove(obj []byte, name string) []byte {
 	out := make([]byte, 0, len(obj))
 	kept, end := 0, -1 // members kept; where the last member ended
@@ -89,7 +90,7 @@ func Remove(obj []byte, name string) []byte {
 	return append(out, obj[end:]...)
 }
 
-// redacted is what stands in a file instead of a secret.
+// redacted is written to a file in place of a secret.
 const redacted = `"[REDACTED]"`
 
 // longestSecret is the length of the longest name of a secret, in which a k may be a KELVIN SIGN of three bytes.

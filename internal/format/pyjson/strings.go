@@ -6,7 +6,7 @@ import (
 
 // str reads the string that begins at the next byte.
 func (s *scanner) str() {
-	if s.tape == nil { // nobody asks what is in it
+	if s.tape == nil { // its flags are not needed
 		if end := SkipString(s.b, s.i+1); end >= 0 {
 			s.i = end
 			return
@@ -55,7 +55,8 @@ func (s *scanner) mixed(i int) {
 	}
 }
 
-// wide skips the characters beyond ASCII from i on, up to one that is not allowed there, and tells their flags.
+// wide skips the characters beyond ASCII from i on, up to a character that is not allowed
+// there. It returns the index behind them, and their flags.
 func (s *scanner) wide(i int) (int, flags) {
 	f := wide
 	for b := s.b[i:]; len(b) > 0 && b[0] >= utf8.RuneSelf; {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// inner returns what stands between the quotes of str.
+// inner returns the text between the quotes of str.
 func inner(str []byte) []byte {
 	if len(str) < 2 {
 		return nil
@@ -48,7 +48,7 @@ func Text(str []byte) string {
 	return string(text)
 }
 
-// textOf is Text of a string without surrogates as bytes, given without its quotes.
+// textOf is Text for a string without surrogates as bytes, given without its quotes.
 func textOf(s []byte) string {
 	i := bytes.IndexByte(s, '\\')
 	if i < 0 {
@@ -63,7 +63,7 @@ func textOf(s []byte) string {
 			continue
 		}
 		r, n := decodeEscape(s[i:])
-		text.WriteRune(r) // of a surrogate U+FFFD
+		text.WriteRune(r) // U+FFFD for a surrogate
 		s = s[i+n:]
 	}
 	text.Write(s)

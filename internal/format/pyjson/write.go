@@ -7,9 +7,11 @@ import (
 	"strconv"
 )
 
-// Append appends the value raw as json.dumps writes what json.loads reads from it: of members of one name the last
-// value at the place of the first, integers digit by digit, floats as [AppendFloat] does. It accepts what Check accepts
-// in either dialect. Its error is an [*Error], with the place of what s refuses; dst is returned unchanged then.
+// Append appends the value raw as json.dumps(json.loads(raw)) writes it: of members of
+// one name the last value at the place of the first, integers digit by digit, floats as
+// [AppendFloat] does. It accepts the texts that Check accepts in either dialect. Its
+// error is an [*Error], with the place of the value that s refuses; then dst is returned
+// unchanged.
 func Append(dst, raw []byte, s Style) ([]byte, error) {
 	var t tape
 	w := writer{b: raw, tape: &t, style: s}
@@ -19,8 +21,8 @@ func Append(dst, raw []byte, s Style) ([]byte, error) {
 	return w.finish(dst, w.value(slices.Grow(dst, w.size()), 0, 0, unlimited))
 }
 
-// value appends the value of node i, which stands in depth containers; the sanitiser leaves it span levels, itself
-// included.
+// value appends the value of node i, which is inside depth containers; the sanitiser
+// leaves it span levels, itself included.
 func (w *writer) value(dst []byte, i, depth, span int) []byte {
 	n := w.tape.node(i)
 	switch w.b[n.at] {
@@ -158,7 +160,8 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return dst
 }
 
-// exactLen is how long a float may be for strconv to read it exactly: it stops counting exponents at 10000.
+// exactLen is the greatest length of a float that strconv reads exactly: it stops
+// counting exponents at 10000.
 const exactLen = 4000
 
 // parseFloat reads a float as Python does: too large is infinite, too small is zero.
@@ -191,7 +194,8 @@ func shorten(raw []byte) []byte {
 	return strconv.AppendInt(append(out, 'e'), int64(min(max(exponent, -9999), 9999)), 10)
 }
 
-// clampedInt reads a signed integer of any length, limited to what leaves room for the length of a text.
+// clampedInt reads a signed integer of any length, limited so that the length of a text
+// can be added.
 func clampedInt(raw []byte) int {
 	const limit = math.MaxInt / 2
 	n, err := strconv.Atoi(string(raw))

@@ -17,8 +17,8 @@ type writer struct {
 	failed  int     // where it is
 }
 
-// Levels of containers in which a value may stand before the sanitiser removes it. It leaves a value alone that is
-// unlimited.
+// The levels of containers around a value before the sanitiser removes it. It does not
+// change an unlimited value.
 const (
 	unlimited = -1
 	fieldSpan = 50
@@ -62,7 +62,7 @@ func (w *writer) removed(i, span int) bool {
 	return span != unlimited && (span == 1 || w.b[w.tape.node(i).at] == 'n')
 }
 
-// within returns what is left of span inside a container.
+// within returns the rest of span inside a container.
 func within(span int) int {
 	if span == unlimited {
 		return span
@@ -70,7 +70,8 @@ func within(span int) int {
 	return span - 1
 }
 
-// fits reports whether the container at node i may stand that deep, and refuses it otherwise.
+// fits reports whether the container at node i may be that deep, and refuses it
+// otherwise.
 func (w *writer) fits(i, depth int) bool {
 	if depth > w.style.MaxDepth {
 		w.refuse(w.tape.node(i), tooDeep)
@@ -79,7 +80,7 @@ func (w *writer) fits(i, depth int) bool {
 	return true
 }
 
-// separate appends what stands before the next element of a container behind count others.
+// separate appends the text before the next element of a container behind count others.
 func (w *writer) separate(dst []byte, count, depth int) []byte {
 	if count > 0 {
 		dst = append(dst, ',')
@@ -109,9 +110,10 @@ func (w *writer) newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// Encode returns v as raw JSON. A [json.RawMessage] is checked as [Tolerant] and copied as it is, so NaN, order and
-// number texts stay. Everything else goes through encoding/json, without its escapes for HTML; raw messages inside
-// another value must be what encoding/json accepts. The result is always a value that Check accepts.
+// Encode returns v as raw JSON. A [json.RawMessage] is checked as [Tolerant] and copied
+// as it is, so NaN, order and number texts stay. Everything else goes through
+// encoding/json, without its escapes for HTML; raw messages inside another value must be
+// acceptable to encoding/json. The result is always a value that Check accepts.
 func Encode(v any) ([]byte, error) {
 	raw, ok := v.(json.RawMessage)
 	if !ok || raw == nil {

@@ -1,6 +1,6 @@
 // Package pytime reads and writes times as the Python reference does.
 //
-// The reference reads times in three places, each with its own manners:
+// The reference reads times in three places, each with its own rules:
 //
 //   - the slicing of events ([Parse]) tries six strptime forms and then
 //     datetime.fromisoformat, after a little rewriting of Z and offsets;
@@ -17,7 +17,7 @@
 // holds the whole seconds and is named like +01:02:03.500000. The instant is
 // exact, and [Format] reads the fraction back from the name.
 //
-// Which characters are decimal digits is left to package unicode. It knows
-// newer digits than Python 3.11; only text with digits of scripts added after
-// Unicode 14 tells the difference.
+// Which characters are decimal digits is left to package unicode. It knows newer digits
+// than Python 3.11; only text with digits of scripts added after Unicode 14 is read
+// differently.
 package pytime

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reasons why text is not a time. Those of a range are Python's.
+// Reasons why text is not a time. The texts about a range are Python's.
 var (
 	errForm   = errors.New("invalid isoformat string")
 	errOffset = errors.New("offset must be strictly between -24 and 24 hours")
@@ -38,7 +38,7 @@ func (f fields) time() (time.Time, error) {
 	return wall.Add(-f.offset).In(location(f.offset)), nil
 }
 
-// check returns the complaint that Python has about the fields.
+// check returns the error of Python about the fields.
 func (f fields) check() error {
 	switch {
 	case f.offset <= -24*time.Hour || f.offset >= 24*time.Hour:

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// parseISO reads text as Python's datetime.fromisoformat does. That function
-// looks at UTF-8 bytes up to a NUL, tells the forms of a date apart by the
-// bytes at 4 and 5, and forgives junk in front of an offset. Only between date
-// and time may text be something else than UTF-8: half a surrogate pair.
+// parseISO reads text as Python's datetime.fromisoformat does. That function looks at
+// UTF-8 bytes up to a NUL, distinguishes the forms of a date by the bytes at 4 and 5, and
+// ignores junk in front of an offset. Only between date and time may text be something
+// other than UTF-8: half a surrogate pair.
 func parseISO(text string) (t time.Time, aware bool, err error) {
 	f, aware, ok := scanISO(text)
 	if !ok {
@@ -44,9 +44,9 @@ func scanISO(text string) (f fields, aware, ok bool) {
 	return f, true, ok
 }
 
-// dateEnd returns where the date ends. A week is followed by a day, or by any
-// character and the time; when it is not clear which, Python guesses, and so
-// does dateEnd. The text has at least seven bytes.
+// dateEnd returns the end of the date. A week is followed by a day, or by any character
+// and the time; when it is not clear which, Python guesses, and so does dateEnd. The text
+// has at least seven bytes.
 func dateEnd(text string) int {
 	switch {
 	case len(text) == 7:
@@ -154,9 +154,9 @@ func isoOffset(text string, zone int) (time.Duration, bool) {
 	return offset, true
 }
 
-// isoClock reads hours, minutes, seconds and a fraction, all but the hours
-// optional, from text[start:end]. It looks at the byte behind end, too: junk
-// is true unless nothing or a NUL follows what it read.
+// isoClock reads hours, minutes, seconds and a fraction, all but the hours optional, from
+// text[start:end]. It reads the byte behind end, too: junk is true unless nothing or a
+// NUL follows the clock.
 func isoClock(text string, start, end int) (c clock, junk, ok bool) {
 	next, colon := start, false
 	for i, part := range [...]*int{&c.hour, &c.minute, &c.second} {
@@ -211,7 +211,7 @@ func number(text string, start, n int) (value int, ok bool) {
 	return value, true
 }
 
-// byteAt returns NUL behind the end, as a C string has it.
+// byteAt returns the byte i, or NUL behind the end, as in a C string.
 func byteAt(text string, i int) byte {
 	if i >= len(text) {
 		return 0

@@ -14,8 +14,8 @@ import (
 // or ends in Z; otherwise it is naive and returned in UTC, which is not how
 // the reference compares it: comparing naive with aware is an error there.
 //
-// Z means +00:00 wherever it stands, but z ends a naive time. The error has
-// the reference's text, "Cannot parse timestamp: " and text.
+// Z means +00:00 at every place, but z ends a naive time. The error has the reference's
+// text, "Cannot parse timestamp: " and text.
 func Parse(text string) (t time.Time, aware bool, err error) {
 	if isPlain(text) {
 		if t, aware, err = parseISO(text); err == nil {
@@ -50,9 +50,9 @@ func ParseFilter(text string) (time.Time, error) {
 	return t, nil
 }
 
-// isPlain reports whether text looks like 2026-01-02T03:04:05, with or without
-// a fraction, Z or an offset of hours and minutes. Whatever parseISO accepts
-// of this form it reads as normalise and strptime would.
+// isPlain reports whether text looks like 2026-01-02T03:04:05, with or without a
+// fraction, Z or an offset of hours and minutes. parseISO reads all texts of this form
+// that it accepts in the same way as normalise and strptime.
 func isPlain(text string) bool {
 	const second = len("2006-01-02T15:04:05")
 	if len(text) < second || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
@@ -68,9 +68,8 @@ func isPlain(text string) bool {
 	return len(tail) == len("+00:00") && (tail[0] == '+' || tail[0] == '-') && tail[3] == ':'
 }
 
-// normalise replaces every Z by +00:00 and puts a colon into the four
-// characters after the first +. As in the reference, the latter loses what
-// follows a second +.
+// normalise replaces every Z by +00:00 and puts a colon into the four characters after
+// the first +. As in the reference, the second step drops the text after a second +.
 func normalise(text string) string {
 	text = strings.ReplaceAll(text, "Z", "+00:00")
 	local, offset, _ := strings.Cut(text, "+")

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// strptimeForms matches what Python's strptime accepts for
+// strptimeForms matches the texts that Python's strptime accepts for
 //
 //	%Y-%m-%dT%H:%M:%S
 //
@@ -45,8 +45,8 @@ func parseStrptime(text string) (t time.Time, aware, ok bool) {
 	return t, err == nil && sign != "", err == nil
 }
 
-// clockOf returns the clock of hours, minutes, seconds and fraction; what is
-// missing is zero.
+// clockOf returns the clock of hours, minutes, seconds and fraction; a missing part is
+// zero.
 func clockOf(part []string) clock {
 	fraction := part[3]
 	micro := decimal(fraction)
@@ -56,8 +56,8 @@ func clockOf(part []string) clock {
 	return clock{decimal(part[0]), decimal(part[1]), decimal(part[2]), micro}
 }
 
-// decimal returns the number that up to six digits of any script make. Other
-// characters, which can only be a space, are skipped.
+// decimal returns the number of up to six digits of any script. Other characters, which
+// can only be a space, are skipped.
 func decimal(text string) int {
 	n := 0
 	for _, r := range text {

@@ -8,8 +8,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// value writes raw at the current place. What needs further lines starts them
-// at column indent; only the value of the whole document has 0 there.
+// value writes raw at the current place. Further lines start at column indent; only the
+// value of the whole document has 0 there.
 func (w *writer) value(raw []byte, indent int) error {
 	if !isBlock(raw) {
 		return w.leaf(raw, max(indent, step))
@@ -86,9 +86,9 @@ func isBlock(raw []byte) bool {
 	return false
 }
 
-// isSimpleKey reports whether a key may stand before its colon on one line:
-// not empty, without line breaks, and shorter than 128 code points together
-// with the five of the tag that is counted but not written.
+// isSimpleKey reports whether a key may be written before its colon on one line: not
+// empty, without line breaks, and shorter than 128 code points together with the five of
+// the tag that is counted but not written.
 func isSimpleKey(key string) bool {
 	const limit = 128 - len("!!str")
 	return key != "" && !hasBreak(key) && countRunes(key) < limit

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// isBare reports whether r stands for itself in a double-quoted text.
+// isBare reports whether r is written as itself in a double-quoted text.
 func isBare(r rune) bool { return ' ' <= r && r <= '~' && r != '"' && r != '\\' }
 
 // appendEscape appends the shortest of PyYAML's escapes for r: one of YAML's

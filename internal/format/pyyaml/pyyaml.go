@@ -3,11 +3,10 @@
 //
 //	yaml.dump(json.loads(raw), default_flow_style=False, sort_keys=False)
 //
-// The rules are those of its pure Python emitter with its defaults: block
-// style, two columns per level, lines folded at 80 columns, ASCII only, and
-// strings quoted when YAML 1.1 would read them as something else. Anchors
-// and tags cannot arise: JSON values are never shared and always have a plain
-// type.
+// The rules are the rules of its pure Python emitter with its defaults: block style, two
+// columns per level, lines folded at 80 columns, ASCII only, and strings quoted when YAML
+// 1.1 would read them as something else. Anchors and tags cannot arise: JSON values are
+// never shared and always have a plain type.
 package pyyaml
 
 import (
@@ -16,11 +15,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Append appends the YAML text of raw to dst and ends it with a line break.
-// raw is one JSON value that [pyjson.Check] accepted; of members with the same
-// key the last value stands in the place of the first, as in a Python dict.
-// Lone surrogates become escapes such as \uD800. Values nested deeper than 330
-// containers are refused as they are in Python, and dst is returned as it was.
+// Append appends the YAML text of raw to dst and ends it with a line break. raw is one
+// JSON value that [pyjson.Check] accepted; of members with the same key the last value is
+// at the place of the first, as in a Python dict. Lone surrogates become escapes such as
+// \uD800. Values nested deeper than 330 containers are refused as they are in Python, and
+// dst is returned as it was.
 func Append(dst, raw []byte) ([]byte, error) {
 	raw = pyjson.Trim(raw)
 	w := writer{out: dst, line: len(dst)}

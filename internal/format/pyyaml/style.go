@@ -8,7 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// style is how a string is written.
+// style is the way in which a string is written.
 type style uint8
 
 const (
@@ -49,9 +49,8 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// hasIndicator reports whether a reader would take a part of s, one line of
-// printable ASCII that is not empty, for structure when it stands unquoted in
-// a block.
+// hasIndicator reports whether a reader would take a part of s, one line of printable
+// ASCII that is not empty, for structure when s is unquoted in a block.
 func hasIndicator(s string) bool {
 	if s[0] == ' ' || s[len(s)-1] == ' ' {
 		return true
@@ -75,9 +74,9 @@ func resolves(s string) bool {
 	return strings.IndexByte(starts, s[0]) >= 0 && implicit().MatchString(s)
 }
 
-// implicit returns the texts that stand for a value of another type: bool,
-// null, merge and value, int, float, timestamp. Floats need a dot and signed
-// exponents; numbers may hold underscores and base 60 digits.
+// implicit matches the texts that mean a value of another type: bool, null, merge and
+// value, int, float, timestamp. Floats need a dot and signed exponents; numbers may hold
+// underscores and base 60 digits.
 var implicit = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF`,

@@ -4,8 +4,8 @@ const (
 	width = 80 // a space beyond this column may become a line break
 	step  = 2  // columns per level
 
-	// maxDepth is how deep Python 3.11 can nest lists and dicts in a dump
-	// before its recursion limit stops it.
+	// maxDepth is the greatest depth of lists and dicts in a dump before the recursion
+	// limit of Python 3.11 stops it.
 	maxDepth = 330
 )
 

@@ -1,11 +1,11 @@
-// Package access lets internal/core call what package sessionstore does not
-// export. It works as such accessors of the standard library do: sessionstore
-// registers functions here when the program starts, and core takes them.
+// Package access lets internal/core call functions that package sessionstore does not
+// export. It works like such accessors of the standard library: sessionstore registers
+// functions here when the program starts, and core takes them.
 //
-// This is the one place of the module where a package registers something at
-// its import. The alternative is to export what only this module may use, with
-// types that nobody else can name. Nothing but sessionstore calls [Register],
-// and nothing but core calls [Registered].
+// This is the one place of the module where a package registers something at its import.
+// The alternative is to export functions that only this module may use, with types that
+// no other module can name. Nothing but sessionstore calls [Register], and nothing but
+// core calls [Registered].
 //
 // The fields of [Functions] have the type any because this package cannot name
 // the types of sessionstore, which imports it. core asserts the type of each
@@ -27,12 +27,12 @@ type Functions struct {
 
 var functions Functions
 
-// Register keeps the functions of sessionstore. It is called in the declaration
-// of a package variable, which is why it returns something.
+// Register keeps the functions of sessionstore. It is called in the declaration of a
+// package variable, which is why it returns a value.
 func Register(f Functions) Functions {
 	functions = f
 	return f
 }
 
-// Registered returns what sessionstore registered.
+// Registered returns the functions that sessionstore registered.
 func Registered() Functions { return functions }

@@ -1,8 +1,8 @@
-// Package cache keeps values that were used lately within a bound.
+// Package cache keeps recently used values within a bound.
 //
-// Every value has a cost, in bytes or in whatever the user counts. The cache
-// never evicts by itself: after each [LRU.Put], its user takes out with
-// [LRU.Evict] what is beyond the bound, and can close or count what goes.
+// Every value has a cost, in bytes or in another unit of the user. The cache never evicts
+// by itself: after each [LRU.Put], its user removes values beyond the bound with
+// [LRU.Evict], and can close or count them.
 package cache
 
 // LRU holds values by key in the order of their last use. Its user guards it:
@@ -29,7 +29,7 @@ func New[K comparable, V any](max int64) *LRU[K, V] {
 	return c
 }
 
-// Len returns how many values there are, and Cost what they cost together.
+// Len returns the number of values, and Cost the sum of their costs.
 func (c *LRU[K, V]) Len() int    { return len(c.at) }
 func (c *LRU[K, V]) Cost() int64 { return c.cost }
 
@@ -44,9 +44,9 @@ func (c *LRU[K, V]) Get(key K) (value V, ok bool) {
 	return n.value, true
 }
 
-// Put keeps value as that of key, used last. One that costs more than all may
-// cost together is not kept, so that it drives nothing else out; ok is false
-// then, and key has no value. The caller evicts what is [LRU.Over] the bound.
+// Put sets the value of key, used last. A value that costs more than the bound is not
+// kept, so that it drives no other value out; ok is false then, and key has no value. The
+// caller evicts values while the cache is [LRU.Over] the bound.
 func (c *LRU[K, V]) Put(key K, value V, cost int64) (ok bool) {
 	if cost > c.max {
 		c.Remove(key)
@@ -90,10 +90,10 @@ func (c *LRU[K, V]) Remove(key K) (value V, cost int64, ok bool) {
 	return value, cost, true
 }
 
-// Over reports whether the values cost more than they may.
+// Over reports whether the values cost more than the bound.
 func (c *LRU[K, V]) Over() bool { return len(c.at) > 0 && c.cost > c.max }
 
-// Evict takes out the value that was used longest ago. There must be one.
+// Evict removes the least recently used value. There must be one.
 func (c *LRU[K, V]) Evict() (key K, value V, cost int64) {
 	key = c.ends.prev.key
 	value, cost, _ = c.Remove(key)

@@ -8,9 +8,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 )
 
-// Read hands each event of the session owner to visit, in order, and each row
-// as it stands to look, which may be nil. It returns what is wrong with rows. The
-// bytes are valid until the next call.
+// Read hands each event of the session owner to visit, in order, and the bytes of each
+// row to look, which may be nil. It returns the faults of rows. The bytes are valid until
+// the next call.
 func Read(ctx context.Context, r io.Reader, owner string, look func(row []byte), visit func(Event)) (found []Diagnostic, err error) {
 	lines := jsonl.NewReader(r)
 	for {

@@ -8,16 +8,16 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Ref is what ties an event to a message.
+// Ref holds the links of an event to a message.
 type Ref struct {
 	MessageID string   // "" if it names no message
 	CallID    string   // of the call of a tool; "" if it names none
 	Prompt    [32]byte // SHA-256 of the text that was submitted, if Submits
-	Submits   bool     // it tells that a text was submitted as a prompt
+	Submits   bool     // the event is the submission of a text as a prompt
 	Auxiliary bool     // it is about naming or summing up the session, not about its messages
 }
 
-// Ref returns what ties the event to a message.
+// Ref returns the links of the event to a message.
 func (e Event) Ref() (r Ref) {
 	if e.Data == nil {
 		return r
@@ -55,8 +55,8 @@ func Sum(raw []byte) (sum [32]byte, ok bool) {
 	return sha256.Sum256(pyjson.AppendText(nil, raw)), true
 }
 
-// isAuxiliary reports whether the text that a value is in Python has one of the
-// words in it. A value that is no text is searched as it is written in JSON.
+// isAuxiliary reports whether the Python text of a value has one of the words in it. A
+// value that is no text is searched as it is written in JSON.
 func isAuxiliary(raw []byte) bool {
 	if raw == nil {
 		return false

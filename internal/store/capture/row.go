@@ -16,29 +16,29 @@ type Event struct {
 	Row     []byte // the JSON object of the event
 }
 
-// Code tells what is wrong with a row.
+// Code names a fault of a row.
 type Code string
 
 // The codes, in the words of the newest tools. A row is left out but for
 // Unscoped.
 const (
 	Invalid     Code = "invalid_event"           // it is no JSON object with a name of an event
-	Incomplete  Code = "incomplete_event"        // it is no JSON, and the last row without an end: somebody may be writing it
+	Incomplete  Code = "incomplete_event"        // it is no JSON, and the last row without an end: a program may be writing it
 	InvalidData Code = "invalid_event_data"      // its data is no object
 	InvalidID   Code = "invalid_session_id"      // a session's id is no text
 	Conflicting Code = "conflicting_session_ids" // it names two sessions
 	Unscoped    Code = "unscoped_event"          // it names no session
 )
 
-// Diagnostic tells what is wrong with a row. It holds no content.
+// Diagnostic is a fault of a row. It holds no content.
 type Diagnostic struct {
 	Code Code
 	Line int // from 1
 }
 
-// Parse reads one row for the session owner. counts is false for a row that is
-// left out: it is empty, another session's, or wrong as code tells. The event
-// shares the bytes of the line.
+// Parse reads one row for the session owner. counts is false for a row that is left out:
+// it is empty, another session's, or has the fault code. The event shares the bytes of
+// the line.
 func Parse(line jsonl.Line, owner string) (e Event, counts bool, code Code) {
 	raw := bytes.Trim(line.Bytes, " \t\r\v\f")
 	if len(raw) == 0 {

@@ -14,7 +14,7 @@ const (
 	tinyExp   = -maxExp - precision + 1
 )
 
-// ErrOverflow tells that a sum is larger than Python's default context allows:
+// ErrOverflow is returned when a sum is larger than Python's default context allows:
 // its exponent is beyond 999,999.
 var ErrOverflow = errors.New("cost has an exponent beyond 999999")
 
@@ -33,7 +33,7 @@ func Add(a, b Number) (Number, error) {
 	if a.exp < b.exp {
 		a, b = b, a
 	}
-	// A b that is too small to be seen in the sum only tells how to round it.
+	// A b that is too small to show in the sum only decides how the sum is rounded.
 	if least := a.exp + min(-1, int64(len(a.digits))-precision-2); b.top() < least {
 		b = Number{digits: "1", exp: least}
 	}

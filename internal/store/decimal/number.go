@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Number is a finite decimal number that is not negative, but for the zero that
-// is written -0. The zero Number is 0. Numbers of one value may have different
-// texts, as 0.1 and 0.10.
+// Number is a finite decimal number that is not negative, except for the zero that is
+// written -0. The zero Number is 0. Numbers of one value may have different texts, as 0.1
+// and 0.10.
 type Number struct {
 	digits string // without leading zeros; empty for zero
 	exp    int64  // of the last digit
@@ -17,7 +17,7 @@ type Number struct {
 // IsZero reports whether the number is zero.
 func (n Number) IsZero() bool { return n.digits == "" }
 
-// length returns how many digits are written.
+// length returns the number of digits that are written.
 func (n Number) length() int { return max(len(n.digits), 1) }
 
 // top returns the exponent of the first digit.

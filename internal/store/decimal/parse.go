@@ -16,9 +16,9 @@ const (
 	minExp = -2*maxTop + 1
 )
 
-// FromJSON returns the number that a JSON value is: a number, which is read as
-// Python shows it, or a text. It returns false for any other value and for what
-// is negative, infinite or no number.
+// FromJSON returns the number of a JSON value: a number, which is read as Python shows
+// it, or a text. It returns false for any other value and for a text or number that is
+// negative, infinite or no number.
 func FromJSON(raw []byte) (Number, bool) {
 	switch pyjson.KindOf(raw) {
 	case pyjson.String:
@@ -33,9 +33,9 @@ func FromJSON(raw []byte) (Number, bool) {
 	return Number{}, false
 }
 
-// Parse reads a text as Python's Decimal does: space around it and underscores
-// in it do not count, and digits may be those of any script. It returns false
-// for what is negative, infinite or no number.
+// Parse reads a text as Python's Decimal does: space around it and underscores in it do
+// not count, and digits may be of any script. It returns false for a text that is
+// negative, infinite or no number.
 func Parse(text string) (Number, bool) {
 	text, ok := plain(string(pyjson.TrimSpace([]byte(text))))
 	if !ok {
@@ -86,7 +86,7 @@ func plain(text string) (string, bool) {
 	return b.String(), true
 }
 
-// digitOf returns the value of a decimal digit of any script. Digits stand in
+// digitOf returns the value of a decimal digit of any script. Unicode orders digits in
 // tens, from zero to nine.
 func digitOf(r rune) (byte, bool) {
 	for _, span := range unicode.Nd.R16 {
@@ -117,8 +117,7 @@ func isInteger(text string) bool {
 // largest is more than any exponent that is allowed.
 const largest = math.MaxInt64 / 2
 
-// exponent returns the integer that text is, or largest in the place of one
-// that is larger, and the same below zero.
+// exponent returns the integer in text, limited to largest in both directions.
 func exponent(text string) int64 {
 	minus := strings.HasPrefix(text, "-")
 	n := int64(0)

@@ -6,14 +6,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// block is what the index knows of BlockSize bytes, of the last block fewer.
+// block holds the facts about BlockSize bytes, or fewer in the last block.
 type block struct {
 	sum   xxh3.Uint128
-	first uint32 // where in the block its first line begins; BlockSize: none does
+	first uint32 // offset in the block of the first line that begins in it; BlockSize: none does
 	end   Place  // behind the messages in lines that begin before the end of the block; without Offset
 }
 
-// blockBytes is how many bytes a block takes in a rows file.
+// blockBytes is the size of a block in a rows file.
 const blockBytes = sumSize + 3*4 + sumSize
 
 // blocks are the blocks of one transcript, as a rows file holds them. A transcript has
@@ -37,5 +37,5 @@ func (s blocks) append(k block) blocks {
 	return appendSum(s, xxh3.Uint128(k.end.Prefix))
 }
 
-// set changes a block that is there.
+// set changes an existing block.
 func (s blocks) set(i int, k block) { s[:i*blockBytes].append(k) }

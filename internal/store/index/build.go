@@ -13,11 +13,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
-// Row is what the index has to know about a message.
+// Row holds the facts about a message that the index needs.
 type Row struct {
 	turns.Row
 	Prompt bool         // a person wrote it
-	Text   func() bool  // it has text; asked of prompts alone
+	Text   func() bool  // reports whether it has text; called for prompts alone
 	Sum    xxh3.Uint128 // of its line; of no use to [Count] and [CountRows]
 }
 
@@ -31,16 +31,15 @@ func Build(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
 	return (&Rows{Ended: true, full: true}).extend(ctx, r, 0, parse)
 }
 
-// Extend returns the index of the transcript in r, of which x knows the
-// beginning. It hashes that and parses what follows. The error Is [ErrOther]
-// when the transcript does not begin so, or the index cannot tell where to go
-// on.
+// Extend returns the index of the transcript in r, whose beginning x describes. It hashes
+// the beginning and parses the rest. The error Is [ErrOther] when the transcript has
+// another beginning, or x cannot be extended.
 func (x *Rows) Extend(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
 	return x.extend(ctx, r, 0, parse)
 }
 
-// ExtendEnd is Extend for a transcript of size bytes that is known to begin so,
-// see [Rows.Begins]: of what x knows it hashes the last block only.
+// ExtendEnd is Extend for a transcript of size bytes whose beginning is known to be the
+// one in x, see [Rows.Begins]: of this beginning it hashes the last block only.
 func (x *Rows) ExtendEnd(ctx context.Context, r io.ReaderAt, size int64, parse Parse) (*Rows, error) {
 	whole := x.Size / BlockSize
 	return x.extend(ctx, io.NewSectionReader(r, whole*BlockSize, size-whole*BlockSize), int(whole), parse)
@@ -86,7 +85,7 @@ func Count(data []byte, parse Parse) (Facts, error) {
 	return b.facts(int64(len(data))), nil
 }
 
-// CountRows returns the facts of messages of which nobody knows where they are.
+// CountRows returns the facts of messages whose places are not known.
 func CountRows(rows iter.Seq[Row]) Facts {
 	b := newBuilder(&Rows{})
 	for row := range rows {
@@ -119,7 +118,7 @@ func newBuilder(x *Rows) *builder {
 	return b
 }
 
-// line takes the messages of the next line.
+// line adds the messages of the next line.
 func (b *builder) line(line jsonl.Line, parse Parse) error {
 	if i := line.Offset / BlockSize; i > b.met {
 		b.met = i
@@ -151,7 +150,8 @@ func (b *builder) row(line jsonl.Line, row Row) {
 	}
 }
 
-// fill ends the last block, and adds those up to block i, in which no line began so far.
+// fill ends the last block, and adds the blocks up to block i, in which no line began so
+// far.
 func (b *builder) fill(i int64) {
 	all := &b.rows.blocks
 	if last := all.len() - 1; last >= 0 {
@@ -164,14 +164,14 @@ func (b *builder) fill(i int64) {
 	}
 }
 
-// facts returns what was counted in so many bytes.
+// facts returns the counts so far, for a transcript of size bytes.
 func (b *builder) facts(size int64) Facts {
 	f := b.rows.Facts
 	f.Size, f.Messages, f.Turns, f.Unanswered = size, b.at.Rows, b.at.Turns, len(b.open)
 	return f
 }
 
-// done returns what was made of the blocks that h read.
+// done returns the index of the blocks that h read.
 func (b *builder) done(h *hashed) *Rows {
 	x := b.rows
 	x.Facts = b.facts(h.size)
@@ -189,9 +189,9 @@ func (b *builder) done(h *hashed) *Rows {
 type hashed struct {
 	r    io.Reader
 	from int            // number of the first block
-	size int64          // up to the end of what was read
+	size int64          // offset of the end of the bytes read
 	full []xxh3.Uint128 // of the blocks that are full
-	last xxh3.Hasher    // of the one that is not
+	last xxh3.Hasher    // of the block that is not full
 }
 
 func (h *hashed) Read(p []byte) (int, error) {
@@ -218,8 +218,8 @@ func (h *hashed) sum(i int) xxh3.Uint128 {
 	return h.last.Sum128()
 }
 
-// verify reads what x knows from the first block on. The error Is [ErrOther] when that
-// is not what x knows.
+// verify reads the blocks of x from the first block on. The error Is [ErrOther] when
+// their hashes differ from x.
 func (h *hashed) verify(ctx context.Context, x *Rows) error {
 	buf := make([]byte, BlockSize)
 	for i := h.from; i < x.blocks.len(); i++ {

@@ -10,10 +10,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Lines reads the lines of a transcript as an index knows them. It hands out
-// nothing of a block whose hash is wrong: the error is then [ErrOther]. It holds one
-// block, and one line that does not end in its block. That line gets the memory that
-// it takes and no more, since the index tells where it ends.
+// Lines reads the lines of a transcript with the help of its index. It returns no part of
+// a block whose hash is wrong: the error is then [ErrOther]. It holds one block, and one
+// line that does not end in its block. That line gets exactly the memory that it takes,
+// since its end is in the index.
 type Lines struct {
 	rows  *Rows
 	r     io.ReaderAt
@@ -27,8 +27,8 @@ func (x *Rows) Lines(r io.ReaderAt, from Place) *Lines {
 	return &Lines{rows: x, r: r, at: from.Offset, block: -1}
 }
 
-// Next returns the next line, and io.EOF after the last. Unless own, its bytes are
-// valid until the call after. Its number is 0.
+// Next returns the next line, and io.EOF after the last. Unless own, its bytes are valid
+// until the next call. Its number is 0.
 func (l *Lines) Next() (line jsonl.Line, own bool, err error) {
 	rest, err := l.from(l.at)
 	if err != nil {
@@ -53,13 +53,13 @@ func (l *Lines) Next() (line jsonl.Line, own bool, err error) {
 	case i == len(line.Bytes)-1:
 		line.Bytes, line.Ended = line.Bytes[:i:i], true
 	case i >= 0 || l.at < l.rows.Size:
-		return jsonl.Line{}, false, ErrOther // such an index nobody makes
+		return jsonl.Line{}, false, ErrOther // no version of this library makes such an index
 	}
 	return line, true, nil
 }
 
-// Long reports whether the next line does not end in its block. It also returns how
-// many messages and turns begin up to the end of such a line.
+// Long reports whether the next line does not end in its block. It also returns the
+// number of messages and turns that begin up to the end of such a line.
 func (l *Lines) Long() (rows, turns int, long bool, err error) {
 	rest, err := l.from(l.at)
 	if err != nil || bytes.IndexByte(rest, '\n') >= 0 {
@@ -69,8 +69,8 @@ func (l *Lines) Long() (rows, turns int, long bool, err error) {
 	return k.end.Rows, k.end.Turns, true, nil
 }
 
-// from returns what stands in the block with the byte at the offset at, from there
-// on. The error is io.EOF behind the end.
+// from returns the rest of the block with the byte at the offset at, from there on. The
+// error is io.EOF behind the end.
 func (l *Lines) from(at int64) ([]byte, error) {
 	if at >= l.rows.Size {
 		return nil, io.EOF
@@ -90,7 +90,7 @@ func (l *Lines) from(at int64) ([]byte, error) {
 	return block[at%BlockSize:], nil
 }
 
-// read fills p with what begins with the next line.
+// read fills p with the bytes from the next line on.
 func (l *Lines) read(p []byte) error {
 	for at := l.at; len(p) > 0; {
 		rest, err := l.from(at)
@@ -103,8 +103,8 @@ func (l *Lines) read(p []byte) error {
 	return nil
 }
 
-// nextLine returns where the first line begins that begins in block i or after it:
-// the end of the transcript, if none does.
+// nextLine returns the offset of the first line that begins in block i or after it: the
+// end of the transcript, if none does.
 func (x *Rows) nextLine(i int64) int64 {
 	for ; i < int64(x.blocks.len()); i++ {
 		if first := int64(x.blocks.at(int(i)).first); first < BlockSize {
@@ -114,18 +114,18 @@ func (x *Rows) nextLine(i int64) int64 {
 	return x.Size
 }
 
-// check reads block i of r, of which the bytes get all.
+// check reads block i of r into block, which has its size.
 func (x *Rows) check(r io.ReaderAt, i int64, block []byte) error {
 	return readSum(r, i*BlockSize, block, x.blocks.at(int(i)).sum)
 }
 
-// Text returns the first prompt's line, or [ErrOther] when another one is there.
+// Text returns the first prompt's line, or [ErrOther] when another line is there.
 func (l Line) Text(r io.ReaderAt) ([]byte, error) {
 	line := make([]byte, l.Size)
 	return line, readSum(r, l.At, line, l.Sum)
 }
 
-// readSum fills p with what r has at an offset. The error is [ErrOther] when its hash
+// readSum fills p with the bytes of r at an offset. The error is [ErrOther] when its hash
 // is not sum, or r ends before.
 func readSum(r io.ReaderAt, at int64, p []byte, sum xxh3.Uint128) error {
 	n, err := r.ReadAt(p, at)

@@ -10,23 +10,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// errBad is the error of a file that is not one of this version, or not whole.
+// errBad is returned for a file that is of another version, or not whole.
 var errBad = errors.New("not an index of this version, or damaged")
 
-// Rules is the number of the rules by which the content of sessions becomes what
-// the index remembers: what counts as a message, a turn, a prompt and its text,
-// and what metadata say. Whoever changes one of them raises it: an index that was
-// made by others counts as none.
+// Rules is the number of the rules by which the content of sessions becomes the content
+// of the index: what counts as a message, a turn, a prompt and its text, and how metadata
+// are read. A change of one of them must raise it: an index that was made by other rules
+// counts as none.
 const Rules = 4
 
 const sumSize = 16 // of the hash at the end of a file
 
-// seal appends the hash of all that is in b, which depends on [Rules].
+// seal appends the hash of b, which depends on [Rules].
 func seal(b []byte) []byte { return sealBy(Rules, b) }
 
 func sealBy(rules uint64, b []byte) []byte { return appendSum(b, xxh3.Hash128Seed(b, rules)) }
 
-// unseal returns the reader of what is between the head and the hash of a file.
+// unseal returns the reader of the bytes between the head and the hash of a file.
 func unseal(b []byte, head string) (*codec, error) {
 	if len(b) < len(head)+sumSize || string(b[:len(head)]) != head {
 		return nil, errBad
@@ -43,7 +43,7 @@ func unseal(b []byte, head string) (*codec, error) {
 // it reads zero values.
 type codec struct {
 	writes bool
-	b      []byte // what was written, or is to be read
+	b      []byte // the bytes written, or still to be read
 	all    string // ends as b does: the texts that are read are parts of it; "": each has memory of its own
 	bad    bool
 }
@@ -78,7 +78,8 @@ func number[T int | int64 | uint64](c *codec, v *T) {
 	c.read(size)
 }
 
-// count is number for how many things follow, each of which takes so many bytes or more.
+// count is number for the count of the items that follow, each of which takes so many
+// bytes or more.
 func (c *codec) count(n *int, least int) {
 	if number(c, n); !c.writes && uint(*n) > uint(len(c.b)/least) {
 		*n = 0

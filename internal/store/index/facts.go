@@ -6,13 +6,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Seen is how a file was when it was looked at.
+// Seen is the state of a file when it was read.
 type Seen struct {
 	Stamp vfs.Stamp // before it was read
 	Sure  bool      // a later change is sure to show in the stamp
 }
 
-// Fits reports whether the file with the stamp now is sure to be as it was.
+// Fits reports whether the file with the stamp now is sure to be unchanged.
 func (s Seen) Fits(now vfs.Stamp) bool { return s.Sure && s.Stamp.Same(now) }
 
 func (c *codec) seen(s *Seen) {
@@ -20,7 +20,7 @@ func (c *codec) seen(s *Seen) {
 	c.bool(&s.Sure)
 }
 
-// Facts are what a pass over a transcript counts.
+// Facts are the counts of a pass over a transcript.
 type Facts struct {
 	Size       int64 // of the transcript
 	Messages   int
@@ -30,7 +30,7 @@ type Facts struct {
 	Prompt     Line
 }
 
-// Line is where the first prompt with text is. The zero Line is none.
+// Line is the place of the first prompt with text. The zero Line is none.
 type Line struct {
 	At, Size int64 // without its LF
 	Sum      xxh3.Uint128

@@ -15,14 +15,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Files are the files of the index of one sessions directory. Several processes
-// may use them. What cannot be read counts as nothing.
+// Files are the files of the index of one sessions directory. Several processes may use
+// them. A file that cannot be read counts as missing.
 type Files struct {
 	// Read returns the content of a file. The error Is [fs.ErrNotExist] when
 	// there is none.
 	Read func(name string) ([]byte, error)
 
-	// Open opens the directory, and makes it when it is not there.
+	// Open opens the directory, and makes it if it is missing.
 	Open func() (*vfs.Dir, error)
 
 	// Edit opens a file to be changed in place. The error Is [fs.ErrNotExist] when
@@ -35,16 +35,16 @@ type Files struct {
 	Alone bool // no other process writes here; see [lock.Options]
 }
 
-// patience is how long a write waits for another one.
+// patience is the longest time that a write waits for another one.
 const patience = time.Second
 
-// Shard returns what is remembered of the sessions of a shard.
+// Shard returns the entries of a shard.
 func (f *Files) Shard(n int) Shard {
 	data, err := f.Read(ShardName(n))
 	if err != nil {
 		return nil
 	}
-	s, _ := ParseShard(data) // nil, if it is none
+	s, _ := ParseShard(data) // nil, if it is no shard
 	return s
 }
 
@@ -95,15 +95,15 @@ func (f *Files) NoteAppend(id string, a Append) (err error) {
 	return nil
 }
 
-// Change is what a listing found to be different from what a shard says of a session.
+// Change is a difference that a listing found between a session and its entry in a shard.
 type Change struct {
 	ID   string
-	Put  *Entry // nil: nothing of its entry is to stay
-	Gone bool   // since the session is gone; the entry stays if it is there again
+	Put  *Entry // nil: its entry is removed
+	Gone bool   // the session is gone; the entry stays if the session exists again
 }
 
-// Update changes shards. No entry is put for a session that is gone by then, and
-// none of a session that is there goes with Gone: a session is removed before its
+// Update changes shards. It puts no entry for a session that no longer exists, and
+// removes no entry with Gone if the session exists: a session is removed before its
 // entry, so no entry comes back.
 func (f *Files) Update(ctx context.Context, all []Change) error {
 	if len(all) == 0 {
@@ -124,8 +124,8 @@ func (f *Files) Update(ctx context.Context, all []Change) error {
 	})
 }
 
-// apply makes changes of one shard. A shard that cannot be read is made anew: nobody
-// can tell which sessions are in it.
+// apply makes changes of one shard. A shard that cannot be read is made anew, since its
+// sessions are not known.
 func (f *Files) apply(dir *vfs.Dir, n int, all []Change) error {
 	data, err := f.Read(ShardName(n))
 	s, bad := ParseShard(data)
@@ -149,7 +149,7 @@ func (f *Files) apply(dir *vfs.Dir, n int, all []Change) error {
 	return write(dir, ShardName(n), s.Encode())
 }
 
-// Forget removes all that is remembered of session id, which was removed.
+// Forget removes the entry and the rows file of session id, which was removed.
 func (f *Files) Forget(ctx context.Context, id string) error {
 	if !f.made() {
 		return nil
@@ -159,7 +159,7 @@ func (f *Files) Forget(ctx context.Context, id string) error {
 	})
 }
 
-// made reports whether anybody has ever written here.
+// made reports whether the index was ever written.
 func (f *Files) made() bool {
 	_, err := f.Read(Lock)
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
@@ -178,9 +178,9 @@ func (f *Files) Names() (names []string, err error) {
 	return names, errors.Join(err, dir.Close())
 }
 
-// Sweep removes the rows files of sessions that are gone, what is none, and what
-// a killed process left half written: of the files with these names.
-// known reports whether a file is that of a session which is there.
+// Sweep removes some of the files names: the rows files of sessions that are gone, rows
+// files that are damaged, and temporary files of killed processes. known reports whether
+// a file belongs to an existing session.
 func (f *Files) Sweep(ctx context.Context, names []string, known func(name string) bool) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return !isTemporary(name) && !f.strange(name, known) })
 	if len(names) == 0 {
@@ -188,8 +188,8 @@ func (f *Files) Sweep(ctx context.Context, names []string, known func(name strin
 	}
 	return f.locked(ctx, patience, func(dir *vfs.Dir) error {
 		var errs []error
-		for _, name := range names { // locked has removed what is temporary
-			if f.strange(name, known) { // it may be another file by now
+		for _, name := range names { // locked has removed the temporary files
+			if f.strange(name, known) { // it may be another file now
 				errs = append(errs, remove(dir, name))
 			}
 		}
@@ -197,11 +197,11 @@ func (f *Files) Sweep(ctx context.Context, names []string, known func(name strin
 	})
 }
 
-// isTemporary reports whether a file is one that is being written. Nobody else
-// writes while the lock is held, so then it is that of a killed process.
+// isTemporary reports whether a file is still being written. While the lock is held no
+// other process writes, so such a file belongs to a killed process.
 func isTemporary(name string) bool { return strings.HasPrefix(name, ".") }
 
-// strange reports whether the file name is to be removed.
+// strange reports whether the rows file name must be removed.
 func (f *Files) strange(name string, known func(string) bool) bool {
 	if !IsRows(name) || known(name) {
 		return false
@@ -226,10 +226,10 @@ func (f *Files) locked(ctx context.Context, limit time.Duration, do func(*vfs.Di
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	names, _ := dir.NamesIn(".") // what cannot be listed is removed next time
+	names, _ := dir.NamesIn(".") // files that cannot be listed are removed next time
 	for _, name := range names {
 		if isTemporary(name) {
-			_ = dir.Remove(name) // of a killed process, since nobody else writes now; tried again next time
+			_ = dir.Remove(name) // of a killed process, since no other process writes now; tried again next time
 		}
 	}
 	return do(dir)

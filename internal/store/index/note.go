@@ -10,9 +10,9 @@ import (
 
 const rowsHead = "sessionstore rows\x00\x06"
 
-// A rows file begins with a note, of noteSize bytes: the stamp of the transcript
-// after appends of this library, and the hash of that and of the stamp at which
-// the rows were read. Zeros are no note.
+// A rows file begins with a note, of noteSize bytes: the stamp of the transcript after
+// appends of this library, and the hash of this stamp and of the stamp at which the rows
+// were read. Zeros are no note.
 const (
 	noteStamp = 7 * binary.MaxVarintLen64 // at most
 	noteSize  = noteStamp + sumSize
@@ -44,13 +44,13 @@ func readNote(b []byte, seen Seen) (now vfs.Stamp, ok bool) {
 	return now, !c.bad
 }
 
-// maxSeen is how many bytes of a rows file hold what its note is about: the
-// longest that there are.
+// maxSeen is the greatest length of the beginning of a rows file that ends with the state
+// to which its note belongs.
 const maxSeen = noteSize + len(rowsHead) + 2*binary.MaxVarintLen64 + 256 + 7*binary.MaxVarintLen64 + 1
 
-// noteIn returns what to write to the beginning of the rows file that begins with
-// b, after an append. It is nil when the file is about another state, or may be
-// about an older one with the same stamp.
+// noteIn returns the note to write to the beginning of the rows file that begins with b,
+// after an append. It returns nil when the file is about another state, or may be about
+// an older state with the same stamp.
 func noteIn(b []byte, id string, a Append) []byte {
 	if len(b) < noteSize+len(rowsHead) || string(b[noteSize:noteSize+len(rowsHead)]) != rowsHead {
 		return nil
@@ -67,7 +67,7 @@ func noteIn(b []byte, id string, a Append) []byte {
 	return nil
 }
 
-// Append is what a writer knows of an append that it made.
+// Append is a writer's record of its own append.
 type Append struct {
 	Was, Now vfs.Stamp // of the transcript
 	Wrote    bool      // the writer gave the file the time in Was, so no other content has that stamp

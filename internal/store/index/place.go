@@ -5,7 +5,7 @@ import "github.com/zeebo/xxh3"
 // Place is a place between two messages of a transcript. The zero Place is the
 // beginning.
 type Place struct {
-	Offset      int64  // where reading may begin, at the beginning of a line: of a place that [Rows] returns
+	Offset      int64  // the beginning of a line, at which reading may begin; set in a place that [Rows] returns
 	Rows, Turns int    // messages and turns that begin before it
 	Prefix      Prefix // of these messages
 }
@@ -20,10 +20,9 @@ func (p *Place) Pass(beginsTurn bool, sum xxh3.Uint128) {
 	p.Prefix = p.Prefix.Plus(sum)
 }
 
-// Prefix stands for the first messages of a transcript: it is a hash over the
-// hashes of their lines, each of which is added to that of the messages before.
-// It depends neither on blank lines nor on offsets. The zero Prefix is that of no
-// messages.
+// Prefix identifies the first messages of a transcript. It is a chained hash: each
+// message adds the hash of its line to the prefix of the messages before. It depends
+// neither on blank lines nor on offsets. The zero Prefix belongs to no messages.
 type Prefix xxh3.Uint128
 
 // Plus returns the prefix with one more message, the line of which has the hash

@@ -12,21 +12,21 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// BlockSize is how many bytes have one hash.
+// BlockSize is the number of bytes with one hash.
 const BlockSize = 64 << 10
 
-// LargeFrom is from how many bytes on a transcript has a rows file. A smaller
-// one is read as a whole.
+// LargeFrom is the least size of a transcript with a rows file. A smaller transcript is
+// read as a whole.
 const LargeFrom = 1 << 20
 
-// maxOpen is how many unanswered calls a rows file knows. With more of them the
-// file cannot be extended.
+// maxOpen is the most unanswered calls that a rows file holds. With more of them the file
+// cannot be extended.
 const maxOpen = 128
 
-// ErrOther is the error where a transcript does not begin with what the index knows.
+// ErrOther is returned when a transcript contradicts its index.
 var ErrOther = errors.New("the transcript is another one than the index knows")
 
-// Rows tells where the messages and the turns of one transcript begin.
+// Rows holds the places at which the messages and the turns of one transcript begin.
 type Rows struct {
 	Facts
 	Seen   Seen
@@ -47,7 +47,7 @@ func (x *Rows) Encode() []byte {
 	return append(make([]byte, noteSize, noteSize+len(c.b)+sumSize), seal(c.b)...)
 }
 
-// ParseRows returns what is in a rows file.
+// ParseRows reads a rows file.
 func ParseRows(data []byte) (*Rows, error) {
 	if len(data) < noteSize {
 		return nil, errBad
@@ -84,7 +84,7 @@ func (c *codec) rows(x *Rows) {
 	}
 }
 
-// agrees reports whether the blocks are about what the facts are about.
+// agrees reports whether the blocks and the facts are about the same transcript.
 func (x *Rows) agrees() bool {
 	n := x.blocks.len()
 	if n == 0 {
@@ -94,14 +94,14 @@ func (x *Rows) agrees() bool {
 	return int64(n) == blocksIn(x.Size) && last.end.Rows == x.Messages && last.end.Turns == x.Turns
 }
 
-// blocksIn returns how many blocks so many bytes have.
+// blocksIn returns the number of blocks in size bytes.
 func blocksIn(size int64) int64 { return (size + BlockSize - 1) / BlockSize }
 
-// sizeOf returns how many bytes block i has.
+// sizeOf returns the size of block i in bytes.
 func (x *Rows) sizeOf(i int64) int64 { return min(BlockSize, x.Size-i*BlockSize) }
 
-// At returns where to read for the first message that is neither before message row nor
-// before a turn, both counted from 1, which is one of the transcript.
+// At returns the place from which to read for the first message that is neither before
+// message row nor before a turn, both counted from 1, which is one of the transcript.
 func (x *Rows) At(row, turn int) Place {
 	i := sort.Search(x.blocks.len(), func(i int) bool {
 		end := x.blocks.at(i).end
@@ -115,7 +115,7 @@ func (x *Rows) At(row, turn int) Place {
 	return p
 }
 
-// setOpen notes which calls are unanswered.
+// setOpen sets the unanswered calls.
 func (x *Rows) setOpen(calls map[xxh3.Uint128]bool) {
 	x.open, x.full = nil, len(calls) <= maxOpen
 	if x.full {
@@ -127,11 +127,11 @@ func compareSums(a, b xxh3.Uint128) int {
 	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
 }
 
-// Begins reports whether the transcript, which has the stamp now, begins with what
-// x knows, since only appends of this library have changed it.
+// Begins reports whether the transcript, which has the stamp now, begins with the content
+// in x, since only appends of this library have changed it.
 func (x *Rows) Begins(now vfs.Stamp) bool {
 	return x.noted && x.Size <= now.Size && x.appended.Same(now)
 }
 
-// Fits reports whether x knows all of the transcript, which has the stamp now.
+// Fits reports whether x describes the whole transcript, which has the stamp now.
 func (x *Rows) Fits(now vfs.Stamp) bool { return x.Size == now.Size && x.Seen.Fits(now) }

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// MaxEntry is how many bytes an entry of a shard takes at most. The longest prompt has
-// room in it, beside the longest id.
+// MaxEntry is the greatest size of an entry of a shard in bytes. The longest prompt fits
+// into it, beside the longest id.
 const MaxEntry = 3 << 10
 
-// Shards is how many shards there are.
+// Shards is the number of shards.
 const Shards = 64
 
-// MaxFile is how large a file of the index may be to be read.
+// MaxFile is the greatest size of a file of the index that is read.
 const MaxFile = 64 << 20
 
 const shardHead = "sessionstore sums\x00\x02"
 
-// Entry is what is remembered of one session.
+// Entry is the record of one session.
 type Entry struct {
 	ID         string
 	Dir        Seen // the session's directory
@@ -32,17 +32,17 @@ type Entry struct {
 	Facts      Facts
 	Prompt     string // the text of the first prompt, as it is shown
 
-	HasMetadata bool // what follows was read
+	HasMetadata bool // the fields below were read
 	Metadata    Seen
 	About       About
 }
 
-// About is what metadata says of a session.
+// About holds the facts about a session from its metadata.
 type About struct {
 	Name, Model, Bundle, WorkingDir, Parent string
 	Created                                 time.Time
 	Fork, Sub, Internal                     bool
-	Conflict                                bool // a sync made it, to keep what two devices wrote at once
+	Conflict                                bool // a sync made it, to keep messages that two devices wrote at once
 	Imported                                bool // from another tool
 }
 
@@ -58,7 +58,7 @@ func (e *Entry) append(b []byte) []byte {
 	return c.b
 }
 
-// Fits reports whether a shard holds all of the entry.
+// Fits reports whether a shard can hold the whole entry.
 func (e *Entry) Fits() bool {
 	c := codec{writes: true}
 	c.entry(e)
@@ -86,7 +86,7 @@ func (c *codec) entry(e *Entry) {
 	}
 }
 
-// Shard is some of the entries by the ids of their sessions.
+// Shard holds some of the entries by the ids of their sessions.
 type Shard map[string]Entry
 
 // Encode returns the file.
@@ -100,7 +100,7 @@ func (s Shard) Encode() []byte {
 	return seal(b)
 }
 
-// ParseShard returns what is in a file.
+// ParseShard reads a shard's file.
 func ParseShard(data []byte) (Shard, error) {
 	c, err := unseal(data, shardHead)
 	if err != nil {
@@ -147,7 +147,7 @@ func RowsName(id string) string {
 	return hex.EncodeToString(sum[:nameBytes]) + rowsEnd
 }
 
-// IsRows reports whether name is that of a rows file.
+// IsRows reports whether name is the name of a rows file.
 func IsRows(name string) bool {
 	return len(name) == 2*nameBytes+len(rowsEnd) && name[2*nameBytes:] == rowsEnd
 }

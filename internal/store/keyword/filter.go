@@ -8,19 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// filter tells from the raw bytes of a transcript which lines cannot hold a
-// keyword.
+// filter finds from the raw bytes of a transcript the lines that cannot hold a keyword.
 //
-// It looks for a run of the keyword that stands in the line as it stands in
-// the row that is written anew, but for the case of ASCII letters. That holds
-// for characters that lie within one string or literal, where the line has no
-// escape \u of one of them; quotes, backslashes, slashes, spaces and
-// punctuation between values may differ, and so may a number.
+// It looks for a run of the keyword that has the same bytes in the line and in the row
+// that is written anew, except for the case of ASCII letters. This is true of characters
+// within one string or literal, where the line has no escape \u of one of them; quotes,
+// backslashes, slashes, spaces and punctuation between values may differ, and so may a
+// number.
 type filter struct {
 	run   []byte // in lower case; empty: every line may hold the keyword
 	rare  Pair   // the two bytes of run that are seldom
 	skip  int    // how many bytes of run are before them
-	ascii bool   // run is nothing else
+	ascii bool   // run has only ASCII bytes
 	k, i  bool   // run has a letter that is also the lower case of one beyond ASCII
 }
 
@@ -48,8 +47,8 @@ func newFilter(lower string) filter {
 	return f
 }
 
-// steady reports whether r stands in a line as in the row written anew, and
-// is the lower case of nothing but itself and ASCII letters.
+// steady reports whether r has the same bytes in a line and in the row written anew, and
+// is the lower case only of itself and of ASCII letters.
 func steady(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && !strings.ContainsRune("\"\\/,:{}[]\x7f", r)
@@ -72,9 +71,8 @@ func rarity(c byte) int {
 	return len(common) / 2
 }
 
-// spelledBy reports whether the escape of which code begins with the four
-// digits may stand for a character of run, or for a short escape that ends in
-// one, as \u000a stands for \n.
+// spelledBy reports whether the escape whose code begins with the four digits may mean a
+// character of run, or a short escape that ends in one, as \u000a means \n.
 func (f *filter) spelledBy(code []byte) bool {
 	switch {
 	case len(code) < 4 || !f.ascii:
@@ -85,7 +83,7 @@ func (f *filter) spelledBy(code []byte) bool {
 	return f.k && bytes.EqualFold(code[:4], []byte("212a")) || f.i && string(code[:4]) == "0130"
 }
 
-// hunt returns what finds the lines of text that may hold the keyword.
+// hunt returns a hunt for the lines of text that may hold the keyword.
 func (f *filter) hunt(text []byte) *hunt {
 	h := &hunt{filter: f, text: text}
 	for i := range h.at {
@@ -94,15 +92,14 @@ func (f *filter) hunt(text []byte) *hunt {
 	return h
 }
 
-// hunt looks for everything in text that makes a line one that may hold the
-// keyword.
+// hunt looks for every place in text because of which its line may hold the keyword.
 type hunt struct {
 	*filter
 	text []byte
-	at   [4]int // of each kind the first place not before the last one asked for
+	at   [4]int // of each kind the first place not before the last from
 }
 
-// next returns the first place from on, the length of the text if there is
+// next returns the first such place at from or later, the length of the text if there is
 // none.
 func (h *hunt) next(from int) int {
 	if from >= len(h.text) || len(h.run) == 0 {
@@ -179,9 +176,9 @@ func equalLower(text, lower []byte) bool {
 	return true
 }
 
-// appendLower appends text as Python's str.lower makes it: the full lower
-// case of Unicode, in which İ becomes two characters and Σ has another form
-// at the end of a word. Bytes that are not UTF-8 stay.
+// appendLower appends text in lower case as Python's str.lower does: the full lower case
+// of Unicode, in which İ becomes two characters and Σ has another form at the end of a
+// word. Bytes that are not UTF-8 stay.
 func appendLower(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -216,8 +213,8 @@ const (
 	capitalSigma = 'Σ'
 )
 
-// endsWord is Unicode's condition Final_Sigma: a cased letter stands before,
-// and none behind. Characters that case ignores do not count.
+// endsWord is Unicode's condition Final_Sigma: there is a cased letter before, and none
+// behind. Characters that case ignores do not count.
 func endsWord(before, behind []byte) bool {
 	for {
 		r, n := utf8.DecodeLastRune(before)

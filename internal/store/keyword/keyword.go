@@ -31,14 +31,14 @@ func New(text string) *Keyword {
 type Reader struct {
 	*Keyword
 	in         blocks
-	row, lower []byte // the last row as Python writes it, and that in lower case
+	row, lower []byte // the last row as Python writes it, and the same in lower case
 }
 
 // Reader returns a new reader that looks for k.
 func (k *Keyword) Reader() *Reader { return &Reader{Keyword: k} }
 
-// DamageError tells why it is unknown whether a file holds the keyword: the
-// file cannot be read, or a line is not UTF-8.
+// DamageError is the reason why it is unknown whether a file holds the keyword: the file
+// cannot be read, or a line is not UTF-8.
 type DamageError struct {
 	Line   int   // from 1; 0: the whole file
 	Offset int64 // of the line
@@ -52,15 +52,15 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("line %d at byte %d: %v", e.Line, e.Offset, e.Err)
 }
 
-// Unwrap returns what was wrong.
+// Unwrap returns the fault.
 func (e *DamageError) Unwrap() error { return e.Err }
 
 var errNotUTF8 = errors.New("not UTF-8")
 
-// Find reports whether a row of the transcript f holds the keyword. Lines that
-// are no JSON are passed over, as the reference does. The error is that of ctx
-// when it ends, and else a [*DamageError]. A line that is not UTF-8 is an
-// error only where no row holds the keyword.
+// Find reports whether a row of the transcript f holds the keyword. Lines that are no
+// JSON are skipped, as in the reference. The error is the error of ctx when ctx ends, and
+// else a [*DamageError]. A line that is not UTF-8 is an error only where no row holds the
+// keyword.
 func (r *Reader) Find(ctx context.Context, f io.Reader) (bool, error) {
 	r.in.reset(f)
 	var damage error
@@ -94,7 +94,7 @@ func notUTF8(block jsonl.Line) error {
 	return nil
 }
 
-// inBlock looks into those lines of a block that the filter lets through.
+// inBlock searches the lines of a block that the filter selects.
 func (r *Reader) inBlock(block []byte) bool {
 	if !r.valid {
 		return false
@@ -114,9 +114,9 @@ func (r *Reader) inBlock(block []byte) bool {
 	return false
 }
 
-// inLine looks into the rows of a line.
+// inLine searches the rows of a line.
 func (r *Reader) inLine(line jsonl.Line) (found bool) {
-	// What cannot be read holds no row.
+	// A line that cannot be read holds no row.
 	_ = jsonl.ReadRows(line, func(raw []byte) error {
 		row := pyjson.TrimSpace(raw)
 		if len(row) == 0 {
@@ -131,7 +131,7 @@ func (r *Reader) inLine(line jsonl.Line) (found bool) {
 	return found
 }
 
-// inRow writes a row anew and looks into that.
+// inRow writes a row anew and searches the result.
 func (r *Reader) inRow(value []byte) bool {
 	row, err := pyjson.Append(r.row[:0], value, pyjson.Style{})
 	if err != nil {
@@ -170,23 +170,23 @@ func maskSurrogates(row []byte) []byte {
 	return masked
 }
 
-// blockSize is how much is looked through at once: enough to make a call of
-// the system cheap, and little enough to stay in a processor's cache.
+// blockSize is the number of bytes that are searched at once: enough to make a call of
+// the system cheap, and few enough to stay in a processor's cache.
 const blockSize = 256 << 10
 
-// maxScratch is how much of a buffer is kept for what comes next.
+// maxScratch is the greatest size of a buffer that is kept for the next use.
 const maxScratch = 1 << 20
 
 // blocks cuts a file into blocks of whole lines.
 type blocks struct {
 	in    io.Reader
-	buf   []byte     // the last block, and what was read behind it
+	buf   []byte     // the last block, and the bytes read behind it
 	block jsonl.Line // the last block
-	rest  int        // where in buf the next block begins
+	rest  int        // offset in buf of the next block
 	ended bool       // nothing is left to read
 }
 
-// reset makes in the file to cut.
+// reset makes in the file that is cut.
 func (b *blocks) reset(in io.Reader) {
 	buf := b.buf[:0]
 	if cap(buf) > maxScratch {

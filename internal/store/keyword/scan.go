@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Pair is two bytes at a distance, of which ASCII letters may be of either
-// case. The zero Pair is a zero byte.
+// Pair is two bytes at a distance. ASCII letters match in either case. The zero Pair is a
+// zero byte.
 type Pair struct {
 	first, second         byte // letters in lower case
-	foldFirst, foldSecond byte // what is set in a byte before it is compared
+	foldFirst, foldSecond byte // the bits to set in a byte before it is compared
 	distance              int
 }
 
-// NewPair returns the pair of the bytes of text at the places first and
-// second, in either order; they may be one place. Letters of text in lower case
-// stand for both cases, and text has none in upper case.
+// NewPair returns the pair of the bytes of text at the places first and second, in either
+// order; they may be one place. Letters of text in lower case match both cases, and text
+// has none in upper case.
 func NewPair(text []byte, first, second int) Pair {
 	if first > second {
 		first, second = second, first
@@ -34,8 +34,8 @@ func foldBytes(c byte) byte {
 	return 0
 }
 
-// Index returns where in b, at from or later, the first of the bytes stands
-// with the second one behind it. It is len(b) where there is no such place.
+// Index returns the first place in b, at from or later, with the first byte of the pair
+// there and the second behind it. It returns len(b) if there is no such place.
 func (p Pair) Index(b []byte, from int) int {
 	if last := len(b) - p.distance - vectorSize; hasBlocks && from <= last {
 		from = indexPair(&b[0], from, last, p.distance, p.packed())
@@ -80,7 +80,7 @@ const ones = 0x0101010101010101
 // are one.
 func zeros(x uint64) uint64 { return (x - ones) &^ x & (ones << 7) }
 
-// ValidUTF8 reports what [unicode/utf8.Valid] reports.
+// ValidUTF8 is a faster [unicode/utf8.Valid].
 func ValidUTF8(b []byte) bool {
 	if !hasBlocks || len(b) < 2*vectorSize {
 		return valid(b)
@@ -96,7 +96,7 @@ func ValidUTF8(b []byte) bool {
 	return valid(b[begin(b, validBlocks(&b[0], i, len(b)-vectorSize)):])
 }
 
-// begin returns where the character begins that goes on at end, or end.
+// begin returns the beginning of the character that goes on at end, or end.
 func begin(b []byte, end int) int {
 	for i := end - 1; i >= end-before; i-- {
 		if b[i] >= 0xc0 {

@@ -2,26 +2,26 @@ package keyword
 
 import "golang.org/x/sys/cpu"
 
-// hasBlocks tells whether this processor can go over blocks.
+// hasBlocks reports whether this processor can scan blocks.
 var hasBlocks = cpu.X86.HasAVX2 && cpu.X86.HasBMI1
 
 const (
 	vectorSize = 32
-	before     = 3 // bytes before a block that must be there to tell whether it is UTF-8
+	before     = 3 // the bytes before a block that the check for UTF-8 needs
 )
 
-// indexPair looks at the blocks from b[i] on, of which none begins behind
-// b[last], for a pair as packed by [Pair]; b goes on for distance bytes behind
-// the last block. It returns the first place of the pair, or where the first
-// block would begin that it must not look at.
+// indexPair searches the blocks from b[i] on, none of which begins behind b[last], for a
+// pair as packed by [Pair]; b goes on for distance bytes behind the last block. It
+// returns the first place of the pair, or the beginning of the first block that it must
+// not read.
 //
 //go:noescape
 func indexPair(b *byte, i, last, distance int, pair uint32) int
 
-// validBlocks goes over the blocks from b[i] on, where a character begins, for
-// as long as they are UTF-8 and none begins behind b[last]. It returns where
-// the next block begins; the character that goes on there may be wrong. At least
-// three bytes must be before b[i].
+// validBlocks checks the blocks from b[i] on, where a character begins, for as long as
+// they are UTF-8 and none begins behind b[last]. It returns the beginning of the next
+// block; the character that goes on there may be wrong. At least three bytes must be
+// before b[i].
 //
 //go:noescape
 func validBlocks(b *byte, i, last int) int

@@ -2,7 +2,7 @@
 
 package keyword
 
-// Where nothing is known of blocks, none are asked for.
+// Without the assembly, blocks are never used.
 const (
 	hasBlocks  = false
 	vectorSize = 32

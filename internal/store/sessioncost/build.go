@@ -15,12 +15,11 @@ type Parent struct {
 	Boundary []byte // its own boundary, nil if it has none
 }
 
-// Build returns the boundary, a JSON object, of a fork that has the rows child,
-// the first turns of the parent. events reads the parent's log, and returns nil
-// if there is none; it is not called if the fork lies within what the parent
-// itself inherits. The errors are those of events, and [decimal.ErrOverflow].
-// Everything else that is wrong makes the boundary unavailable and is a reason
-// in it.
+// Build returns the boundary, a JSON object, of a fork that has the rows child, the first
+// turns of the parent. events reads the parent's log, and returns nil if there is none;
+// it is not called if the fork lies within the turns that the parent itself inherits. The
+// error is an error of events or [decimal.ErrOverflow]. Every other fault makes the
+// boundary unavailable and is a reason in it.
 func Build(p Parent, child []Row, turns int, events func() (*Events, error)) ([]byte, error) {
 	parent, ok := storedRows(p.Rows)
 	own, ok2 := storedRows(child)
@@ -62,8 +61,8 @@ func Build(p Parent, child []Row, turns int, events func() (*Events, error)) ([]
 
 const tooLarge = "fork_cost_boundary_too_large"
 
-// inherited returns the totals that the parent inherits, or why nobody knows
-// them.
+// inherited returns the totals that the parent inherits, or the reasons why they are not
+// known.
 func (p Parent) inherited(rows []Row) ([]decimal.Number, []string) {
 	if !p.Forked {
 		return nil, nil
@@ -112,7 +111,7 @@ func price(done *priced, owner string, all []Turn, inherited []decimal.Number, t
 	return nil
 }
 
-// available returns a verified boundary. own tells that it holds totals of turns
+// available returns a verified boundary. own reports whether it holds totals of turns
 // that the parent does not inherit.
 func available(owner string, done priced, hash string, own bool) []byte {
 	turns := strconv.Itoa(len(done.totals))
@@ -141,7 +140,7 @@ func available(owner string, done priced, hash string, own bool) []byte {
 	return append(b, '}')
 }
 
-// unavailable returns a boundary that tells why there is none.
+// unavailable returns a boundary with the reasons why there are no totals.
 func unavailable(owner string, reasons ...string) []byte {
 	if len(reasons) == 0 {
 		reasons = []string{"unavailable"}

@@ -5,14 +5,15 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
-// call is a call of a tool as the Python tools see it when they cut. Values are
-// JSON, nil where there is none.
+// call is a call of a tool as the Python tools read it when they cut. Values are JSON,
+// nil where there is none.
 type call struct{ id, name []byte }
 
-// completed returns sanitised rows with a result for each call that has none, as
-// the Python tools add it. They see no result in a message of the user, whose
-// calls get a second one; package slice does better, but a hash must be theirs.
-// It returns false where they fail: calls are no objects, or an id can be none.
+// completed returns sanitised rows with a result for each call that has none, as the
+// Python tools add it. They find no results in messages of the user, so the calls that
+// these answer get a second result; package slice finds them, but the hash must be the
+// same as in the Python tools. It returns false where they fail: calls are no objects, or
+// an id is a list or an object.
 func completed(rows []Row) ([]Row, bool) {
 	calls := make([][]call, len(rows))
 	answered := map[string]bool{}
@@ -136,7 +137,7 @@ func callsIn(row []byte) (calls []call, ok bool) {
 	return calls, true
 }
 
-// nameIn returns the name in the function of a call, nil unless it is true in
+// nameIn returns the name in the function of a call, nil unless the name is true in
 // Python's sense.
 func nameIn(function []byte) []byte {
 	if pyjson.KindOf(function) != pyjson.Object {
@@ -149,8 +150,8 @@ func nameIn(function []byte) []byte {
 	return name
 }
 
-// iterable reports whether Python finds no more than calls in a value: it is
-// missing, a list, or an empty text or object.
+// iterable reports whether Python can iterate over the calls in a value: it is missing, a
+// list, or an empty text or object.
 func iterable(raw []byte) bool {
 	switch pyjson.KindOf(raw) {
 	case pyjson.Invalid, pyjson.Array:

@@ -10,10 +10,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
-// Events are what matters of a log of events: prompts and costs, in their order.
+// Events are the prompts and costs of a log of events, in their order.
 type Events struct {
 	steps    []step
-	codes    []capture.Code // what is wrong with rows, each once
+	codes    []capture.Code // the faults of rows, each once
 	foreign  bool           // there is a response of another session with a cost
 	unstable bool           // the file changed while it was read
 }
@@ -28,7 +28,7 @@ type step struct {
 	cost   cost     // of a response
 }
 
-// cost is what a response tells of its cost.
+// cost is the cost in a response.
 type cost struct {
 	told   bool // there is a member cost_usd
 	valid  bool // it is an amount
@@ -67,7 +67,7 @@ func (all *Events) note(e capture.Event) {
 	all.steps = append(all.steps, s)
 }
 
-// costOf returns what the data of a response tells of its cost.
+// costOf returns the cost in the data of a response.
 func costOf(data []byte) (c cost) {
 	raw := costMember(data)
 	if raw == nil {
@@ -91,9 +91,9 @@ func costMember(data []byte) []byte {
 	return raw
 }
 
-// isForeign reports whether a row is a response of another session than owner,
-// with a cost of any kind. It reads more than [capture.Parse] does: also rows
-// with NaN, and with ids that differ, of which that of the data counts.
+// isForeign reports whether a row is a response of another session than owner, with a
+// cost of any kind. It reads more than [capture.Parse] does: also rows with NaN, and with
+// different ids, of which the id in the data counts.
 func isForeign(row []byte, owner string) bool {
 	if !pyjson.MayHold(row, "cost_usd") || pyjson.Check(row, pyjson.Tolerant) != nil {
 		return false
@@ -115,8 +115,7 @@ func isForeign(row []byte, owner string) bool {
 	return pyjson.KindOf(id) != pyjson.String || !pyjson.KeyIs(id, owner)
 }
 
-// findings are what is wrong with the log as a whole, in the words of the
-// newest tools.
+// findings returns the faults of the log as a whole, in the words of the newest tools.
 func (all *Events) findings(owner string) (found []string) {
 	for _, code := range all.codes {
 		found = append(found, "ci_"+string(code)+":"+owner)

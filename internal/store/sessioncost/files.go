@@ -8,8 +8,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Variable is the variable of the environment that names the directory in which
-// the logs of all projects lie, if they do not lie in the sessions.
+// Variable is the variable of the environment that names the directory with the logs of
+// all projects, if they are not in the sessions.
 const Variable = "AMPLIFIER_CONTEXT_INTELLIGENCE_BASE_PATH"
 
 const (
@@ -20,11 +20,11 @@ const (
 
 // Files are the logs of events that costs are read from.
 type Files struct {
-	Capture  string // the only one that forks and boundaries are about; it need not exist
-	Ordinary string // the one for a session that is no fork: Capture if it is a file, else the session's events.jsonl
+	Capture  string // the only log that counts for forks and boundaries; it need not exist
+	Ordinary string // the log for a session that is no fork: Capture if it is a file, else the session's events.jsonl
 }
 
-// Locate returns the logs of the session in the directory dir, whose place is
+// Locate returns the logs of the session in the directory dir, which has the path
 // <project>/sessions/<id>. base is the value of [Variable], which counts if it is
 // absolute, or begins with "~/" for home, and holds no "${". Then a capture in the
 // session never counts.
@@ -40,9 +40,9 @@ func Locate(dir, base, home string, isFile func(path string) bool) Files {
 	return f
 }
 
-// Descriptions returns the files in which tools may describe the session in the
-// directory dir beside its log of events: in the session, below base as for [Locate],
-// and below the directories in home that tools take when they are told of none.
+// Descriptions returns the files in which tools may describe the session in the directory
+// dir beside its log of events: in the session, below base as for [Locate], and below the
+// directories in home that tools use by default.
 func Descriptions(dir, base, home string) []string {
 	files := []string{filepath.Join(dir, captureDir, descriptionName)}
 	var roots []string

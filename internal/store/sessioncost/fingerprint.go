@@ -8,11 +8,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Fingerprint returns the hash of the first turns of a conversation, in
-// hexadecimal. Two conversations have the same one if the newest tools would
-// store the same messages for these turns, calls without a result completed. It
-// returns false for rows that have none: there are fewer turns, a row is no
-// object, or it holds what cannot be stored.
+// Fingerprint returns the hash of the first turns of a conversation, in hexadecimal. Two
+// conversations have the same one if the newest tools would store the same messages for
+// these turns, calls without a result completed. It returns false for rows that have no
+// hash: there are fewer turns, a row is no object, or it holds a value that cannot be
+// stored.
 func Fingerprint(rows []Row, turns int) (string, bool) {
 	cut, ok := prefix(rows, turns)
 	if !ok {
@@ -33,9 +33,8 @@ func Fingerprint(rows []Row, turns int) (string, bool) {
 	return hex.EncodeToString(hash.Sum(nil)), true
 }
 
-// prefix returns the rows of the first turns, without those that are never
-// stored, each as it is stored: sanitised, here with sorted members and without
-// spaces.
+// prefix returns the rows of the first turns, without the rows that are never stored,
+// each as it is stored: sanitised, here with sorted members and without spaces.
 func prefix(rows []Row, turns int) (cut []Row, ok bool) {
 	rows, ok = storedRows(rows)
 	if !ok || turns < 0 {

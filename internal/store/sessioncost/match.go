@@ -6,10 +6,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 )
 
-// matchPrompts returns which turn each prompt that was submitted opens, by the
-// index of the step. If inOrder, and all prompts that were submitted are those
-// of all turns that are anchors, the order decides. Otherwise a prompt opens a
-// turn whose text occurs once among the turns and once in the log.
+// matchPrompts returns the turn that each submitted prompt opens, by the index of the
+// step. If inOrder, and the submitted prompts equal the prompts of the anchors, the order
+// decides. Otherwise a prompt opens a turn whose text occurs once among the turns and
+// once in the log.
 func matchPrompts(turns []Turn, steps []step, inOrder bool) map[int]int {
 	submits, anchors := submitsIn(steps), anchorsIn(turns)
 	opens := make(map[int]int, len(submits))
@@ -56,8 +56,7 @@ func anchorsIn(turns []Turn) (prompts []prompt) {
 	return prompts
 }
 
-// onlyOnes returns where each text occurs, or -1 for one that occurs more than
-// once.
+// onlyOnes returns the index of each text, or -1 for a text that occurs more than once.
 func onlyOnes(prompts []prompt) map[[32]byte]int {
 	at := map[[32]byte]int{}
 	for _, p := range prompts {

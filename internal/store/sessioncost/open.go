@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 )
 
-// IsFile reports whether there is a file, which is no directory, of that path.
+// IsFile reports whether path is a regular file.
 func IsFile(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.Mode().IsRegular()
@@ -36,9 +36,9 @@ func homeHere() string {
 	return home
 }
 
-// Open reads the log of events in the file path of the session owner. It returns
-// nil if there is no such file. A file that cannot be read, or that changes
-// meanwhile, is no error: the findings tell of it. The error is the context's.
+// Open reads the log of events in the file path of the session owner. It returns nil if
+// there is no such file. A file that cannot be read, or that changes during the read, is
+// no error, but one of the findings. The error is the context's.
 func Open(ctx context.Context, path, owner string) (*Events, error) {
 	before, err := os.Stat(path)
 	if err != nil || !before.Mode().IsRegular() {

@@ -6,20 +6,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
-// priced is what turns cost, or why nobody knows.
+// priced holds the costs of turns, or the reasons why they are not known.
 type priced struct {
 	totals   []decimal.Number // after each turn
 	line     int              // of the last response that counts; 0: none
 	warnings []string
-	problems []string // if there are any, the rest means nothing
+	problems []string // if there are any, the other fields are not valid
 }
 
 // pricing prices the turns of one session.
 type pricing struct {
 	owner string
-	own   []Turn // of the session itself, without those that it inherits
-	first int    // how many turns it inherits
-	count int    // how many of its own turns are asked for
+	own   []Turn // of the session itself, without the inherited turns
+	first int    // the number of turns that it inherits
+	count int    // the number of its own turns to price
 	all   *Events
 	priced
 }
@@ -31,12 +31,12 @@ func (p *pricing) noteTurn(problem string, i int) {
 	p.problems = append(p.problems, p.about(problem, i))
 }
 
-// about is a problem, or a warning, of own turn i.
+// about returns the text of a problem, or a warning, of own turn i.
 func (p *pricing) about(problem string, i int) string {
 	return fmt.Sprintf("%s:%s:%d", problem, p.owner, p.first+i+1)
 }
 
-// run prices the turns. before is what the session inherits.
+// run prices the turns. before is the cost that the session inherits.
 func (p *pricing) run(before decimal.Number) error {
 	for i, t := range p.own[:p.count] {
 		if t.Anchor && t.Prompt == nil {
@@ -65,7 +65,7 @@ func (p *pricing) run(before decimal.Number) error {
 	return nil
 }
 
-// costs returns what each turn cost by itself.
+// costs returns the cost of each turn by itself.
 func (p *pricing) costs() ([]decimal.Number, error) {
 	costs, opened, answered := make([]decimal.Number, p.count), make([]bool, p.count), make([]bool, p.count)
 	for _, s := range p.all.steps {

@@ -6,10 +6,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
-// Ordinary returns what a session cost that is no fork: the sum over the
-// responses of the log, those included that name no session. What is no cost is
-// passed over in silence. known is false if no response tells a cost. The error
-// is [decimal.ErrOverflow].
+// Ordinary returns the cost of a session that is no fork: the sum over the responses of
+// the log, including the responses that name no session. Invalid costs are skipped
+// without notice. known is false if no response has a valid cost. The error is
+// [decimal.ErrOverflow].
 func (all *Events) Ordinary() (total decimal.Number, known bool, err error) {
 	for _, s := range all.steps {
 		if !s.cost.valid {
@@ -26,11 +26,10 @@ func (all *Events) Ordinary() (total decimal.Number, known bool, err error) {
 	return total, known, nil
 }
 
-// Fork returns what a fork cost: the last total of its boundary, and the
-// responses of its own log which name it. all is nil if the fork has no log.
-// problems tells, sorted and in the words of the newest tools, why the total may
-// be too low; it is empty if the total is exact. The error is
-// [decimal.ErrOverflow].
+// Fork returns the cost of a fork: the last total of its boundary, and the responses of
+// its own log which name it. all is nil if the fork has no log. problems are the reasons,
+// sorted and in the words of the newest tools, why the total may be too low; it is empty
+// if the total is exact. The error is [decimal.ErrOverflow].
 func (all *Events) Fork(b Boundary, owner string) (total decimal.Number, problems []string, err error) {
 	problems = slices.Clone(b.Problems)
 	if all == nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
-// Row is a message. Whoever has its role at hand makes a Row without looking for it
-// in the JSON.
+// Row is a message. A caller that knows the role makes a Row without looking for it in
+// the JSON.
 type Row struct {
 	JSON []byte // an object
 	Role string // its member role; "" where that is missing or no string

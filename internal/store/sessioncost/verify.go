@@ -16,12 +16,12 @@ const (
 	maxBytes = 65536 // as JSON in one line, in UTF-8
 )
 
-// Boundary is what a fork inherits.
+// Boundary is the cost that a fork inherits.
 type Boundary struct {
 	Verified bool
 	Totals   []decimal.Number // after each inherited turn; none unless verified
 	Hash     string           // of the inherited messages
-	Problems []string         // why it is not verified, in the words of the newest tools
+	Problems []string         // the reasons why it is not verified, in the words of the newest tools
 }
 
 // Last returns the last total, zero where there is none.
@@ -59,7 +59,7 @@ func Verify(raw []byte) Boundary {
 	return b
 }
 
-// verified reads a boundary that says of itself that it is verified.
+// verified reads a boundary with the status verified.
 func verified(raw []byte) (Boundary, bool) {
 	found := pyjson.Values(raw, "inherited_turn_count", "cumulative_cost_usd_by_turn", "prefix_fingerprint")
 	count, ok := pyjson.Int(found[0])
@@ -83,7 +83,7 @@ func verified(raw []byte) (Boundary, bool) {
 	return b, int64(len(b.Totals)) == count
 }
 
-// isOne reports whether Python takes a value for 1.
+// isOne reports whether a value equals 1 in Python.
 func isOne(raw []byte) bool {
 	switch pyjson.KindOf(raw) {
 	case pyjson.True:
@@ -96,8 +96,8 @@ func isOne(raw []byte) bool {
 	return false
 }
 
-// sizeOf returns how many bytes a value has as JSON in one line. It returns false
-// for one that is no JSON: NaN, an infinity or a lone surrogate is in it.
+// sizeOf returns the size of a value in bytes, as JSON in one line. It returns false for
+// a value with NaN, an infinity or a lone surrogate in it, which is no JSON.
 func sizeOf(raw []byte) (int, bool) {
 	text, err := pyjson.Append(nil, raw, pyjson.Style{Finite: true})
 	return len(text), err == nil && !hasLone(text)

@@ -1,6 +1,5 @@
-// Package turns reads what messages are to a conversation: which of them begin
-// a turn, which a person wrote, which calls of tools they make and which they
-// answer. It also matches calls with results. It is pure: it looks at the JSON
-// of messages and at nothing else, so that the store and the packages above it
-// have one rule.
+// Package turns classifies the messages of a conversation: which of them begin a turn,
+// which a person wrote, which calls of tools they make and which they answer. It also
+// matches calls with results. It is pure: it reads only the JSON of messages, so that the
+// store and the packages above it have one rule.
 package turns

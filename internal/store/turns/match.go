@@ -1,22 +1,22 @@
 package turns
 
-// Matcher tells which results of tools answer which calls of a conversation.
-// Package slice asks it; slice/conversation pairs by itself, for display.
+// Matcher matches the results of tools with the calls of a conversation. Package slice
+// uses it; slice/conversation pairs by itself, for display.
 //
 // A call and a result belong together when they have the same id. All calls
 // and results of one id are an exchange. The calls without an id are one
 // exchange as well.
 //
-// A result stands in its place when its call is in an earlier message and no
-// message between the two ends the wait for results. What ends the wait is the
-// caller's choice, see [Waits].
+// A result is in its place when its call is in an earlier message and no message between
+// the two ends the wait for results. The caller decides which messages end the wait, see
+// [Waits].
 //
 // Most ids have one call and one result. For an id with more of them, there
 // are three readings:
 //
-//   - By exchange: the last call and the last result count, wherever they
-//     stand. The reference reads this way, so what package slice
-//     diagnoses, repairs and cuts is read so. See [Exchange].
+//   - By exchange: the last call and the last result count, wherever they are. The
+//     reference reads this way, and package slice diagnoses, repairs and cuts this way.
+//     See [Exchange].
 //   - By the nearest call: a result answers the last call before it. The
 //     window of a conversation is read so. See [Matcher.Nearest].
 //   - One for one: each call has a result of its own. Providers read this way.
@@ -32,7 +32,7 @@ type Matcher struct {
 	Results   []Member       // all results, in the order of the messages
 }
 
-// Exchange is what is known of all calls and results of one id.
+// Exchange is the record of all calls and results of one id.
 type Exchange struct {
 	Key
 	Call   int // index of the last message with a call
@@ -74,8 +74,7 @@ func Match(rows []Row) *Matcher {
 	return m
 }
 
-// AddCall adds a call of message i, which is no earlier message than that of
-// the call before.
+// AddCall adds a call of message i. Calls must be added in the order of their messages.
 func (m *Matcher) AddCall(i int, k Key) {
 	n := m.find(k)
 	if n < 0 {
@@ -91,8 +90,8 @@ func (m *Matcher) AddCall(i int, k Key) {
 	m.Calls = append(m.Calls, Member{i, n})
 }
 
-// AddResult adds a result of message i, which is no earlier message than that
-// of the result before.
+// AddResult adds a result of message i. Results must be added in the order of their
+// messages.
 func (m *Matcher) AddResult(i int, k Key) {
 	n := m.find(k)
 	if n >= 0 {
@@ -139,8 +138,8 @@ func (m *Matcher) Nearest() []int {
 	return near
 }
 
-// Waits tells where calls wait for their results: waits[i] is how many of the
-// messages before index i end the wait.
+// Waits shows where calls wait for their results: waits[i] is the number of messages
+// before index i that end the wait.
 type Waits []int
 
 // WaitsOf returns the waits of n messages. ends reports whether message i ends
@@ -156,26 +155,26 @@ func WaitsOf(n int, ends func(i int) bool) Waits {
 	return w
 }
 
-// InPlace reports whether a result in message result stands in its place for a
-// call in message call.
+// InPlace reports whether a result in message result is in its place for a call in
+// message call.
 func (w Waits) InPlace(call, result int) bool {
 	return call < result && w[call+1] == w[result]
 }
 
-// Pairs is the reading of a Matcher in which each call has a result of its
-// own. Calls and results are indexes into those of the Matcher.
+// Pairs is the reading of a Matcher in which each call has a result of its own. Calls and
+// results are indexes into Calls and Results of the Matcher.
 type Pairs struct {
 	Answers []int // by call: its result, or -1
 	Fates   []Fate
 }
 
-// Fate is what is known of one result.
+// Fate is the outcome for one result.
 type Fate struct {
 	Kind FateKind
 	Call int // the call that it answers, or -1
 }
 
-// FateKind says how a result stands to the calls.
+// FateKind is the relation of a result to the calls.
 type FateKind int
 
 const (
@@ -199,8 +198,8 @@ func (m *Matcher) Pairs(w Waits) Pairs {
 	return p
 }
 
-// pairInPlace pairs the results that stand in their place. The others become
-// stray, or surplus where their id has calls.
+// pairInPlace pairs the results that are in their place. The others become stray, or
+// surplus where their id has calls.
 func (m *Matcher) pairInPlace(w Waits, p *Pairs) {
 	first, next := m.chains()
 	for i, result := range m.Results {
@@ -257,8 +256,8 @@ func (m *Matcher) chains() (first, next []int) {
 	return first, next
 }
 
-// What stands in the place of a result that a fork cut off, and the answer that
-// is added before the next prompt, as in the reference.
+// The texts in place of a result that a fork cut off, and the answer that is added before
+// the next prompt, as in the reference.
 const (
 	// RepairedResult is in the place of a result that was never captured.
 	RepairedResult = `{"error": "unknown_error", "message": "Tool execution was interrupted and no result was captured."}`

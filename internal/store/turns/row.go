@@ -1,7 +1,3 @@
-// Package userrow tells what a message with the role user is: the words of a
-// person, results of tools, or text that a tool wrote in the person's name. It
-// looks at the JSON of the message alone, so that the store and the packages
-// above it use one rule.
 package turns
 
 import (
@@ -11,7 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Message is a message as [Read] looks at it.
+// Message is a message in the form that [Read] needs.
 type Message interface {
 	// Role returns the role, "" where it is no string.
 	Role() string
@@ -25,7 +21,7 @@ type Message interface {
 	Blocks() []byte
 }
 
-// Row is what there is to know about a message.
+// Row holds the facts about a message.
 type Row struct {
 	Assistant bool
 	Begins    bool  // it begins a turn
@@ -62,7 +58,7 @@ func (r Row) MakesAny(ids map[string]bool) bool {
 	return slices.ContainsFunc(r.Calls(), func(k Key) bool { return k.Named && ids[k.ID] })
 }
 
-// Read looks into one message. The row keeps none of its bytes.
+// Read returns the row of one message. The row keeps none of its bytes.
 func Read(m Message) Row {
 	switch m.Role() {
 	case "assistant":
@@ -117,17 +113,16 @@ func readUser(m Message) Row {
 	return r
 }
 
-// UserRow is what a user message is.
+// UserRow holds the facts about a user message.
 type UserRow struct {
 	Begins bool // it begins a turn: it holds no result of a tool
 	Real   bool // a person wrote it
 	Blocks int  // blocks that were looked at; 0 where none could be a result or a reminder
 }
 
-// ReadUser looks at a user message. content is the row from the value of its
-// member content on, nil where it has none; answers tells that the row has a
-// member tool_call_id. Each block that is the result of a tool is handed to
-// result, which may be nil.
+// ReadUser reads a user message. content is the row from the value of its member content
+// on, nil where it has none; answers reports whether the row has a member tool_call_id.
+// Each block that is the result of a tool is passed to result, which may be nil.
 //
 // A message is real when it has no tool_call_id, no text of it begins with
 // <system-reminder>, and it is more than results of tools.
@@ -163,11 +158,11 @@ func ReadUser(content []byte, answers bool, result func(block []byte)) UserRow {
 	return r
 }
 
-// reminderTag begins what tools write in the name of the user.
+// reminderTag begins texts that tools write in the name of the user.
 const reminderTag = "<system-reminder>"
 
-// IsReminder reports whether raw begins with a JSON string that a tool put in
-// in the name of the user. Anything may follow the string.
+// IsReminder reports whether raw begins with a JSON string that a tool inserted in the
+// name of the user. Anything may follow the string.
 func IsReminder(raw []byte) bool {
 	if pyjson.KindOf(raw) != pyjson.String {
 		return false
@@ -179,14 +174,14 @@ func IsReminder(raw []byte) bool {
 	return bytes.HasPrefix(pyjson.TrimSpace([]byte(pyjson.Text(pyjson.First(raw)))), []byte(reminderTag))
 }
 
-// IsPrompt reports whether a user message is a prompt of a person, by the
-// stricter rule that the newest tools use to tell prompts from what hosts put
-// in: it has no tool_call_id, no text of it begins with <system-reminder>,
-// metadata.ephemeral is not true in Python's sense, and no block of it names the
-// call of which it is the result. A block that names none does not count.
+// IsPrompt reports whether a user message is a prompt of a person, by the stricter rule
+// that the newest tools use to separate prompts from texts that hosts insert: it has no
+// tool_call_id, no text of it begins with <system-reminder>, metadata.ephemeral is not
+// true in Python's sense, and no block of it names the call of which it is the result. A
+// block that names none does not count.
 //
-// content and metadata are the row from the values of these members on, nil
-// where it has none; answers tells that the row has a member tool_call_id.
+// content and metadata are the row from the values of these members on, nil where it has
+// none; answers reports whether the row has a member tool_call_id.
 func IsPrompt(content, metadata []byte, answers bool) bool {
 	if answers || isEphemeral(metadata) {
 		return false

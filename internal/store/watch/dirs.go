@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// maxDirs is how many sessions' directories the system watches at once, if that is no more
-// than a quarter of what it grants a user. It keeps about 1 KB for each.
+// maxDirs is the most sessions' directories that the system watches at once, if that is
+// no more than a quarter of its limit for a user. It keeps about 1 KB for each.
 const maxDirs = 12_000
 
 const sep = string(filepath.Separator)
 
-// dirWatches are the directories that the system watches: the sessions
-// directory, and those of the sessions, or of the ones that changed last where
-// there are too many. Without events it watches none.
+// dirWatches are the directories that the system watches: the sessions directory, and the
+// directories of the sessions, or of the last changed ones where there are too many.
+// Without events it watches none.
 type dirWatches struct {
 	top    string // path of the sessions directory
 	log    *slog.Logger
@@ -35,7 +35,7 @@ func newDirWatches(top string, log *slog.Logger, events *Notifier) *dirWatches {
 	room := 0
 	if events != nil {
 		text, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
-		granted, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 where the system does not tell
+		granted, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 where the system does not report it
 		room = min(granted/4, maxDirs)
 	}
 	return &dirWatches{
@@ -52,10 +52,10 @@ func (d *dirWatches) watched(id string) bool {
 	return ok
 }
 
-// watch has the system watch the directory of a session, which is dir, and
-// reports whether that is new. For a session that changed, the one that changed
-// longest ago makes room. A directory that is watched by another name, as one
-// that was just renamed, has to wait until that name is seen to be gone.
+// watch has the system watch the directory of a session, which is dir, and reports
+// whether that is new. For a session that changed, the least recently changed one makes
+// room. A directory that is watched by another name, such as a directory that was just
+// renamed, has to wait until the poller finds that name gone.
 func (d *dirWatches) watch(id string, dir state, changed bool) bool {
 	owner, owned := d.owners[dir.id()]
 	if owned && owner != id || d.recent.limit == 0 || !changed && (d.watched(id) || len(d.dirs) == d.recent.limit) {
@@ -82,7 +82,7 @@ func (d *dirWatches) watch(id string, dir state, changed bool) bool {
 	return false
 }
 
-// unwatch ends what watch began, if it did.
+// unwatch ends the watch of the directory of a session, if there is one.
 func (d *dirWatches) unwatch(id string) {
 	if !d.watched(id) {
 		return
@@ -93,7 +93,7 @@ func (d *dirWatches) unwatch(id string) {
 	delete(d.dirs, id)
 }
 
-// rewatch has the system watch the directory that is the sessions directory now.
+// rewatch has the system watch the present sessions directory.
 func (d *dirWatches) rewatch() {
 	if d.events == nil {
 		return
@@ -122,8 +122,8 @@ func newRecentSet(limit int) *recentSet {
 	return &recentSet{limit: limit, at: map[string]*list.Element{}}
 }
 
-// use makes id the last that was used. added tells that it was not in the
-// set; out is the id that had to leave for it, or "".
+// use makes id the last used one. added reports whether it was not in the set; out is the
+// id that was removed for it, or "".
 func (r *recentSet) use(id string) (added bool, out string) {
 	if e, ok := r.at[id]; ok {
 		r.order.MoveToFront(e)

@@ -11,7 +11,7 @@ const (
 	eventDelay = 30 * time.Millisecond  // from an event to the look: many events are one look, at states that are settled
 )
 
-// loop runs a poller: in turns, and earlier where the system's events say so.
+// loop runs a poller: in turns, and earlier after events of the system.
 type loop struct {
 	poller  *poller
 	dirs    *dirWatches
@@ -54,7 +54,7 @@ func (l *loop) run(stop <-chan struct{}) {
 	}
 }
 
-// onEvent notes what the event e is about.
+// onEvent notes the session of the event e.
 func (l *loop) onEvent(e Event) {
 	top, dir := l.dirs.top, filepath.Dir(e.Path)
 	switch {

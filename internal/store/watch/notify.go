@@ -1,7 +1,7 @@
 package watch
 
-// Event says that something happened at Path, a watched directory or a name
-// in one. An empty Path says that events were lost.
+// Event is a hint of a change at Path, a watched directory or a name in one. An empty
+// Path means that events were lost.
 type Event struct {
 	Path string
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Notifier hears of changes in directories. Its methods may be called by many
-// goroutines.
+// Notifier receives changes in directories from the system. Its methods may be called by
+// many goroutines.
 type Notifier struct {
 	system *fsnotify.Watcher
 	events chan Event
@@ -32,8 +32,8 @@ func NewNotifier() (*Notifier, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		// The system's watcher goes on with events that it has read after its descriptor
-		// is closed, and ends the watches of directories that were moved: by then those
-		// of another Notifier, which got the number of the descriptor.
+		// is closed, and ends the watches of directories that were moved: at that time
+		// these may belong to another Notifier, which got the number of the descriptor.
 		for _, dir := range w.system.WatchList() {
 			w.Remove(dir)
 		}
@@ -45,9 +45,9 @@ func NewNotifier() (*Notifier, error) {
 	return w, nil
 }
 
-// Add watches dir, not what is below its subdirectories. The watch is of the
-// directory that stands there now and ends with it. One that is watched
-// by another path gets no second watch: its events come with that path.
+// Add watches dir, but not the content of its subdirectories. The watch follows the
+// directory that has the path now and ends with it. A directory that is watched by
+// another path gets no second watch: its events come with that path.
 func (w *Notifier) Add(dir string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,9 +60,8 @@ func (w *Notifier) Remove(dir string) {
 	_ = w.system.Remove(dir)
 }
 
-// Events is where events arrive. They must be received without much delay;
-// the system drops those that wait in too great a number. It is closed by
-// Close.
+// Events returns the channel of events. They must be received without much delay; the
+// system drops those that wait in too great a number. It is closed by Close.
 func (w *Notifier) Events() <-chan Event { return w.events }
 
 // Close ends all watches and waits until nothing arrives any more. A second
@@ -104,7 +103,7 @@ func (w *Notifier) run() {
 	}
 }
 
-// drain receives what comes until the system's watcher has ended.
+// drain receives events until the system's watcher has ended.
 func (w *Notifier) drain() {
 	for events, errs := w.system.Events, w.system.Errors; events != nil || errs != nil; {
 		select {

@@ -4,7 +4,7 @@ package watch
 
 import "errors"
 
-// Notifier hears of changes in directories. There is none on this system.
+// Notifier receives changes in directories from the system. There is none on this system.
 type Notifier struct{}
 
 // NewNotifier fails with [errors.ErrUnsupported].
@@ -16,7 +16,7 @@ func (*Notifier) Add(string) error { return errors.ErrUnsupported }
 // Remove does nothing.
 func (*Notifier) Remove(string) {}
 
-// Events never tells anything.
+// Events returns nil: there are no events.
 func (*Notifier) Events() <-chan Event { return nil }
 
 // Close does nothing.

@@ -4,36 +4,36 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// Change is something that happened to a session.
+// Change is a change of a session.
 type Change struct {
 	ID   string
 	File string // base name of the changed file; empty: the whole session
 	Op   Op
 }
 
-// Op is what a [Change] did.
+// Op is the kind of a [Change].
 type Op int
 
-// What may happen. The numbers are those of package sessionstore.
+// The kinds of changes. The numbers are the same as in package sessionstore.
 const (
 	Wrote Op = iota
 	Removed
 	Rescan // changes may have been missed: read everything again
 )
 
-// maxPending is how many changes wait for a consumer. Beyond it, reading
-// everything again is less work than going through them.
+// maxPending is the most changes that wait for a consumer. Beyond it, reading everything
+// again is less work than going through them.
 const maxPending = 4096
 
 // pending holds the changes that were not taken yet, the latest of each
 // file and of each session as a whole. The zero value is empty.
 type pending struct {
-	order  []changeKey // the first seen first; what was dropped or seen again is in it still
+	order  []changeKey // the first seen first; changes that were dropped or seen again are still in it
 	ops    map[changeKey]Op
 	rescan bool // all that matters
 }
 
-// changeKey is what a change is about.
+// changeKey is the session and the file of a change.
 type changeKey struct{ id, file string }
 
 // add adds c. A removed session's files matter no more, and with a [Rescan]
@@ -65,7 +65,7 @@ func (s *pending) add(c Change) {
 	s.ops[key] = c.Op
 }
 
-// has reports whether a change of what c is about has not been taken yet.
+// has reports whether a change of the same file or session as c has not been taken yet.
 func (s *pending) has(c Change) bool {
 	if c.Op == Rescan {
 		return s.rescan
@@ -92,8 +92,8 @@ func (s *pending) take() (Change, bool) {
 	return Change{}, false
 }
 
-// Files are the files of a session whose changes are told. Further
-// files belong here only if they are never written as often as they are read.
+// Files are the files of a session whose changes are reported. A file belongs here only
+// if it is written less often than it is read.
 var Files = [...]string{
 	sessiondir.Transcript,
 	sessiondir.Metadata,

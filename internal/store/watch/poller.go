@@ -16,8 +16,9 @@ import (
 // machine may add.
 const pollPeriod = 1500 * time.Millisecond
 
-// restTurns is how many turns a session is let off whose changes events tell: a
-// minute. A look finds then what has no event, as writes through a memory mapping.
+// restTurns is the number of turns, about a minute, that a session is skipped if its
+// changes have events. A later look finds the changes without an event, such as writes
+// through a memory mapping.
 const restTurns = int(time.Minute / pollPeriod)
 
 // poller finds what changes in a sessions directory by the states of its
@@ -42,7 +43,7 @@ func newPoller(base *sessiondir.Base, log *slog.Logger, dirs *dirWatches, emit f
 	}
 }
 
-// begin takes in everything that is there; it emits all of it.
+// begin reads everything in the sessions directory, and emits it all.
 func (p *poller) begin(ctx context.Context) error {
 	p.top = stat(p.base.Path())
 	p.dirs.rewatch()
@@ -74,7 +75,7 @@ func (p *poller) poll(id string, files scope) {
 		return
 	}
 	if p.dirs.watch(id, s.dir.state, changed) {
-		p.compare(id, allFiles) // for what happened before the watch was in place
+		p.compare(id, allFiles) // for changes before the watch was in place
 	}
 	s.rest = 0
 	if s.told(p.dirs.path(id)) {
@@ -93,8 +94,8 @@ func (p *poller) pollDue(now time.Time) {
 	}
 }
 
-// compare emits what changed in a session and reports whether anything did and
-// the session is there.
+// compare emits the changes of a session. It reports whether anything changed and the
+// session exists.
 func (p *poller) compare(id string, files scope) (changed bool) {
 	path := p.dirs.path(id)
 	dir, s := stat(path), p.sessions[id]
@@ -125,7 +126,7 @@ func (p *poller) compare(id string, files scope) (changed bool) {
 	return changed
 }
 
-// remove takes note that a session is gone.
+// remove notes that a session is gone.
 func (p *poller) remove(id string) {
 	p.dirs.unwatch(id)
 	delete(p.sessions, id)
@@ -179,8 +180,8 @@ func (p *poller) list() error {
 	return nil
 }
 
-// entries returns the sessions. Where the sessions directory is gone there are
-// none: it may come back.
+// entries returns the sessions. If the sessions directory is gone it returns none: the
+// directory may come back.
 func (p *poller) entries(keep func(name string) bool) ([]sessiondir.Entry, error) {
 	found, err := p.base.Entries(keep)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,30 +190,30 @@ func (p *poller) entries(keep func(name string) bool) ([]sessiondir.Entry, error
 	return found, err
 }
 
-// stat returns what is at path. The time is taken before: what changes later
-// than that is what must show.
+// stat returns the state of path. The time is taken before: all changes after that time
+// must show.
 func stat(path string) seen {
 	at := time.Now()
 	now := stateAt(path)
 	return seen{now, now.settled(at)}
 }
 
-// seen is what was last seen of a file or directory.
+// seen is the last seen state of a file or directory.
 type seen struct {
 	state   state
 	settled bool // any later change shows in the state
 }
 
-// update notes what is there now and reports whether it may have changed. A
-// state that was not settled does not tell a second change within the same
-// step of the clock: it counts as changed once more when that step is over.
+// update sets the present state and reports whether the file may have changed. A state
+// that was not settled does not show a second change within the same step of the clock,
+// so it counts as changed once more when that step is over.
 func (s *seen) update(now state, settled bool) bool {
 	may := now != s.state || now.exists() && settled && !s.settled
 	*s = seen{now, settled}
 	return may
 }
 
-// session is what was last seen of a session.
+// session is the last seen state of a session.
 type session struct {
 	dir     seen
 	files   [len(Files)]seen
@@ -223,31 +224,32 @@ type session struct {
 
 // The time of a directory may change a while before its new file can be seen: the file
 // system may wait for its disk in between. So some looks at a directory that did not
-// change are at every file, too.
+// change cover every file, too.
 const (
 	firstLooks = 2  // looks after a change that are
 	rareLook   = 16 // one look in so many is, from then on
 )
 
-// told reports whether events of the directory path tell every later change of its
-// files. What another machine writes, or what is written by another name of a file, has none.
+// told reports whether there is an event for every later change of the files in the
+// directory path. Writes by another machine, or through another name of a file, have
+// none.
 func (s *session) told(path string) bool {
 	untold := func(f seen) bool { return !f.settled || f.state.linked }
 	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && vfs.IsLocalAt(path)
 }
 
-// scope says which files of a session are looked at.
+// scope selects the files of a session to compare.
 type scope int
 
 const (
-	dueFiles scope = iota // those that were there; all after a change of the directory, and now and then
+	dueFiles scope = iota // the files that existed; all files after a change of the directory, and now and then
 	allFiles
 )
 
-// compare looks at the session id in the directory path and returns what changed
-// in its files. dir is the state of the directory, taken before. stat tells
+// compare compares the session id in the directory path with its last state, and returns
+// the changes of its files. dir is the state of the directory, taken before. stat returns
 // the state of a file. A directory that did not change has hardly ever a new file, so
-// most looks at the dueFiles leave out those that were not there.
+// most comparisons of dueFiles leave out the files that did not exist.
 func (s *session) compare(id, path string, dir seen, files scope, stat func(path string) seen) (found []Change) {
 	s.looks++
 	if s.dir.update(dir.state, dir.settled) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// schedule decides which sessions to look at, so that the work is spread evenly
-// and everyone's turn comes once in a period.
+// schedule decides which sessions to poll, so that the work is spread evenly and each
+// session has a turn once in a period.
 type schedule struct {
 	period time.Duration
 	last   time.Time // of the call of due before
-	queue  list.List // of *turn, the one looked at longest ago first
+	queue  list.List // of *turn, the least recently polled first
 	at     map[string]*list.Element
 }
 
@@ -23,7 +23,7 @@ func newSchedule(period time.Duration, now time.Time) *schedule {
 	return &schedule{period: period, last: now, at: map[string]*list.Element{}}
 }
 
-// add adds a session that was looked at now.
+// add adds a session that was polled now.
 func (s *schedule) add(id string, now time.Time) {
 	if s.at[id] == nil {
 		s.at[id] = s.queue.PushBack(&turn{id, now})
@@ -37,8 +37,8 @@ func (s *schedule) remove(id string) {
 	}
 }
 
-// due returns the sessions to look at now: their share for the time since the
-// call before, and all whose last turn was a period ago.
+// due returns the sessions to poll now: their share for the time since the call before,
+// and all whose last turn was a period ago.
 func (s *schedule) due(now time.Time) []string {
 	n := s.queue.Len()
 	share := n

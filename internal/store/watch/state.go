@@ -11,9 +11,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// state is what is at a path. Two equal states mean that nothing changed, unless
-// it did within one step of the file system's clock. The zero state says that
-// nothing is there.
+// state is the state of a path. Two equal states mean that nothing changed, unless it
+// changed within one step of the file system's clock. The zero state means that the path
+// does not exist.
 type state struct {
 	kind   kind
 	linked bool      // a symlink leads there, or the file has further hard links: it may change without an event
@@ -26,16 +26,16 @@ const (
 	absent kind = iota
 	file
 	directory
-	hidden // the system does not tell what is there, as when permissions are missing
+	hidden // the system does not report the state, as when permissions are missing
 )
 
-// exists reports whether something is there, be it out of reach.
+// exists reports whether the path exists, even if it is out of reach.
 func (s state) exists() bool { return s.kind != absent }
 
-// id returns what tells the file or directory from the others of this machine.
+// id returns the identity of the file or directory on this machine.
 func (s state) id() [2]uint64 { return [2]uint64{s.stamp.Dev, s.stamp.Inode} }
 
-// sameAs reports whether both are of one file or directory, changed or not.
+// sameAs reports whether both states are of one file or directory, changed or not.
 func (s state) sameAs(t state) bool { return s.kind == t.kind && s.id() == t.id() }
 
 // stateAt returns the state of path. It follows symlinks and opens nothing else.
@@ -56,8 +56,8 @@ func stateAt(path string) state {
 	return state{file, link || sessiondir.Links(fi) > 1, stampOf(fi)}
 }
 
-// settled reports whether every change after the state was taken, at the time at,
-// shows in a later state.
+// settled reports whether every change after the time at, when the state was taken, shows
+// in a later state.
 func (s state) settled(at time.Time) bool {
 	return s.stamp == (vfs.Stamp{}) || vfs.Settled(nil, s.stamp, at)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
-// Watcher hands out the changes of a sessions directory.
+// Watcher returns the changes of a sessions directory.
 type Watcher struct {
 	stop  context.CancelFunc // ends the watch
-	ended <-chan struct{}    // closed when the watch is to end: by stop, or with the context of start
+	ended <-chan struct{}    // closed when the watch must end: by stop, or with the context of Start
 	more  chan struct{}      // holds a token when changes were added
 
 	released chan struct{} // closed when nothing runs in the background any more
@@ -24,8 +24,8 @@ type Watcher struct {
 	pending pending
 }
 
-// prepare returns a watcher that does not watch yet, and what will. The watch
-// ends with ctx.
+// prepare returns a watcher that does not watch yet, and its poller. The watch ends with
+// ctx.
 func prepare(ctx context.Context, base *sessiondir.Base, log *slog.Logger, events *Notifier) (*Watcher, *poller) {
 	bound, stop := context.WithCancel(ctx)
 	w := &Watcher{
@@ -36,8 +36,7 @@ func prepare(ctx context.Context, base *sessiondir.Base, log *slog.Logger, event
 	return w, newPoller(base, log, newDirWatches(base.Path(), log, events), w.emit)
 }
 
-// run watches with p until the watch is to end, and calls after then. It
-// returns at once.
+// run watches with p until the watch must end, and then calls after. It returns at once.
 func (w *Watcher) run(p *poller, after func()) {
 	go func() {
 		defer close(w.released)
@@ -69,7 +68,8 @@ func (w *Watcher) Next() (Change, bool) {
 	}
 }
 
-// Waits reports whether a change of what c is about was seen and not taken yet.
+// Waits reports whether a change of the same file or session as c was seen and not taken
+// yet.
 func (w *Watcher) Waits(c Change) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,9 +86,8 @@ func (w *Watcher) emit(c Change) {
 	}
 }
 
-// Close ends the watch and waits for what runs in the background. A second
-// call returns the same, and so does a call after the context of the watch
-// ended.
+// Close ends the watch and waits for the work in the background. A second call returns
+// the same, and so does a call after the context of the watch ended.
 func (w *Watcher) Close() error {
 	w.stop()
 	<-w.released
@@ -103,16 +102,15 @@ func (w *Watcher) abandon(p *poller, cause error) error {
 
 // Group holds the open watchers of a store. The zero value has none.
 type Group struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	closed bool
 	open   map[*Watcher]struct{}
 }
 
-// Start begins to watch the sessions directory base: with events, or by
-// polling alone where that is nil. It sees to it that events is closed. It
-// returns once the watch is in place, which lasts until ctx ends or one of
-// [Watcher.Close] and [Group.Close] is called. The error Is [fs.ErrClosed] when
-// the group is closed.
+// Start begins to watch the sessions directory base: with events, or by polling alone if
+// events is nil. It makes sure that events is closed. It returns once the watch is in
+// place, which lasts until ctx ends or one of [Watcher.Close] and [Group.Close] is
+// called. The error Is [fs.ErrClosed] when the group is closed.
 func (g *Group) Start(ctx context.Context, base *sessiondir.Base, log *slog.Logger, events *Notifier) (*Watcher, error) {
 	w, p := prepare(ctx, base, log, events)
 	if err := p.begin(ctx); err != nil {
@@ -146,14 +144,14 @@ func (g *Group) remove(w *Watcher) {
 	delete(g.open, w)
 }
 
-// Len returns how many watchers are open.
+// Len returns the number of open watchers.
 func (g *Group) Len() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.open)
 }
 
-// Close closes all watchers and waits for them. There will be no more.
+// Close closes all watchers and waits for them. Start fails from then on.
 func (g *Group) Close() error {
 	g.mu.Lock()
 	g.closed = true
