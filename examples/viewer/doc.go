@@ -6,13 +6,13 @@
 // shows the user's projects. ADDR must be on this machine; without it the
 // viewer takes a free port and prints the address. With -open it starts the
 // browser. A session can be resumed when the manifest it began with is given;
-// the first one is that of sessions that name none.
+// a session that names no manifest uses the first one.
 //
 // With -write it takes phase outputs and messages of a workflow's conversation, and
 // forks a session after a turn. With -resume a click on Resume starts a command.
-// Both ask for a token, which is a part of the address that is printed: open that
-// one. A program sends it in the header X-Viewer-Token, with the viewer's address
-// as Origin:
+// Both require a token, which is a part of the printed address: open that address. A
+// program sends the token in the header X-Viewer-Token, with the viewer's address as
+// Origin:
 //
 //	POST /api/p/PROJECT/s/SESSION/phases        {"phase_id": …, "status": "running", …}
 //	POST /api/p/PROJECT/s/SESSION/conversation  {"role": "user", "content": …}
@@ -33,5 +33,5 @@
 // FORMAT is md, html, jsonl or tar.
 //
 // Without these flags the viewer changes nothing. It can be left running: it
-// reads prompts, events and long messages only when somebody looks at them.
+// reads prompts, events and long messages only when a page asks for them.
 package main

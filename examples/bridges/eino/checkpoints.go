@@ -62,7 +62,7 @@ func (c *CheckPoints) Set(ctx context.Context, checkPointID string, checkPoint [
 	}
 	if !c.store.Exists(c.id) {
 		err := c.store.Create(ctx, c.id, sessionstore.Metadata{})
-		if err != nil && !errors.Is(err, fs.ErrExist) { // another one may make it first
+		if err != nil && !errors.Is(err, fs.ErrExist) { // another program may make it first
 			return err
 		}
 	}
@@ -88,5 +88,5 @@ func (c *CheckPoints) set(ctx context.Context, checkPointID string, raw json.Raw
 	return state.SetValue(ctx, name(checkPointID), raw)
 }
 
-// name is that of the checkpoint's value in state.json.
+// name returns the name of a checkpoint's value in state.json.
 func name(checkPointID string) string { return "eino/" + checkPointID }

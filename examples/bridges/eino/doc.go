@@ -6,10 +6,9 @@
 //
 //	graph.Compile(ctx, compose.WithCheckPointStore(eino.New(store, id)))
 //
-// A checkpoint stands in the session's state.json, in base64, and is deleted
-// with the session. eino decides what is in it. If eino cannot read a
-// checkpoint after an update of the program, resuming the run fails with an
-// error.
+// A checkpoint is stored in the session's state.json, in base64, and is deleted with the
+// session. eino decides on its content. If eino cannot read a checkpoint after an update
+// of the program, resuming the run fails with an error.
 //
 // eino needs 64 bits, by way of github.com/bytedance/sonic, and that needs
 // v1.15 or newer with Go 1.26; on 32 bits this package is empty.

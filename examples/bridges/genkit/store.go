@@ -13,7 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 )
 
-// value is the name under which the state stands in state.json.
+// value is the name of the state in state.json.
 const value = "genkit"
 
 // Store keeps states of type S. Its methods may be called by many goroutines,
@@ -44,7 +44,7 @@ func (s *Store[S]) Get(ctx context.Context, id string) (*session.Data[S], error)
 	if err := json.Unmarshal(raw, &data); err != nil {
 		return nil, fmt.Errorf("decode state of session %q: not what %T holds", id, data.State)
 	}
-	data.ID = id // a fork or an import may have given it another one
+	data.ID = id // a fork or an import may have given the session another id
 	return &data, nil
 }
 
@@ -60,7 +60,7 @@ func (s *Store[S]) Save(ctx context.Context, id string, data *session.Data[S]) e
 	}
 	if !s.sessions.Exists(id) {
 		err := s.sessions.Create(ctx, id, sessionstore.Metadata{})
-		if err != nil && !errors.Is(err, fs.ErrExist) { // another one may make it first
+		if err != nil && !errors.Is(err, fs.ErrExist) { // another program may make it first
 			return err
 		}
 	}

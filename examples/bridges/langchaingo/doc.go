@@ -24,7 +24,6 @@
 // deprecates, are refused, since no provider takes a call without an id.
 //
 // Setting messages changes the session. A ConversationTokenBuffer drops the
-// oldest messages that way; what stood there before the last change is the
-// transcript's backup. To send less than is stored, cut a copy with
-// slice.Window instead.
+// oldest messages that way; the transcript before the last change becomes its backup. To
+// send less than is stored, cut a copy with slice.Window instead.
 package langchaingo

@@ -39,18 +39,18 @@ func (h *History) AddMessage(ctx context.Context, message llms.ChatMessage) erro
 	return h.store.Append(ctx, h.id, row) // which counts the turns
 }
 
-// AddUserMessage appends what the user said.
+// AddUserMessage appends a message of the user.
 func (h *History) AddUserMessage(ctx context.Context, message string) error {
 	return h.AddMessage(ctx, llms.HumanChatMessage{Content: message})
 }
 
-// AddAIMessage appends what the model answered.
+// AddAIMessage appends an answer of the model.
 func (h *History) AddAIMessage(ctx context.Context, message string) error {
 	return h.AddMessage(ctx, llms.AIChatMessage{Content: message})
 }
 
 // Messages returns the messages of the session, none when it does not exist.
-// Beside damage it returns what could be read and an error that Is
+// For a damaged session it returns all that could be read, and an error that Is
 // [sessionstore.ErrCorrupt].
 func (h *History) Messages(ctx context.Context) ([]llms.ChatMessage, error) {
 	rows, _, err := h.load(ctx)
@@ -63,7 +63,7 @@ func (h *History) Messages(ctx context.Context) ([]llms.ChatMessage, error) {
 
 // SetMessages makes messages the whole history. Rows that stay keep their
 // bytes: times, blocks and members that langchaingo does not know are not
-// lost. When another program wrote meanwhile, nothing changes and the error Is
+// lost. When another program wrote in between, nothing changes and the error Is
 // [sessionstore.ErrConflict].
 func (h *History) SetMessages(ctx context.Context, messages []llms.ChatMessage) error {
 	if err := h.ensure(ctx); err != nil {
@@ -99,13 +99,13 @@ func (h *History) ensure(ctx context.Context) error {
 		return nil
 	}
 	err := h.store.Create(ctx, h.id, sessionstore.Metadata{})
-	if errors.Is(err, fs.ErrExist) { // another one made it first
+	if errors.Is(err, fs.ErrExist) { // another program made it first
 		return nil
 	}
 	return err
 }
 
-// load returns the rows of the session and which state of it they are.
+// load returns the rows of the session and their revision.
 func (h *History) load(ctx context.Context) ([]sessionstore.Message, sessionstore.Revision, error) {
 	s, err := h.store.Load(ctx, h.id)
 	if errors.Is(err, sessionstore.ErrNotFound) {
@@ -125,8 +125,8 @@ func (h *History) setTurns(ctx context.Context, turns int) error {
 	return err
 }
 
-// reuse returns the rows for messages: for each the next row that says the
-// same, and a new row where none does.
+// reuse returns the rows for messages: for each message the next row that says the same,
+// or a new row. It leaves new system messages out.
 func reuse(rows []sessionstore.Message, messages []llms.ChatMessage) ([]sessionstore.Message, error) {
 	var set []sessionstore.Message
 	now := time.Now()

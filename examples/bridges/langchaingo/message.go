@@ -11,7 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// ErrFunction refuses the deprecated function calls: use tool calls, which have
+// ErrFunction is returned for the deprecated function calls: use tool calls, which have
 // ids.
 var ErrFunction = errors.New("function calls without an id cannot be resumed, use tool calls")
 
@@ -69,7 +69,7 @@ func toRow(message llms.ChatMessage, at time.Time) (sessionstore.Message, error)
 	return sessionstore.NewMessage(r)
 }
 
-// toMessage returns what a line says.
+// toMessage returns the message of a line.
 func toMessage(m sessionstore.Message) llms.ChatMessage {
 	switch m.Role() {
 	case "user":

@@ -30,21 +30,21 @@ type app struct {
 	now    func() time.Time
 	parser *kong.Kong
 	json   bool   // standard output is JSON
-	typed  bool   // and that of --json=v1
+	typed  bool   // and in the form of --json=v1
 	name   string // of the command, as "trash list"
-	plain  bool   // text is shown as it stands, not rendered
+	plain  bool   // Markdown is not rendered
 	paged  bool   // long answers go through a pager
 	told   bool   // the answer of --json=v1 is written
-	unread bool   // a session or project could not be read, which was told
+	unread bool   // a session or project could not be read; a note of it was written
 
 	closers []func() error
 }
 
-// writtenAtOnce is how much of an answer may come out after the context of its command ended.
+// writtenAtOnce is the number of bytes that Write writes between two looks at the context.
 const writtenAtOnce = 64 << 10
 
-// Write writes to standard output, until the context ends. What is short, as an error, is
-// written all the same.
+// Write writes b to standard output, until the context ends. The first writtenAtOnce bytes
+// are always written, so that a short answer or an error comes out whole.
 func (a *app) Write(b []byte) (n int, err error) {
 	for part := range slices.Chunk(b, writtenAtOnce) {
 		if n > 0 && a.ctx.Err() != nil {
@@ -58,7 +58,7 @@ func (a *app) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// later has f called when the command is over.
+// later adds f to the functions that close calls when the command is over.
 func (a *app) later(f func() error) { a.closers = append(a.closers, f) }
 
 func (a *app) close() error {
@@ -84,7 +84,7 @@ func (a *app) projects(w where) (*projects.Projects, error) {
 	return p, err
 }
 
-// known is projects that fails when w names a directory that is not there.
+// known opens the directory of projects, which must exist if w names it.
 func (a *app) known(w where) (*projects.Projects, error) {
 	if w.SessionsRoot != "" && !isDir(w.SessionsRoot) {
 		return nil, noRootError{w.SessionsRoot}
@@ -113,7 +113,7 @@ func (w where) slug(root string, here bool) (string, error) {
 		return "", err
 	}
 	if name && !isDir(dir) {
-		return w.Project, nil // a name of no project, which nothing is found in
+		return w.Project, nil // no project has this name: nothing will be found in it
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -186,7 +186,7 @@ func (c *helpCommand) Run(a *app) error {
 	return exitCode(code)
 }
 
-// version tells which build of the tool this is.
+// version returns the version of the tool, of Go, and the platform.
 func version() string {
 	number := "(not a release)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {

@@ -46,10 +46,11 @@ type cloudFlags struct {
 	Redact      bool   `help:"Replace what looks like a secret before it is sent (COSMOS_REDACT=true). All devices must do the same." group:"Cloud"`
 }
 
-// errNoCloud is what there is to know for who has no cloud.
+// errNoCloud is returned when no cloud is configured. It names the settings.
 var errNoCloud = errors.New("no cloud is configured: set COSMOS_ENDPOINT, and COSMOS_KEY unless you signed in with \"az login\", or the section cosmos of ~/.amplifier/settings.yaml. All other commands work without one")
 
-// errNoAddress does not show what is there instead: a connection string holds the key.
+// errNoAddress is returned when the endpoint is no address. It does not show the endpoint,
+// which may be a connection string with the key.
 var errNoAddress = errors.New("COSMOS_ENDPOINT, or endpoint in ~/.amplifier/settings.yaml, is no address as https://NAME.documents.azure.com/")
 
 func isAddress(endpoint string) bool {
@@ -76,11 +77,11 @@ func account() (cosmos.Config, error) {
 	return c, nil
 }
 
-// unusedKey stands for the key of an account that is not asked.
+// unusedKey takes the place of a missing key where no request is made.
 const unusedKey = "AA=="
 
-// connect sets the container of o to the one that config names. With asking, it is
-// found out first whether the account answers, and whether a sign-in without a key succeeds.
+// connect sets o.Remote to the container that config names. With asking, it first checks
+// that the account answers and, without a key, that a sign-in succeeds.
 func connect(ctx context.Context, config cosmos.Config, asking bool, o *hybrid.Options) (err error) {
 	if !asking {
 		config.Key = cmp.Or(config.Key, unusedKey)
@@ -100,10 +101,10 @@ func connect(ctx context.Context, config cosmos.Config, asking bool, o *hybrid.O
 	return err
 }
 
-// signInTime is how long a sign-in may take, which may run other programs.
+// signInTime limits the time of a sign-in, which may run other programs.
 const signInTime = 30 * time.Second
 
-// signIn returns the login for an account, after it gave a token.
+// signIn returns a credential for an account, after it gave a first token.
 func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error) {
 	at, err := url.Parse(endpoint)
 	if err != nil {
@@ -119,14 +120,15 @@ func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error
 	return cred, err
 }
 
-// errNoRole tells what to do about [hybrid.ErrUnauthorized].
+// errNoRole is the advice that goes with [hybrid.ErrUnauthorized].
 var errNoRole = errors.New(`you are signed in with Microsoft Entra ID, since COSMOS_KEY is not set: that identity must be of the account's tenant and have the role that hybrid/README.md, "Setting it up with the least rights", makes, which takes some minutes to arrive`)
 
-// answerTime is how long an account may take for an answer of any kind.
+// answerTime limits the time that an account may take for an answer of any kind.
 const answerTime = 10 * time.Second
 
-// reach finds out whether an account answers at all. The library would go on trying,
-// as a program that runs for long needs; a command has somebody who waits.
+// reach returns an error unless an account answers within answerTime. The library would
+// go on trying, as a program that runs for long needs; a command must not keep its user
+// waiting.
 func reach(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -147,16 +149,15 @@ func reach(ctx context.Context, endpoint string) error {
 	return fmt.Errorf("%w at %s: %w; nothing was changed, run the command again when it can", hybrid.ErrUnreachable, screen.Plain(endpoint), err)
 }
 
-// remote is a project with its copy.
+// remote is a project with its copy in the cloud.
 type remote struct {
 	*hybrid.Store
 	project string   // its directory's name
 	ids     []string // of the sessions that a command is about; none: all
 }
 
-// open opens the projects that the flags name, which are made where they are
-// not there and make is set. With asking, it is found out first whether the
-// account answers.
+// open opens the projects that the flags name. With make, a project that does not
+// exist is made. With asking, open first checks that the account answers.
 func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([]remote, error) {
 	config, err := account()
 	if err != nil {
@@ -189,7 +190,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	return all, nil
 }
 
-// options returns how the flags and the environment say that a project is copied.
+// options returns the options of a project's copy, from the flags and the environment.
 func (f cloudFlags) options(a *app, project string) *hybrid.Options {
 	o := &hybrid.Options{Project: cmp.Or(f.As, project), User: f.User, Manual: true}
 	if redact, _ := strconv.ParseBool(a.env("COSMOS_REDACT")); redact || f.Redact {
@@ -198,7 +199,7 @@ func (f cloudFlags) options(a *app, project string) *hybrid.Options {
 	return o
 }
 
-// refused adds to the error of an account that refuses requests what to look at.
+// refused adds to the error of an account that refuses requests the settings to check.
 func refused(err error, c cosmos.Config) error {
 	if !errors.Is(err, hybrid.ErrBlocked) || errors.Is(err, hybrid.ErrClock) {
 		return err
@@ -237,9 +238,9 @@ func (f cloudFlags) dirs(a *app, make bool) (dirs []string, err error) {
 	return []string{dir}, nil
 }
 
-// choose gives each project the ids of its sessions that refs mean, and leaves
-// out the projects that have none of them. Without refs a command is about all
-// sessions of all projects.
+// choose sets the ids of each project to the sessions that refs mean, and leaves out
+// the projects without such a session. Without refs it returns all unchanged: the
+// command is about all sessions of all projects.
 func (a *app) choose(all []remote, refs []string) ([]remote, error) {
 	if len(refs) == 0 {
 		return all, nil
@@ -271,9 +272,9 @@ func (a *app) choose(all []remote, refs []string) ([]remote, error) {
 	return chosen, nil
 }
 
-// meant returns the id of the session of r that ref means: its id, or the
-// beginning of one that is here or in the cloud's list. The error Is
-// [sessionstore.ErrNotFound] when there is none.
+// meant returns the id of the session of r that ref means. A ref is a whole id, or the
+// beginning of the id of a session that is here or in the cloud's list. The error Is
+// [sessionstore.ErrNotFound] when there is no such session.
 func (r remote) meant(a *app, ref string) (string, error) {
 	if ref == "" {
 		return "", notFoundError{ref}
@@ -317,7 +318,7 @@ func (r remote) meant(a *app, ref string) (string, error) {
 	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: ids}
 }
 
-// notInCloudError tells that there is no such session, neither here nor in the cloud.
+// notInCloudError is returned for a session that is neither here nor in the cloud.
 type notInCloudError struct{ ref string }
 
 func (e notInCloudError) Error() string {
@@ -326,7 +327,7 @@ func (e notInCloudError) Error() string {
 
 func (e notInCloudError) Unwrap() error { return sessionstore.ErrNotFound }
 
-// whole returns an error for a ref that is not the whole id of what it means.
+// whole returns an error unless each ref is the whole id of its session.
 func whole(refs, ids []string) error {
 	for i, ref := range refs {
 		if ref != ids[i] {

@@ -40,13 +40,13 @@ func (c *completionCommand) Run(a *app) error {
 	return err
 }
 
-// completeCommand is what the scripts call: with the words of a command line
-// up to the one that is to be completed.
+// completeCommand is the command that the scripts call, with the words of a command
+// line up to the word to complete.
 type completeCommand struct {
 	Words []string `arg:"" optional:""`
 }
 
-// Run prints what the last word can become, each with a tab and what it is.
+// Run prints the completions of the last word, a line each: the text, a tab, a description.
 func (c *completeCommand) Run(a *app) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -58,18 +58,18 @@ func (c *completeCommand) Run(a *app) error {
 	return nil
 }
 
-// option is what a word can become.
+// option is a completion of a word.
 type option struct{ text, about string }
 
-// typed is a command line that is read as far as it goes.
+// typed is a command line, read up to its last word.
 type typed struct {
 	node    *kong.Node
 	flags   map[string]string // that were given, with their values
 	waiting *kong.Flag        // the last word is its value
-	last    string            // the word that is to be completed
+	last    string            // the word to complete
 }
 
-// readLine reads words, of which bash parts --flag=value into three.
+// readLine reads the words of a command line. Bash splits --flag=value into three words.
 func readLine(app *kong.Node, words []string) typed {
 	l := typed{node: app, flags: map[string]string{}}
 	for i, word := range words {
@@ -116,7 +116,7 @@ func (l typed) flag(name string) *kong.Flag {
 	return nil
 }
 
-// complete returns what the last of words can become.
+// complete returns the completions of the last word.
 func complete(a *app, words []string) []option {
 	l := readLine(a.parser.Model.Node, words)
 	switch {
@@ -174,7 +174,8 @@ func (l typed) commandNames() (all []option) {
 	return all
 }
 
-// values are those that a flag can have, as far as they can be told.
+// values returns the values of a flag that has an enum, of --project and of --tree. Other
+// flags have no completions.
 func (l typed) values(a *app, f *kong.Flag) []option {
 	switch {
 	case f.Enum != "":
@@ -185,7 +186,7 @@ func (l typed) values(a *app, f *kong.Flag) []option {
 			return nil
 		}
 		a.later(p.Close)
-		slugs, _ := p.Slugs(a.ctx) // what cannot be read cannot be completed
+		slugs, _ := p.Slugs(a.ctx) // without the list, there are no completions
 		var all []option
 		for _, slug := range slugs {
 			all = append(all, option{slug, "project"})
@@ -206,11 +207,11 @@ func enumerated(enum string) (all []option) {
 	return all
 }
 
-// completed is how many sessions are offered: those saved last.
+// completed limits the sessions offered of a project, the ones saved last.
 const completed = 200
 
-// sessions are those of the project, with what they are called. Where there is
-// none, and none is named, they are of all projects.
+// sessions returns the sessions of the project with their titles. Where the working
+// directory has no project and no flag names one, it returns the sessions of all projects.
 func (l typed) sessions(a *app) (all []option) {
 	where := local{SessionsRoot: l.flags["sessions-root"], Project: l.flags["project"]}
 	st, p, err := where.openStore(a)

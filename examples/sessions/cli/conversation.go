@@ -9,8 +9,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// conversation writes messages as a person reads them: those of the user and of
-// the assistant, and the calls of tools with their results in a form.
+// conversation writes messages for people: the texts of the user and of the assistant,
+// and the calls of tools with their results in the given form.
 func (a *app) conversation(rows []sessionstore.Message, form toolForm) error {
 	view, err := conversation.New(rows)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *app) conversation(rows []sessionstore.Message, form toolForm) error {
 	return nil
 }
 
-// message writes one of them.
+// message writes one message of a conversation.
 func (a *app) message(row sessionstore.Message, m conversation.Message, form toolForm) {
 	text := strings.TrimRight(screen.Lines(row.Content()), "\n ")
 	switch {
@@ -53,7 +53,7 @@ func (a *app) rendered(text string) string {
 	return markdown.Render(text, markdown.Options{Width: a.Width(), Colour: a.Colour(), Whole: true})
 }
 
-// page shows what follows through a pager, if a person reads it.
+// page sends the rest of the output through a pager, unless --no-pager is set.
 func (a *app) page() {
 	if a.paged {
 		a.later(a.Page(a.env))

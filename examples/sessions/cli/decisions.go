@@ -58,8 +58,8 @@ func (c *decisionsCommand) Run(a *app) error {
 	return damage
 }
 
-// decision writes one in a line, and on a terminal its text below it: what somebody
-// approved is never cut.
+// decision writes a decision in a line, and on a terminal its text below it, so that the
+// text of an approval is never cut.
 func (a *app) decision(d decided) {
 	cells := []string{screen.Plain(d.kind), a.when(d.at), screen.Plain(d.what), screen.Plain(d.text)}
 	if !a.Terminal() {
@@ -74,7 +74,7 @@ func (a *app) decision(d decided) {
 	}
 }
 
-// stamp is a time in RFC 3339, "" for none.
+// stamp returns a time in RFC 3339, "" for the zero time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -82,8 +82,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// all is what was decided. Beside what is damaged all else is returned; without
-// a session it is nil.
+// all returns the decisions of the session or workflow. With damage, it returns an error
+// and all that can be read. It returns nil when there is no such session.
 func (c *decisionsCommand) all(a *app) ([]decided, error) {
 	if dir, ok := workflowDir(c.Session); ok {
 		return ofWorkflow(dir)
@@ -100,7 +100,8 @@ func (c *decisionsCommand) all(a *app) ([]decided, error) {
 	return append([]decided{}, all...), damage
 }
 
-// workflowDir reports whether path is the directory of a session-state.json.
+// workflowDir returns path as an absolute path, and reports whether it is the directory
+// of a session-state.json.
 func workflowDir(path string) (string, bool) {
 	if path == "" {
 		return "", false
@@ -113,7 +114,7 @@ func workflowDir(path string) (string, bool) {
 	return dir, err == nil
 }
 
-// ofAgent is what the state of an agent tells.
+// ofAgent returns the calls with a verdict and the approved commands of an agent's state.
 func (a *app) ofAgent(t target) (all []decided, err error) {
 	st, err := agentstate.Open(t.store, t.id, nil)
 	if err != nil {
@@ -131,7 +132,7 @@ func (a *app) ofAgent(t target) (all []decided, err error) {
 	return all, errors.Join(unlessMissing(err), unlessMissing(failed))
 }
 
-// unlessMissing is err, but for files and sessions that are not there.
+// unlessMissing returns err, but nil when a file or session does not exist.
 func unlessMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sessionstore.ErrNotFound) {
 		return nil
@@ -139,7 +140,8 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// ofWorkflow is what a session-state.json tells.
+// ofWorkflow returns the status, approvals, decisions, errors and runs of agents of a
+// session-state.json.
 func ofWorkflow(dir string) ([]decided, error) {
 	s, err := checkpoint.New(nil).Open(dir)
 	if err != nil {

@@ -83,7 +83,7 @@ func diagnose(a *app, t target) (rows []sessionstore.Message, d slice.Diagnosis,
 	return s.Messages, d, err
 }
 
-// unlessMetadata returns what is wrong besides damaged metadata, which do not
+// unlessMetadata returns err without the errors about damaged metadata, which do not
 // matter to a diagnosis.
 func unlessMetadata(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -104,8 +104,8 @@ func unlessMetadata(err error) error {
 
 const transcriptName = "transcript.jsonl"
 
-// hasTranscript tells that a session has no transcript. A backup is none:
-// what mends a session must not be the one to bring it back unasked.
+// hasTranscript returns an error when a session has no transcript. A backup does not
+// count: a command that mends a session must not bring it back unasked.
 func (t target) hasTranscript() error {
 	if _, err := os.Stat(filepath.Join(t.dir(), transcriptName)); errors.Is(err, fs.ErrNotExist) {
 		return referenceError("No " + transcriptName + " in " + t.dir())
@@ -148,7 +148,7 @@ func shortList(ids []string) string {
 	return strings.Join(text, ", ")
 }
 
-// problemTable shows what is wrong.
+// problemTable shows the problems of sessions.
 func (a *app) problemTable(problems []problem) {
 	if len(problems) == 0 {
 		return
@@ -173,13 +173,13 @@ func (a *app) problemTable(problems []problem) {
 		{Title: "Where", Min: 12, Drop: 3},
 		{Title: "What", Min: 16, Drop: 2},
 	}
-	if a.Terminal() { // which has no room for columns that tell nothing
+	if a.Terminal() { // which has no room for empty columns
 		columns, rows = telling(columns, rows, 0)
 	}
 	a.Table(columns, rows)
 }
 
-// verdict sums up on standard error, so that a pipe has the problems alone.
+// verdict writes the totals to standard error, so that a pipe gets the problems alone.
 func (a *app) verdict(all, bad int, took time.Duration) {
 	speed := took.Round(time.Millisecond)
 	if bad == 0 {
@@ -189,8 +189,8 @@ func (a *app) verdict(all, bad int, took time.Duration) {
 	a.Notef("\n%s %s, %s with problems (%s)", a.PaintError(screen.Red, "✗"), count(all, "session"), number(bad), speed)
 }
 
-// telling leaves out the columns whose cells are all empty, and that of the
-// project when it is one.
+// telling leaves out the columns whose cells are all empty, and the column with the index
+// project when its cells are all the same.
 func telling(columns []screen.Column, rows [][]string, project int) ([]screen.Column, [][]string) {
 	for i := len(columns) - 1; i >= 0; i-- {
 		same := !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
@@ -205,8 +205,8 @@ func telling(columns []screen.Column, rows [][]string, project int) ([]screen.Co
 	return columns, rows
 }
 
-// providers are whom a conversation may be resumed with, and what "repair --for" calls
-// them.
+// providers are the providers that a conversation may be resumed with, and their flags
+// of "repair --for".
 var providers = []struct {
 	name, flag string
 	p          accept.Provider
@@ -217,10 +217,10 @@ var providers = []struct {
 	{"Gemini", "gemini", accept.Gemini},
 }
 
-// judgement is what providers say of a conversation, as far as that is judged.
+// judgement says why providers refuse a conversation, as far as that is judged.
 type judgement struct {
 	refused [][]string // by provider: why it would not take the conversation
-	open    []string   // what is not judged
+	open    []string   // the points that are not judged
 }
 
 func judge(rows []sessionstore.Message) judgement {

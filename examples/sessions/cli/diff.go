@@ -64,7 +64,7 @@ func (c *diffCommand) Run(a *app) error {
 	return nil
 }
 
-// commonly tells how much is the same.
+// commonly returns a sentence about the messages and turns that two sessions share.
 func commonly(messages, turns int) string {
 	switch messages {
 	case 0:

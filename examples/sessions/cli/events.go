@@ -100,7 +100,7 @@ func (c *eventsListCommand) Run(a *app) error {
 	return nil
 }
 
-// none tells why nothing is shown.
+// none returns the message for an empty list.
 func (c *eventsListCommand) none() string {
 	if c.Name != "" || c.Level != "" {
 		return "No event has that name or level; \"sessions events summary\" counts those there are."
@@ -223,7 +223,7 @@ type eventsShowCommand struct {
 	Whole bool `help:"Write all of it to a terminal too."`
 }
 
-// mostShown is how much of an event a terminal is shown unasked.
+// mostShown limits the bytes of an event that a terminal gets without --whole.
 const mostShown = 4000
 
 // Run shows one event. In a pipe it is the exact line.

@@ -16,8 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// explain returns the text of an error: the Python tools' where they have one
-// for it.
+// explain returns the text of an error, in the words of the Python tools where they
+// have a text for it.
 func explain(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
@@ -39,9 +39,9 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// warn notes what could not be read while the rest was: each session in a line, or all in
-// one line if they are more than a few. Where that is more than damage inside of a file,
-// the exit code will be 1.
+// warn notes the sessions and projects that could not be read while the rest was: a line
+// for each, or one line for all if they are more than a few. The exit code will be 1 if
+// one of them is not [readable].
 func (a *app) warn(err error) {
 	const few = 3
 	seen := map[string]bool{}
@@ -69,8 +69,8 @@ func (a *app) warn(err error) {
 	}
 }
 
-// skip writes a note of one line about what was skipped. On a terminal it cuts the text,
-// and never the hint.
+// skip writes a note of one line about something that was skipped. On a terminal it cuts
+// the text, and never the hint.
 func (a *app) skip(text, hint string) {
 	const head = "skipped:"
 	text = screen.Fit(screen.Plain(text), max(a.NoteWidth()-len(head)-1-screen.Columns(hint), shortID))
@@ -120,8 +120,8 @@ func each(err error) (all []error) {
 	return all
 }
 
-// readable reports whether err tells of no session or project that cannot be read, but
-// of a file that can be, and holds damage.
+// readable reports whether err leaves its session or project readable: it is about damage
+// in a file that can be opened, or about no session or project at all.
 func readable(err error) bool {
 	own, corrupt := (*sessionstore.Error)(nil), (*sessionstore.CorruptError)(nil)
 	if !errors.As(err, &corrupt) {
@@ -193,8 +193,8 @@ func (c *secretsCommand) Run(a *app) error {
 	return nil
 }
 
-// findings returns the secrets of a transcript. What is damaged is read as far as
-// it can be, and then it is an error.
+// findings returns the secrets of a transcript. For a damaged one it returns an error
+// and the secrets of the lines that can be read.
 func findings(a *app, t target) ([]finding, error) {
 	rules, found, number := secretRules(), []finding{}, 0
 	var line []byte

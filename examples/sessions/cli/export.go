@@ -79,7 +79,7 @@ func (c *exportCommand) Run(a *app) error {
 	return nil
 }
 
-// isTool reports whether a form is that of another tool.
+// isTool reports whether a form is the format of another tool.
 func isTool(form string) bool { return form == string(foreign.Claude) || form == string(foreign.Codex) }
 
 // history writes a session as a file of another tool.
@@ -119,7 +119,7 @@ func formOf(name string) string {
 	return "md"
 }
 
-// options are those of the archive.
+// options returns the options for package archive.
 func (c *exportCommand) options(form string) *archive.WriteOptions {
 	o := &archive.WriteOptions{Format: archive.Format(form), NoTools: c.NoTools, NoThinking: c.NoThinking, NoReminders: c.NoReminders, NoWorkflow: c.NoWorkflow}
 	if c.Redact {
@@ -128,8 +128,8 @@ func (c *exportCommand) options(form string) *archive.WriteOptions {
 	return o
 }
 
-// forTerminal writes lines to a terminal: none longer than so many columns, and
-// nothing in them that a terminal would obey.
+// forTerminal writes lines to a terminal. It cuts them to most columns, and lets
+// nothing through that a terminal would obey.
 type forTerminal struct {
 	a    *app
 	most int

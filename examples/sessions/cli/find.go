@@ -36,7 +36,7 @@ func (findCommand) Help() string {
 
 // Run finds.
 func (c *findCommand) Run(a *app) error {
-	if c.Limit < 0 { // the reference leaves out as many at the end, which nobody means
+	if c.Limit < 0 { // the reference leaves out as many at the end, which no user wants
 		return usageError{fmt.Sprintf("--limit: %d is negative; write how many to show at most", c.Limit)}
 	}
 	p, err := a.known(c.where)
@@ -134,7 +134,7 @@ func (a *app) foundJSON(p *projects.Projects, found []projects.Found) error {
 	return a.writeJSON(all, jsonIndent)
 }
 
-// none tells that nothing was found.
+// none returns the message for an empty result.
 func (c *findCommand) none() string {
 	if c.After == "" && c.Before == "" && c.Keyword == "" && c.Status == "" && c.Project == "" {
 		return "No sessions found."
@@ -151,7 +151,7 @@ func (c *findCommand) table(a *app, p *projects.Projects, found []projects.Found
 	var ids []string
 	for _, f := range found {
 		ids = append(ids, filepath.Base(f.Dir))
-		s, _ := a.summaryIn(f.Dir) // shown is what was found
+		s, _ := a.summaryIn(f.Dir) // a session without a summary is shown too
 		created := f.CreatedText
 		if !f.Created.IsZero() {
 			created = a.when(f.Created)
@@ -169,13 +169,13 @@ func (c *findCommand) table(a *app, p *projects.Projects, found []projects.Found
 	}, rows)
 }
 
-// shortID is how much of an id is enough for people, where it tells one from
-// others.
+// shortID is the number of characters of an id that are shown at least; more are shown
+// where they are needed to distinguish ids.
 const shortID = 8
 
-// enough returns how much of ids tells them apart.
+// enough returns the number of characters that distinguish ids, at least shortID.
 func enough(ids []string) int {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // no length tells one id in two projects apart
+	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // no length distinguishes one id in two projects
 	n := shortID
 	for i := 1; i < len(ids); i++ {
 		same := 0
@@ -196,8 +196,8 @@ type ambiguousError struct {
 
 func (e ambiguousError) Unwrap() error { return e.AmbiguousError }
 
-// ambiguousIn adds to err, where it is of that kind, the sessions directory in
-// which the matches are.
+// ambiguousIn adds to a [sessionstore.AmbiguousError] the directories of its matches,
+// which are in the sessions directory dir. It returns other errors unchanged.
 func ambiguousIn(dir string, err error) error {
 	found := (*sessionstore.AmbiguousError)(nil)
 	if !errors.As(err, &found) {
@@ -210,11 +210,11 @@ func ambiguousIn(dir string, err error) error {
 	return e
 }
 
-// maxCandidates is how many sessions are told that an ambiguous one may be.
+// maxCandidates limits the sessions that are listed for an ambiguous reference.
 const maxCandidates = 10
 
-// candidates returns the sessions that were meant by an ambiguous one, as far as
-// they can be read.
+// candidates returns the sessions that an ambiguous reference may mean, as far as they
+// can be read, at most maxCandidates.
 func (a *app) candidates(err error) (all []projects.Summary) {
 	found, in := (*sessionstore.AmbiguousError)(nil), ambiguousError{}
 	var dirs []string
@@ -245,7 +245,7 @@ func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
 	return st.Summary(a.ctx, filepath.Base(dir))
 }
 
-// noteCandidates tells which sessions may be meant.
+// noteCandidates lists the sessions that an ambiguous reference may mean.
 func (a *app) noteCandidates(all []projects.Summary) {
 	twins := sameID(all)
 	for _, s := range all {
@@ -364,7 +364,7 @@ func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
 		bar.Step(1)
 	}
 	bar.Done()
-	if a.json { // who wants a record of what is gone for good has it here
+	if a.json { // the answer is a record of the sessions that are gone for good
 		return a.writeJSON(receipts, jsonIndent)
 	}
 	if sessions == 0 {

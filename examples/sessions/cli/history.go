@@ -15,7 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
-// historyResult is what an import of the history of another tool did.
+// historyResult is the result of an import of the history of another tool.
 type historyResult struct {
 	DryRun    bool            `json:"dry_run"`
 	Histories int             `json:"histories"`
@@ -104,7 +104,7 @@ func (c *importCommand) history(a *app) error {
 	return failed
 }
 
-// nothingFound tells where no history was found.
+// nothingFound returns the error of an import without a history; it names the directory.
 func (c *importCommand) nothingFound() error {
 	home, err := foreign.Home(foreign.Tool(c.Tool))
 	if err != nil {
@@ -124,10 +124,10 @@ func (c *importCommand) nothingFound() error {
 	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", name, which, screen.Plain(home), variable)
 }
 
-// counts reports whether the command prints what the files hold.
+// counts reports whether the command prints the counts of the files, and no report.
 func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !a.typed }
 
-// importAll imports histories, and shows how far it is.
+// importAll imports histories, and shows its progress.
 func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.History, res *historyResult) error {
 	progress := a.Progress("histories", len(all))
 	defer progress.Done()
@@ -150,10 +150,10 @@ func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.Hi
 	return failed
 }
 
-// importAll imports histories one after the other, and tells of each what became of
-// it. The one that changed last comes last, so that it stands first in lists, which
-// go by when a session was saved here. What fails stops no other one. It ends when
-// ctx does, and when told returns false.
+// importAll imports histories one after the other, and calls the function with the
+// result of each. The history that changed last comes last: lists are in the order in
+// which sessions were saved here, so it will be the first there. A history that fails
+// does not stop the others. importAll ends when ctx ends or the function returns false.
 func (r *historyResult) importAll(ctx context.Context, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
 	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
 	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
@@ -212,7 +212,8 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	}
 }
 
-// damageOf returns what is wrong with a line of a history, or of another file of it.
+// damageOf returns the problem of a line in the file of a history, or in another file
+// of it that the error names.
 func damageOf(h foreign.History, d foreign.LineError) historyDamage {
 	if in, ok := errors.AsType[*fs.PathError](d.Err); ok {
 		return historyDamage{in.Path, d.Line, in.Err.Error()}
@@ -220,21 +221,21 @@ func damageOf(h foreign.History, d foreign.LineError) historyDamage {
 	return historyDamage{h.Path, d.Line, d.Err.Error()}
 }
 
-// Why lines are left out: the import does not keep what repeats.
+// Reasons why lines are left out. Lines that repeat the conversation are not kept.
 const (
 	repeats = "in a file that repeats the conversation"
 	damaged = "damaged"
 	unknown = "unknown kind"
 )
 
-// maxTold is how many lines of one kind are told to people with -v, and maxShort without;
-// --json tells all.
+// maxTold limits the lines of one kind in the report for people with -v, and maxShort
+// those without it; --json has all.
 const (
 	maxTold  = 50
 	maxShort = 3
 )
 
-// done returns what became of the sessions.
+// done returns the numbers of created, updated and unchanged sessions, in words.
 func (r *historyResult) done() string {
 	done := map[foreign.Action]int{}
 	for _, s := range r.Sessions {
@@ -244,7 +245,7 @@ func (r *historyResult) done() string {
 		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
 }
 
-// short returns what was done, and what that made.
+// short returns a short report: the histories and the actions, and the sessions by kind.
 func (r *historyResult) short() (what, made string) {
 	verb := "Imported"
 	if r.DryRun {
@@ -264,7 +265,7 @@ func (r *historyResult) of(kind foreign.Kind) (n int) {
 	return n
 }
 
-// tell tells people of each session that has such turns, at most of maxTold.
+// tell writes a line for each session that has such turns, at most maxTold lines.
 func (r *historyResult) tell(a *app, turns func(historyOne) int, what, more string) {
 	n := 0
 	for _, s := range r.Sessions {
@@ -280,7 +281,8 @@ func (r *historyResult) tell(a *app, turns func(historyOne) int, what, more stri
 	}
 }
 
-// print tells people what came, and what was left out and where it is kept.
+// print writes the report for people: the sessions, and how much was left out and where
+// it is kept.
 func (r *historyResult) print(a *app, all int, failed error) {
 	what, made := r.short()
 	if a.ctx.Err() != nil {
@@ -330,7 +332,7 @@ func (r *historyResult) left() (all []string) {
 	return all
 }
 
-// printAll tells what was left out by why.
+// printAll writes how much was left out, by reason.
 func (r *historyResult) printAll(a *app) {
 	if r.Branches > 0 {
 		a.Printf("  other branches, which hold no prompt of their own and made no fork: %s\n", number(r.Branches))
@@ -340,7 +342,7 @@ func (r *historyResult) printAll(a *app) {
 	told(a, "unknown", r.Unknown)
 }
 
-// note tells of lines, at most limit of them.
+// note writes a note about each line, at most limit notes.
 func note(a *app, lines []historyDamage, limit int) {
 	for i, d := range lines {
 		if i == limit {

@@ -88,7 +88,7 @@ func (c *importCommand) Run(a *app) error {
 		return usageError{"--since, --active, --verbose and --dry-run go with --from"}
 	}
 	if c.From == "" {
-		if a.Answers() { // there, nobody knows that lines are waited for
+		if a.Answers() { // on a terminal, a silent wait for lines looks like a hang
 			return usageError{"name an archive, a directory or a file, or - for standard input; --from=claude and --from=codex bring the history of these tools"}
 		}
 		c.From = "-"
@@ -156,11 +156,11 @@ func removeEmpty(project string) {
 		return nil
 	})
 	for _, dir := range slices.Backward(dirs) {
-		_ = os.Remove(dir) // which an entry in it prevents
+		_ = os.Remove(dir) // fails while the directory has an entry
 	}
 }
 
-// read makes a session of what is imported.
+// read makes a session of the directory, the file or the standard input that c.From names.
 func (c *importCommand) read(a *app, st *sessionstore.Store, id string) (archive.Imported, error) {
 	opts := &archive.ReadOptions{ID: id, Name: c.Name, MaxSessions: 1}
 	if c.From != "-" && isDir(c.From) {
@@ -189,7 +189,7 @@ func (c *importCommand) read(a *app, st *sessionstore.Store, id string) (archive
 	return all[0], nil
 }
 
-// named tells in an error which file or directory it is about.
+// named adds to an error the file or directory that it is about.
 func (c *importCommand) named(err error) error {
 	if err == nil || c.From == "-" {
 		return err

@@ -81,8 +81,7 @@ func (c *infoCommand) Run(a *app) error {
 	}, jsonIndent)
 }
 
-// fields writes names and values below each other, without those that have
-// none.
+// fields writes names and values, a row each, and leaves out the rows without a value.
 func (a *app) fields(rows [][2]string) {
 	width := 0
 	for _, row := range rows {
@@ -115,7 +114,7 @@ A session that is KeptLate stays here by a rule that came after it was sent: "se
 ` + cloudHelp
 }
 
-// stateShown is how a session stands.
+// stateShown is the state of a session with regard to the cloud.
 type stateShown struct {
 	Project string `json:"project"`
 	Session string `json:"session_id"`
@@ -126,7 +125,7 @@ type stateShown struct {
 	Error   string `json:"error"`
 }
 
-// Run shows how sessions stand.
+// Run shows the states of sessions.
 func (c *statusCommand) Run(a *app) error {
 	all, err := c.open(a, false, false, nil)
 	if errors.Is(err, errNoCloud) && !a.json {
@@ -199,7 +198,7 @@ func (a *app) stateTable(states []stateShown) {
 		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
 		{Title: "Why", Min: 10, Drop: 2},
 	}
-	if a.Terminal() { // which has no room for columns that tell nothing
+	if a.Terminal() { // which has no room for empty columns
 		columns, rows = telling(columns, rows, 0)
 	}
 	a.Table(columns, rows)

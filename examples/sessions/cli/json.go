@@ -18,7 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// object is a JSON object whose members stand in order.
+// object is a JSON object whose members have an order.
 type object []member
 
 // member is a member of an object; its value is raw JSON in Python's dialect.
@@ -69,8 +69,8 @@ func memberOf(md sessionstore.Metadata, name string) []byte {
 	return []byte("null")
 }
 
-// jsonIndent is how far json.dumps indents reports; errors and what was not
-// necessary stand on one line.
+// jsonIndent is the indent of reports, as json.dumps writes them. Errors, and reports
+// of a change that was not necessary, are on one line.
 const jsonIndent = 2
 
 // writeJSON writes v, an object, a list or what encoding/json can encode, and

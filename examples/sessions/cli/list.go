@@ -76,7 +76,7 @@ func (c *listCommand) Run(a *app) error {
 type listed struct {
 	projects.Summary
 	path string
-	md   sessionstore.Metadata // only where more is shown than the summary tells
+	md   sessionstore.Metadata // read only where more than the summary is shown
 }
 
 // rows returns the sessions to show, the one modified last first.
@@ -106,7 +106,7 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 		}
 		r := listed{Summary: s.Summary, path: filepath.Join(s.store.Dir(), s.ID)}
 		if a.json && !a.typed || c.Detailed {
-			r.md, _ = s.store.Metadata(a.ctx, s.ID) // one that cannot be read is listed too
+			r.md, _ = s.store.Metadata(a.ctx, s.ID) // a session whose metadata cannot be read is listed too
 		}
 		rows = append(rows, r)
 		bar.Step(1)
@@ -122,7 +122,7 @@ type summarized struct {
 	store *sessionstore.Store
 }
 
-// summaries returns what to list: of one project, or of all.
+// summaries returns the sessions to list, of one project or of all.
 func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
 	opts := &sessionstore.ListOptions{All: c.All, NoInternal: c.NoInternal, Limit: c.Limit}
 	if c.AllProjects {
@@ -187,7 +187,7 @@ func (r listed) messages() string {
 	return strconv.Itoa(n)
 }
 
-// countLines counts the lines of a file, -1 for one that cannot be read.
+// countLines returns the number of lines of a file, -1 when it cannot be read.
 func countLines(path string) int {
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() { // opening a pipe waits
 		return -1
@@ -363,7 +363,7 @@ func (a *app) clock(t time.Time, layout string) string {
 	return t.UTC().Format(layout)
 }
 
-// minute is how a person is shown a time.
+// minute is the layout of times for people.
 const minute = "2006-01-02 15:04"
 
 // when writes a time for the eye or for a program.
@@ -374,7 +374,8 @@ func (a *app) when(t time.Time) string {
 	return a.clock(t, time.RFC3339)
 }
 
-// moment is a time of a record, for the eye or as it stands there.
+// moment returns the time of a record: on a terminal in the form for people, and in a
+// pipe, or when it is not a date, unchanged.
 func (a *app) moment(text string) string {
 	if at, err := projects.ParseDate(text); err == nil && a.Terminal() {
 		return a.when(at)

@@ -14,7 +14,7 @@ import (
 )
 
 // manual returns the manual page of the tool, section 1, in the man macros of
-// roff. It has what the help of each command has.
+// roff. It holds the help of each command.
 func manual(top *kong.Node) string {
 	var b strings.Builder
 	b.WriteString(".TH SESSIONS 1\n.SH NAME\nsessions \\- looks at, mends, copies and removes stored agent sessions\n")
@@ -74,7 +74,8 @@ func flags(b *strings.Builder, all []*kong.Flag) {
 	}
 }
 
-// paragraphs writes text; what is indented there is an example.
+// paragraphs writes the paragraphs of text. An indented one is an example, whose lines
+// stay as they are.
 func paragraphs(b *strings.Builder, text string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		switch lines := strings.Split(part, "\n"); {
@@ -114,7 +115,7 @@ func (viewerCommand) Help() string {
 	return `Shows sessions in a browser on this machine, live, until the program is ended. Its address is written to standard output. It changes nothing.`
 }
 
-// Run serves until it is told to stop.
+// Run serves until the context ends.
 func (c *viewerCommand) Run(a *app) error {
 	places, err := web.OpenPlaces(c.SessionsRoot, nil)
 	if err != nil {

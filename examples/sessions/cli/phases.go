@@ -61,7 +61,7 @@ func (c *phasesCommand) Run(a *app) error {
 		{Title: "Output", Right: true, Drop: 2},
 		{Title: "Error", Min: 10, Drop: 4, Tint: screen.In(screen.Red)},
 	}
-	if a.Terminal() { // which has no room for columns that tell nothing
+	if a.Terminal() { // which has no room for empty columns
 		columns, rows = telling(columns, rows, 2)
 	}
 	a.Table(columns, rows)

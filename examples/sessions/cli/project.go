@@ -15,8 +15,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
-// existing is slug that fails when w names a project that is not there:
-// neither a project of that name, nor a directory that could have sessions.
+// existing returns the result of slug, and fails when w names a project that does not
+// exist: neither a project of that name, nor a directory that could have sessions.
 func (w where) existing(a *app, p *projects.Projects, here bool) (string, error) {
 	slug, err := w.slug(p.Dir(), here)
 	if err != nil || w.Project == "" || isDir(filepath.Join(p.Dir(), slug)) || isDir(w.Project) {
@@ -41,7 +41,7 @@ func like(all []string, name string) string {
 	return ""
 }
 
-// noProjectError tells that a project that was named does not exist.
+// noProjectError is returned when the named project does not exist.
 type noProjectError struct{ name, root, similar string }
 
 func (e noProjectError) Error() string {
@@ -52,15 +52,16 @@ func (e noProjectError) Error() string {
 	return text + `; "sessions list --all-projects" shows which there are`
 }
 
-// noRootError tells that the directory of projects that was named does not exist.
+// noRootError is returned when the named directory of projects does not exist.
 type noRootError struct{ dir string }
 
 func (e noRootError) Error() string {
 	return "no directory " + screen.Plain(e.dir) + " for --sessions-root; without it, ~/.amplifier/projects is meant"
 }
 
-// nothingHere tells that the project of the working directory, or the one that is
-// named, has no sessions, and where there are some.
+// nothingHere returns the error for a project without sessions: the named one, or the
+// project of the working directory. It names the command that shows the sessions of
+// other projects, if there are any.
 func (l local) nothingHere(a *app) error {
 	p, err := a.known(where(l))
 	if err != nil {
@@ -86,9 +87,9 @@ const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 1
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 
 // date reads the time that a flag names, as people write it: an age (30m, 12h,
-// 7d, 2w), today or yesterday, and all that [projects.ParseDate] takes. Days
-// and times without an offset are those of this machine's time zone. "" is the zero
-// time.
+// 7d, 2w), today or yesterday, and all that [projects.ParseDate] takes. Days and times
+// without an offset are in the time zone of a.now, which is this machine's unless
+// --utc is set. "" is the zero time.
 func (a *app) date(flag, text string) (time.Time, error) {
 	at, ok := a.readTime(text)
 	if !ok && text != "" {
@@ -168,7 +169,7 @@ func (a *app) age(flag, text string) (time.Duration, error) {
 }
 
 // older reads the time before which something is old: a number of days, as the
-// reference takes it, or a time. Words tell it, as "30 days", "12h" or
+// reference takes it, or a time. words describes it, as "30 days", "12h" or
 // "yesterday". The errors of a number are the reference's.
 func (a *app) older(flag, text string) (cutoff time.Time, words string, err error) {
 	n, err := strconv.Atoi(text)

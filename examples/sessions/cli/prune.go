@@ -59,7 +59,7 @@ func (c *pruneCommand) Run(a *app) error {
 	return c.tell(a, sum, failed)
 }
 
-// ages reads how old what is removed must be.
+// ages reads --grace and --former, the ages from which something is removed.
 func (c *pruneCommand) ages(a *app) (err error) {
 	if c.grace, err = a.age("grace", c.Grace); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *pruneCommand) ages(a *app) (err error) {
 	return nil
 }
 
-// confirm asks whether what there is to remove may be removed.
+// confirm asks before anything is removed, and agrees when there is nothing to remove.
 func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
 	plan, err := c.prune(a, all, true)
 	if err != nil || plan.Removed == 0 && plan.Expired == 0 {
@@ -86,7 +86,7 @@ func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
 	return yes, err
 }
 
-// prune does what there is to do, or only finds out what that is.
+// prune prunes the sessions of all projects, or with plan only counts the work.
 func (c *pruneCommand) prune(a *app, all []remote, plan bool) (sum hybrid.PruneResult, failed error) {
 	bar := a.Progress("looking", 0)
 	defer bar.Done()

@@ -131,8 +131,8 @@ func (c *remoteCommand) fields(a *app, p hybrid.Preview) {
 	a.Table([]screen.Column{{Title: "Turn", Right: true}, {Title: "Role", Tint: screen.In(screen.Cyan)}, {Title: "Time", Tint: screen.In(screen.Yellow)}}, cells)
 }
 
-// reach is find that also knows sessions that have lost their metadata, which
-// the Python tools do not see.
+// reach finds a session as find does, and also sessions that have lost their metadata,
+// which the Python tools do not see.
 func (w anywhere) reach(a *app) (target, error) {
 	t, missing := w.find(a)
 	if !errors.Is(missing, sessionstore.ErrNotFound) || w.Session == "" {
@@ -172,8 +172,8 @@ func (w anywhere) reach(a *app) (target, error) {
 	return target{}, &sessionstore.AmbiguousError{Prefix: w.Session, Matches: found}
 }
 
-// stores opens the projects that w names: one, or all. closed tells of those that
-// cannot be read.
+// stores opens the projects that w names: one, or all. closed joins the errors of the
+// projects that cannot be read.
 func (a *app) stores(w where) (all []*sessionstore.Store, closed, err error) {
 	p, err := a.known(w)
 	if err != nil {
@@ -201,8 +201,9 @@ func (a *app) stores(w where) (all []*sessionstore.Store, closed, err error) {
 	return all, closed, nil
 }
 
-// unsynced returns a function that tells which sessions of st the cloud lacks
-// something of, and nil where no cloud is configured. It makes no request.
+// unsynced returns a function that returns the sessions of st of which the cloud lacks
+// something, each with a text about that. It returns nil when no cloud is configured.
+// The function makes no request.
 func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error) {
 	config, err := account()
 	if errors.Is(err, errNoCloud) {
@@ -216,7 +217,8 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 	}
 }
 
-// lacking tells what the cloud lacks of the sessions ids in a directory.
+// lacking returns the sessions of ids, in the sessions directory dir, of which the cloud
+// lacks something, each with a text about that.
 func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids []string) (_ map[string]string, err error) {
 	f := cloudFlags{As: a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER")}
 	o := f.options(a, filepath.Base(filepath.Dir(dir)))
@@ -244,7 +246,8 @@ func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids
 	return all, nil
 }
 
-// lacks tells what the cloud lacks of a session, "" when that is nothing.
+// lacks returns a text about the part of a session that the cloud lacks, "" when it
+// lacks nothing.
 func lacks(s *hybrid.Status) string {
 	switch s.State {
 	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked:

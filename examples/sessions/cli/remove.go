@@ -108,7 +108,7 @@ type removal struct {
 	DryRun bool         `help:"Show what would go and what would stay, and change nothing."`
 	Even   []trash.Kind `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the cloud lacks something), parent (of sessions that stay). Several with commas."`
 
-	bar *screen.Progress // of what is being done
+	bar *screen.Progress // of the current step
 }
 
 // plan plans what goes to the trash.
@@ -123,7 +123,7 @@ func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Opt
 	return trash.NewPlan(a.ctx, st, ids, &o)
 }
 
-// removed is what became of a plan.
+// removed is the outcome of a plan.
 type removed struct {
 	status  string // deleted, planned, cancelled, refused or nothing
 	receipt trash.Receipt
@@ -178,7 +178,7 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 	return r, a.tellRemoved(plan, r)
 }
 
-// staying tells which sessions stay, and why.
+// staying notes the sessions that stay, with their reasons.
 func (a *app) staying(keep []trash.Session) {
 	const shown = 10
 	for _, s := range keep[:min(shown, len(keep))] {
@@ -246,7 +246,7 @@ func (a *app) planTable(plan *trash.Plan) {
 	a.Notef("\n%s (%s) would go, %s would stay.", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), number(len(plan.Keep)))
 }
 
-// tellRemoved tells what was done.
+// tellRemoved writes the outcome of a plan.
 func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 	if a.json {
 		failed := []map[string]string{}
@@ -282,7 +282,7 @@ func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 	return nil
 }
 
-// gone are the sessions that went, or would go.
+// gone returns the sessions that went, or would go.
 func (r removed) gone(plan *trash.Plan) []trash.Session {
 	if r.status == "planned" {
 		return plan.Remove

@@ -78,7 +78,7 @@ func (c *repairCommand) Run(a *app) error {
 	return nil
 }
 
-// kept tells where the state before is, and how to get it back.
+// kept names the file with the former state, and the command that brings it back.
 func (a *app) kept(backup string) {
 	a.Printf("  kept as %s\n", screen.Plain(filepath.Base(backup)))
 	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo "+screen.Plain(filepath.Base(filepath.Dir(backup)))))
@@ -173,10 +173,10 @@ func salvagedJSON(report sessionstore.SalvageReport) object {
 
 func decimal(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 
-// beyond tells how many messages a salvage would bring back, and on a terminal
-// asks whether it shall. It reports whether it did.
+// beyond notes how many messages a salvage would bring back. On a terminal it asks
+// instead, and salvages them after a yes. It reports whether it did.
 func (a *app) beyond(t target) (done bool, err error) {
-	s, err := t.store.Load(a.ctx, t.id)                             // what is wrong has been told
+	s, err := t.store.Load(a.ctx, t.id)                             // the caller has the error
 	if errors.As(err, new(*sessionstore.CorruptError)) && !a.json { // the older tool says no more
 		a.Notef("%s no backup stands in for it: \"sessions repair --salvage %s\" tells what is whole", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
 	}

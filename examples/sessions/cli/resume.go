@@ -141,8 +141,8 @@ func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
 	return nil
 }
 
-// replayDelay is how long to wait before a message: the time it took, or that
-// of reading it where the times are not known, divided by speed.
+// replayDelay returns the wait before a message: the time that the message took, or the
+// time to read it where the times are not known, divided by speed.
 func replayDelay(before, at time.Time, speed float64, length int) time.Duration {
 	const shortest, longest = 500 * time.Millisecond, 10 * time.Second
 	took := 1500*time.Millisecond + time.Duration(length)*5*time.Millisecond

@@ -50,7 +50,7 @@ SESSION is an id, the beginning of one, or the path of a session's directory. On
 	`time zone, in pipes and JSON those of UTC. The exit code is 0 when all is well, 1 for an ` +
 	`error or a broken session, 2 for wrong arguments (as of the Python tools), 130 when it was interrupted.`
 
-// exitCode is an error that has been told already.
+// exitCode is an error whose message has been written already.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
@@ -137,9 +137,9 @@ func newParser(c *commands, p Process) (*kong.Kong, error) {
 	return parser, err
 }
 
-// parse reads the arguments. Flags without a command are those of the command that
-// runs without one. The code is negative unless they asked for help, which has been
-// given then.
+// parse reads the arguments. Flags without a command belong to pick, the command that
+// runs without a name. The code is negative unless the arguments ask for help; then the
+// help has been written.
 func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, err error) {
 	defer func() {
 		if r := recover(); r != nil { // kong leaves by its exit function after it has given help
@@ -170,7 +170,8 @@ func asksTyped(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool { return strings.EqualFold(arg, "--json="+string(asTyped)) })
 }
 
-// tellUsage tells what is wrong with the arguments and where to read on.
+// tellUsage writes an error in the arguments and the command that shows their help, and
+// returns the exit code.
 func (a *app) tellUsage(chosen *kong.Context, err error) int {
 	command := "sessions"
 	if chosen != nil && chosen.Selected() != nil {
@@ -198,7 +199,7 @@ func usageText(err error) string {
 	return otherLetters.ReplaceAllString(text, "$1")
 }
 
-// tell tells what became of a command, and returns the exit code.
+// tell writes the error of a command, if there is one, and returns the exit code.
 func (a *app) tell(chosen *kong.Context, err error) int {
 	code, usage := exitCode(0), usageError{}
 	switch {

@@ -40,7 +40,7 @@ type hit struct {
 	role         string
 	before, text string
 	after        string
-	context      bool // nothing was found in it: it stands near one in which something was
+	context      bool // nothing was found in it: it is near a message in which something was
 }
 
 // Run searches.
@@ -227,7 +227,7 @@ func (c *searchCommand) show(a *app, found []projects.Found, hits map[string][]h
 	return nil
 }
 
-// elsewhere tells where else one could look.
+// elsewhere returns a hint about where else to look.
 func (c *searchCommand) elsewhere() string {
 	if c.Tools {
 		return " or tools did"

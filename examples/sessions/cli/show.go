@@ -219,7 +219,7 @@ func terminalFile(stream any) *os.File {
 	return f
 }
 
-// around is how many bytes of the text around it are shown of what was found.
+// around is the number of bytes that are shown on each side of a match.
 const around = 60
 
 func hitAt(n int, role, text string, at []int) hit {

@@ -90,14 +90,15 @@ func (c *statsCommand) Run(a *app) error {
 	return nil
 }
 
-// sum is what was used, by the key of a row.
+// sum is the usage of a row, which key names.
 type sum struct {
 	key string
 	eventslog.Usage
 }
 
-// sums adds up, and returns what could not be read beside. Days come in their
-// order, all others by the tokens that they used.
+// sums adds up usage by the key that c.By names. Days come in their order, all others by
+// the tokens that they used, the most first. skipped joins the errors of sessions that
+// could not be read.
 func (c *statsCommand) sums(usage func(func(projects.Usage, error) bool), bar *screen.Progress) (all []sum, skipped, err error) {
 	sums := map[string]*sum{}
 	for u, bad := range usage {
@@ -125,7 +126,7 @@ func (c *statsCommand) sums(usage func(func(projects.Usage, error) bool), bar *s
 
 func (s sum) tokens() int64 { return s.Input + s.CacheWrite + s.Output }
 
-// unknown stands for a day or model that no event tells.
+// name returns the key of a row, or "unknown" for a day or model that no event has.
 func (s sum) name() string { return cmp.Or(s.key, "unknown") }
 
 // figures are the columns of a row but the first, as programs read them.

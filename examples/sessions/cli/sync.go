@@ -189,7 +189,7 @@ func exceptions(all []hybrid.Exception) []exceptionShown {
 	return shown
 }
 
-// mark is the sign of what went well, or did not.
+// mark returns the sign of success or of failure.
 func (a *app) mark(failed error) string {
 	if failed != nil {
 		return a.Paint(screen.Red, "✗")
@@ -197,8 +197,8 @@ func (a *app) mark(failed error) string {
 	return a.Paint(screen.Green, "✓")
 }
 
-// half tells on standard error what failed while the rest was done, and
-// returns an error that has been told.
+// half writes to standard error what failed while the rest was done, and returns the
+// exit code as an error; it returns nil when nothing failed.
 func (a *app) half(failed error) error {
 	if failed == nil {
 		return nil
@@ -277,7 +277,7 @@ func (a *app) tellConflicts(all []hybrid.Conflict) {
 	for _, c := range all {
 		id, kept := screen.Plain(c.SessionID), screen.Plain(c.KeptAs)
 		mark := a.Paint(screen.Yellow, "both kept:")
-		if kept == "" { // as long as somebody may run it here, see hybrid.Behind
+		if kept == "" { // as long as a program may run it here, see hybrid.Behind
 			a.Printf("  %s %s: another device added to it too; this device's history is in the cloud. The session was used here just now: when nobody runs it, \"sessions sync\" names both\n", mark, id)
 			continue
 		}

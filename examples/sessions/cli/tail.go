@@ -146,7 +146,7 @@ func (c *tailCommand) messages(a *app, t target) error {
 		case errors.Is(err, sessionstore.ErrNotFound):
 			a.Notef("%s", a.PaintError(screen.Yellow, "The session was removed."))
 			return partly(1)
-		case errors.Is(err, sessionstore.ErrCorrupt): // what is there by now is looked at when it changes again
+		case errors.Is(err, sessionstore.ErrCorrupt): // the next change is another chance to read it
 			continue
 		case err != nil:
 			return err
@@ -158,7 +158,8 @@ func (c *tailCommand) messages(a *app, t target) error {
 	return a.ctx.Err()
 }
 
-// since shows what is new in the transcript, and returns it.
+// since shows the messages of now that follow the beginning it shares with old, and
+// returns now. It notes when messages of old are gone.
 func (c *tailCommand) since(a *app, old, now []sessionstore.Message) ([]sessionstore.Message, error) {
 	same := 0
 	for same < min(len(old), len(now)) && equal(old[same], now[same]) {
@@ -201,7 +202,7 @@ func (c *tailCommand) show(a *app, rows []sessionstore.Message) error {
 	return nil
 }
 
-// mostTail is how many bytes of a message a terminal is shown.
+// mostTail limits the bytes of a message on a terminal.
 const mostTail = 8000
 
 // briefly returns a message with the beginning of a text that is too long for

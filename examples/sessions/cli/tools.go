@@ -84,8 +84,8 @@ func (a *app) toolRoom(margin string) int {
 	return longest
 }
 
-// toolLine writes a line about a tool, cut where it is long; then it ends in the
-// size of what it shows, if that is not 0.
+// toolLine writes a line about a tool. A line that is too long is cut, and ends in the
+// given size, unless bytes is 0.
 func (a *app) toolLine(margin, text string, bytes int) {
 	room := a.toolRoom(margin) + 2
 	line := screen.Plain(start(text))
@@ -168,9 +168,8 @@ func isPath(ref string) bool {
 	return filepath.IsAbs(ref) || ref == "." || ref == ".." || ref != "" && filepath.Base(ref) != ref
 }
 
-// absolute returns the path of what a path names from the working directory, without
-// the symlinks on the way to it. An entry of a sessions directory that is a symlink
-// stays one: its store decides what that means.
+// absolute returns a path as an absolute path without symlinks. A symlink that is an
+// entry of a sessions directory is not followed: the store decides how to treat it.
 func absolute(path string) string {
 	if !filepath.IsAbs(path) {
 		wd, err := os.Getwd()
@@ -200,8 +199,8 @@ func (a *app) open(dir string) (target, error) {
 	return target{st, filepath.Base(dir)}, nil
 }
 
-// everywhere are the flags of a command that looks in all projects unless it is told
-// of one. --all-projects is for those who write it everywhere.
+// everywhere are the flags of a command that looks in all projects unless --project
+// names one. --all-projects is accepted because other commands need it.
 type everywhere struct {
 	where
 	AllProjects bool `hidden:"" help:"All projects, as without it."`
@@ -282,7 +281,7 @@ func (l local) openStore(a *app) (*sessionstore.Store, *projects.Projects, error
 	return st, p, err
 }
 
-// notFoundError tells that there is no such session.
+// notFoundError is returned when no session matches ref.
 type notFoundError struct{ ref string }
 
 func (e notFoundError) Error() string { return "No session found matching '" + e.ref + "'" }

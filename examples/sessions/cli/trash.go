@@ -34,7 +34,7 @@ type binned struct {
 	store *sessionstore.Store
 }
 
-// bins returns what is in the trash of all projects, or of the one that w
+// bins returns the receipts in the trash of all projects, or of the project that w
 // names, the last removal first.
 func (a *app) bins(w where) ([]binned, error) {
 	stores, closed, err := a.stores(w)
@@ -54,7 +54,7 @@ func (a *app) bins(w where) ([]binned, error) {
 	return all, nil
 }
 
-// pick returns the part of what is in the trash that ref means.
+// pick returns the receipt that ref means, or the part of one.
 func pick(all []binned, ref string) (binned, error) {
 	receipts := make([]trash.Receipt, len(all))
 	for i, b := range all {
@@ -71,7 +71,7 @@ func pick(all []binned, ref string) (binned, error) {
 	return binned{r, all[i].store}, nil
 }
 
-// notInTrashError tells that the trash has nothing that ref means.
+// notInTrashError is returned when the trash has nothing that ref means.
 type notInTrashError struct{ ref string }
 
 func (e notInTrashError) Error() string {
@@ -94,7 +94,7 @@ func (c *trashListCommand) Run(a *app) error {
 	return a.showBins(all)
 }
 
-// showBins shows what is in the trash, if anything is.
+// showBins shows receipts; without any, it writes an empty array with --json, else nothing.
 func (a *app) showBins(all []binned) error {
 	if a.json {
 		receipts := []trash.Receipt{}
@@ -130,7 +130,7 @@ func (a *app) binTable(all []binned) {
 		{Title: "Size", Right: true, Drop: 5},
 		{Title: "Why", Min: 8, Drop: 3},
 	}
-	if a.Terminal() { // which has no room for columns that tell nothing
+	if a.Terminal() { // which has no room for empty columns
 		columns, rows = telling(columns, rows, 2)
 	}
 	a.Table(columns, rows)
@@ -158,7 +158,7 @@ func (c *trashRestoreCommand) Run(a *app) error {
 	return a.restore(chosen)
 }
 
-// restore brings sessions back and tells of it.
+// restore brings sessions back from the trash, and writes the result.
 func (a *app) restore(chosen []binned) error {
 	type back struct {
 		ID   string `json:"id"`
@@ -205,7 +205,8 @@ func (a *app) restore(chosen []binned) error {
 	return partly(len(failed))
 }
 
-// partly is an error that has been told when something failed.
+// partly returns the exit code as an error when something failed, which has been
+// written already, and nil when nothing did.
 func partly(failed int) error {
 	if failed > 0 {
 		return exitCode(exitError)
@@ -298,7 +299,7 @@ func (c *undoCommand) Run(a *app) error {
 	return nil
 }
 
-// show shows what was removed and can be brought back.
+// show lists the removals that can be undone.
 func (c *undoCommand) show(a *app) error {
 	all, err := a.bins(c.where)
 	if err != nil {
@@ -315,7 +316,8 @@ func (c *undoCommand) show(a *app) error {
 	return a.showBins(all)
 }
 
-// removal brings back what the argument means in the trash.
+// removal brings back the sessions in the trash that the argument means. It returns
+// notFound when there are none.
 func (c *undoCommand) removal(a *app, notFound error) error {
 	all, err := a.bins(c.where)
 	if err != nil {
@@ -331,7 +333,7 @@ func (c *undoCommand) removal(a *app, notFound error) error {
 	return a.restore([]binned{b})
 }
 
-// backups shows what was kept of a session.
+// backups lists the transcripts that were kept of a session.
 func (a *app) backups(t target) error {
 	all, err := slice.Backups(a.ctx, t.store, t.id)
 	if err != nil {

@@ -150,8 +150,9 @@ func (c *familyCommand) family(a *app) (remote, []string, error) {
 	return r, c.Sessions, nil
 }
 
-// familyOf returns the sessions named, and those of the cloud that parents connect with them:
-// a parent connects its children also where the cloud does not have it, or has it no more.
+// familyOf returns the named sessions, and the sessions of the cloud that parents connect
+// with them. A parent connects its children even if the cloud never had it, or has it no
+// more.
 func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 	there, near := map[string]bool{}, map[string][]string{}
 	for _, s := range listed {
@@ -175,7 +176,8 @@ func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 	return all
 }
 
-// agrees asks, and tells where nobody agrees.
+// agrees asks the question unless --force is set, and reports whether the answer is yes.
+// After another answer it writes a line.
 func (c *familyCommand) agrees(a *app, question string) (bool, error) {
 	if c.Force {
 		return true, nil
@@ -287,7 +289,7 @@ func (c *recreateCommand) Run(a *app) error {
 	return c.tell(a, r, ids, status, "sent anew")
 }
 
-// tell tells what was done with sessions, or would be.
+// tell writes the sessions, and the action on them, which --dry-run only plans.
 func (c *familyCommand) tell(a *app, r remote, ids []string, status, done string) error {
 	if a.json {
 		return a.writeJSON(struct {

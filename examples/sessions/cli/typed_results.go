@@ -68,7 +68,7 @@ func infoOf(info slice.Info, md sessionstore.Metadata) typedInfo {
 	}
 }
 
-// typedMatches are a session of search and what was found in it.
+// typedMatches is a session of search, with its matches.
 type typedMatches struct {
 	ID      string       `json:"session_id"`
 	Project string       `json:"project"`
@@ -81,7 +81,7 @@ type typedMatch struct {
 	Message int    `json:"message"` // from 1
 	Role    string `json:"role"`
 	Before  string `json:"before"`
-	Text    string `json:"text"` // that was found; "" in a message of the context
+	Text    string `json:"text"` // the match; "" in a message of the context
 	After   string `json:"after"`
 	Context bool   `json:"context"`
 }
@@ -115,7 +115,7 @@ type typedRow struct {
 	Reasoning  int64   `json:"reasoning_tokens"`
 	Tools      int     `json:"tool_calls"`
 	Seconds    float64 `json:"seconds"`
-	Cost       *string `json:"cost_usd"` // a decimal number as text, which loses no digit; null: no response tells it
+	Cost       *string `json:"cost_usd"` // a decimal number as text, which loses no digit; null: no response has it
 	Exact      bool    `json:"exact"`
 }
 
@@ -179,7 +179,7 @@ type typedResume struct {
 	judgedAs
 }
 
-// judgedAs is what is judged of a conversation, and what is not.
+// judgedAs is a [judgement] as JSON.
 type judgedAs struct {
 	Refused   json.RawMessage `json:"refused"` // by provider: why it would not take the conversation
 	NotJudged []string        `json:"not_judged"`

@@ -49,7 +49,7 @@ type problem struct {
 	Line    int    `json:"line"` // 0: the whole file
 	Text    string `json:"text"`
 	Path    string `json:"path"`
-	note    bool   // nothing is wrong with it: the reference lists it as it stands
+	note    bool   // nothing is wrong with it: the reference lists it, too
 }
 
 // Run verifies.
@@ -105,8 +105,8 @@ func (c *verifyCommand) Run(a *app) error {
 	return errors.Join(err, partly(wrong))
 }
 
-// sessions returns the sessions to look at. Those of projects that nothing can
-// be read of are told as they are met.
+// sessions returns the sessions to look at. It warns of projects and sessions that cannot
+// be read.
 func (c *verifyCommand) sessions(a *app) (all []target, err error) {
 	for _, ref := range c.Sessions {
 		t, err := (anywhere{ref, c.where}).reach(a)
@@ -143,7 +143,7 @@ func (c *verifyCommand) sessions(a *app) (all []target, err error) {
 // lost returns the symlinks in a sessions directory that lead nowhere, which lists
 // leave out.
 func lost(dir string) (ids []string) {
-	entries, _ := os.ReadDir(dir) // List has told
+	entries, _ := os.ReadDir(dir) // List has returned the error
 	for _, e := range entries {
 		if e.Type()&fs.ModeSymlink != 0 && !strings.HasPrefix(e.Name(), ".") {
 			if _, err := os.Stat(filepath.Join(dir, e.Name())); err != nil {
@@ -154,7 +154,7 @@ func lost(dir string) (ids []string) {
 	return ids
 }
 
-// look returns what is wrong with a session, and mends it when it is told to.
+// look returns the problems of a session, and with --mend writes recovered files anew.
 func (c *verifyCommand) look(ctx context.Context, t target) (found []problem) {
 	add := func(state, file string, line int, text string) {
 		found = append(found, problem{
@@ -179,7 +179,7 @@ func (c *verifyCommand) look(ctx context.Context, t target) (found []problem) {
 	return found
 }
 
-// findingText tells what is wrong.
+// findingText returns the text of a problem.
 func findingText(err error) string {
 	log := (*verify.LogError)(nil)
 	if errors.As(err, &log) {
@@ -188,8 +188,8 @@ func findingText(err error) string {
 	return explain(err)
 }
 
-// mend writes what was recovered of a session anew. Another writer that comes
-// between is an error, and what it wrote stays.
+// mend writes the recovered transcript and metadata of a session anew. It returns an
+// error when another writer comes in between, and keeps the files of that writer.
 func mend(ctx context.Context, t target) error {
 	s, err := t.store.Load(ctx, t.id)
 	if err != nil {

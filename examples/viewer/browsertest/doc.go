@@ -1,7 +1,7 @@
-// Package browsertest drives the viewer with a browser, Debian's chromium. It
-// is a module of its own, so that nobody else depends on what that needs.
+// Package browsertest drives the viewer with a browser, Debian's chromium. It is a
+// module of its own, so that no other module depends on its requirements.
 //
-// The tests need chromium in the path. With the flag -shots DIR they leave
-// pictures of what they see there; with -large they measure the viewer on large
-// data, which takes some gigabytes of disk.
+// The tests need chromium in the path. With the flag -shots DIR they save pictures of
+// the pages there; with -large they measure the viewer on large data, which takes some
+// gigabytes of disk.
 package browsertest

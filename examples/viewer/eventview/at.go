@@ -10,16 +10,16 @@ import (
 	"github.com/amplifier-go/sessionstorage/eventslog"
 )
 
-// formatAt returns where an event is, for an address.
+// formatAt returns the place of an event, for an address.
 func formatAt(h eventslog.Head) string {
 	return fmt.Sprintf("%d.%d.%d.%d.%x", h.Offset, h.Size, h.Next.Offset, h.Next.Line, h.Next.Sum)
 }
 
 var errAt = errors.New("not a place of an event")
 
-// ParseAt returns the head that a [Row] was made of, as far as
-// [eventslog.Log.Open] needs it. It may be anybody's text: the log itself is
-// asked whether there is such an event.
+// ParseAt returns the head that a [Row] was made of, as far as [eventslog.Log.Open]
+// needs it. The text may come from any program: Open finds out whether the log has such
+// an event.
 func ParseAt(at string) (h eventslog.Head, err error) {
 	parts := strings.Split(at, ".")
 	if len(parts) != 5 {

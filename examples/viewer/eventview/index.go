@@ -32,11 +32,11 @@ type Index struct {
 	log    *eventslog.Log
 	filter Filter
 
-	mu      sync.Mutex         // guards what follows
+	mu      sync.Mutex         // guards the fields below
 	cursors []eventslog.Cursor // before event i*step
 	known   int                // events up to end
 	end     eventslog.Cursor
-	epoch   int // counts how often the log turned out to be another
+	epoch   int // counts how often the log turned out to be rewritten
 }
 
 // New returns an index of log, which reads nothing yet.
@@ -46,9 +46,9 @@ func New(log *eventslog.Log, f Filter) *Index { return &Index{log: log, filter: 
 type Page struct {
 	From     int   `json:"from"` // number of the first row
 	Rows     []Row `json:"rows"`
-	Known    int   `json:"known"`    // events that are numbered by now
+	Known    int   `json:"known"`    // events that are numbered so far
 	Complete bool  `json:"complete"` // there are no further ones
-	Epoch    int   `json:"epoch"`    // another one: the log was rewritten, forget all rows
+	Epoch    int   `json:"epoch"`    // a change says that the log was rewritten: forget all rows
 }
 
 // Row is the head of an event.
@@ -58,7 +58,7 @@ type Row struct {
 	Time  string `json:"time,omitempty"`
 	Event string `json:"event"`
 	Level string `json:"level"`
-	At    string `json:"at"` // what [ParseAt] takes
+	At    string `json:"at"` // the place of the event, for [ParseAt]
 }
 
 // budget is how long one call reads on through a long log.
@@ -67,9 +67,8 @@ const budget = 250 * time.Millisecond
 // large is the size of an event that takes a while to read.
 const large = 64 << 10
 
-// Page returns up to n events from number from on. It numbers what it comes by
-// for a fraction of a second: a page without rows that is not complete asks
-// for another call.
+// Page returns up to n events from number from on. It numbers further events for a
+// fraction of a second: after a page without rows that is not complete, call it again.
 func (x *Index) Page(ctx context.Context, from, n int) (Page, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -121,7 +120,7 @@ func (x *Index) take(h eventslog.Head) {
 	x.end = h.Next
 }
 
-// rows reads the events again that are wanted.
+// rows reads the numbered events again, up to n from number from on.
 func (x *Index) rows(ctx context.Context, from, n int) ([]Row, error) {
 	rows := []Row{}
 	if from < 0 || from >= x.known {
@@ -146,7 +145,7 @@ func (x *Index) rows(ctx context.Context, from, n int) ([]Row, error) {
 	return rows, nil
 }
 
-// RowOf returns what a page shows of a head.
+// RowOf returns the row of a head.
 func RowOf(h eventslog.Head) Row {
 	r := Row{Line: h.Line, Size: h.Size, Event: short(h.Event), Level: short(h.Level), At: formatAt(h)}
 	if !h.Time.IsZero() {
@@ -155,7 +154,7 @@ func RowOf(h eventslog.Head) Row {
 	return r
 }
 
-// maxName is how much of a name is shown.
+// maxName limits the bytes of a name that are shown.
 const maxName = 200
 
 func short(s string) string {

@@ -1,15 +1,15 @@
-// Package excerpt cuts what a search found out of a text.
+// Package excerpt cuts a match, and the text around it, out of a text.
 package excerpt
 
 import "unicode/utf8"
 
-// maxFound is how many bytes of what was found are shown: an expression may find a
-// whole text.
+// maxFound limits the bytes of a match that are shown: an expression may match a whole
+// text.
 const maxFound = 500
 
-// Of returns what was found at text[from:to], and what stands before and after it,
-// of which it takes at most around bytes. It cuts no character. An ellipsis stands
-// for what is left out of the text before and after.
+// Of returns the match text[from:to], and the text before and after it, at most around
+// bytes of each. It cuts no character. It writes an ellipsis where it leaves out text
+// before or after; the end of a match longer than maxFound is cut without one.
 func Of(text string, from, to, around int) (before, found, after string) {
 	first, last := max(0, from-around), min(len(text), to+around)
 	before, found, after = text[skip(text, first, from):from], text[from:to], text[to:back(text, to, last)]

@@ -1,5 +1,5 @@
-// Package host has what the tool and the viewer know of the program that goes on
-// with a session, as amplifier does.
+// Package host names the program that resumes a session, as amplifier does, and the
+// command for it. The tool and the viewer share it.
 package host
 
 import (
@@ -16,9 +16,9 @@ func Program(names ...string) string {
 	return cmp.Or(cmp.Or(names...), "amplifier")
 }
 
-// ResumeLine returns what resumes a session in a shell: in the directory in which
-// it worked, if that is known. It is one line that no terminal obeys: what is not
-// graphic is U+FFFD.
+// ResumeLine returns the command that resumes a session in a shell, in the directory in
+// which the session worked, if that is known. The command is one line that no terminal
+// obeys: U+FFFD replaces characters that are not graphic.
 func ResumeLine(program, dir, id string) string {
 	line := quote(program) + " session resume " + quote(id)
 	if dir != "" {

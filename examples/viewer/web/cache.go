@@ -12,20 +12,20 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// cache keeps what was read of the sessions that were looked at last.
+// cache keeps the readings of the sessions that were looked at last.
 type cache struct {
 	store *sessionstore.Store
 
 	mu   sync.Mutex  // guards kept
-	kept []*readings // the one looked at last is the last
+	kept []*readings // in the order in which they were looked at
 }
 
-// maxKept is how many sessions are kept. Their transcripts are in memory.
+// maxKept limits the sessions that are kept. Their transcripts are in memory.
 const maxKept = 4
 
 func newCache(st *sessionstore.Store) *cache { return &cache{store: st} }
 
-// of returns what is known of session id, which exists.
+// of returns the readings of session id, which exists.
 func (c *cache) of(id string) *readings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,17 +41,17 @@ func (c *cache) of(id string) *readings {
 	return r
 }
 
-// unkept returns what reads session id once and is not kept.
+// unkept returns readings of session id that the cache does not keep.
 func (c *cache) unkept(id string) *readings { return &readings{store: c.store, id: id} }
 
-// readings are what was read of one session.
+// readings hold the parts of one session that were read.
 type readings struct {
 	store *sessionstore.Store
 	id    string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	shot   *snapshot
-	events []*filtered // the one asked for last is the last
+	events []*filtered // in the order in which they were asked for
 }
 
 // filtered is an index of one of a session's two logs.
@@ -61,7 +61,7 @@ type filtered struct {
 	*eventview.Index
 }
 
-// maxFilters is how many indexes of its logs are kept for a session.
+// maxFilters limits the indexes of its logs that are kept for a session.
 const maxFilters = 12
 
 // eventsOf returns the index of a log of the session.
@@ -86,10 +86,10 @@ func (r *readings) eventsOf(newer bool, f eventview.Filter) (*eventview.Index, e
 	return x.Index, nil
 }
 
-// newerDir is where newer tools log, below a session's directory.
+// newerDir is the directory of the newer tools' log, below a session's directory.
 const newerDir = "context-intelligence"
 
-// log opens a log of the session for reading, which holds nothing open.
+// log opens a log of the session for reading. The log keeps no file open.
 func (r *readings) log(newer bool) (*eventslog.Log, error) {
 	dir := filepath.Join(r.store.Dir(), r.id)
 	if !newer {
@@ -101,7 +101,7 @@ func (r *readings) log(newer bool) (*eventslog.Log, error) {
 	return eventslog.OpenCapture(dir, nil)
 }
 
-// logs tells which logs the session has, and how large they are.
+// logs returns the sizes of the session's two logs, -1 for a missing log.
 func (r *readings) logs() (sizes [2]int64) {
 	dir := filepath.Join(r.store.Dir(), r.id)
 	for i, name := range []string{"events.jsonl", filepath.Join(newerDir, "events.jsonl")} {

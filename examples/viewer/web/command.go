@@ -14,15 +14,15 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// maxCommands is how many commands run at once.
+// maxCommands limits the commands that run at once.
 const maxCommands = 8
 
-// commands are those that resume sessions. There is one at a time for each.
+// commands runs the commands that resume sessions, one at a time for each session.
 type commands struct {
-	args   []string // of each, before the id of the session
+	args   []string // of each command, before the id of the session
 	logger *slog.Logger
 
-	mu      sync.Mutex                    // guards what follows
+	mu      sync.Mutex                    // guards the fields below
 	running map[string]context.CancelFunc // by directory of the session
 	closed  bool
 	wait    sync.WaitGroup
@@ -48,7 +48,7 @@ func (c *commands) start(ctx context.Context, dir, id string, res workflow.Resum
 	args := append(append([]string{}, c.args[1:]...), id)
 	cmd := exec.CommandContext(ctx, c.args[0], args...)
 	cmd.Stdin = bytes.NewReader(input)
-	cmd.WaitDelay = 5 * time.Second // for what the command itself started
+	cmd.WaitDelay = 5 * time.Second // for the programs that the command started
 	cmd.Env = append(os.Environ(), "SESSION_ID="+id, "SESSION_DIR="+dir, "NEXT_PHASE_ID="+res.NextPhaseID)
 	if err := cmd.Start(); err != nil {
 		stop()

@@ -1,5 +1,5 @@
 // Package web serves sessions to a browser on the same machine: pages made by
-// html/template, and below /api/ what their scripts ask for.
+// html/template, and below /api/ the answers to their scripts.
 //
 // Without [Options] nothing changes a session. With them, the server takes
 // phase outputs, messages of a workflow's conversation, forks and a command
@@ -14,10 +14,10 @@
 //
 // A search and a sum of usage read all sessions, one at a time.
 //
-// What is large stays on the disk until it is asked for: prompts, the data of
-// events, the ends of long messages, and of a transcript of more than 4 MiB all
-// messages that are not in sight. A call that is read there is shown with its
-// result if that is at most 64 messages away. The first look at a session after
-// another program changed it reads a long transcript once, to count messages
-// and turns: half a second for a gigabyte.
+// Large data stays on the disk until a page asks for it: prompts, the data of events,
+// the ends of long messages, and of a transcript of more than 4 MiB all messages that
+// are not in sight. A call of such a transcript is shown with its result if that is at
+// most 64 messages away. The first look at a session after another program changed it
+// reads a long transcript once, to count messages and turns: half a second for a
+// gigabyte.
 package web

@@ -19,7 +19,7 @@ const (
 	maxShown  = 256 << 10 // bytes of an event in a page
 )
 
-// newer tells which of the two logs a request means.
+// newer reports whether a request means the newer tools' log.
 func (r *request) newer() (bool, error) {
 	switch r.URL.Query().Get("log") {
 	case "", "events":
@@ -84,7 +84,7 @@ func (s *Server) event(w http.ResponseWriter, r *request) error {
 		header.Set("Content-Type", "application/octet-stream")
 		header.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="event-%d.json"`, h.Offset))
 		header.Set("Content-Length", strconv.FormatInt(h.Size, 10))
-		_, _ = io.Copy(w, line) // an answer that is too short tells of errors
+		_, _ = io.Copy(w, line) // an answer that is too short shows the error
 		return nil
 	}
 	header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -92,7 +92,8 @@ func (s *Server) event(w http.ResponseWriter, r *request) error {
 	return showEvent(w, io.LimitReader(line, maxShown), h.Size <= maxShown)
 }
 
-// showEvent writes an event, indented when it is whole and JSON for everyone.
+// showEvent writes an event, indented when it is whole, valid JSON, and nested at most
+// maxIndent deep.
 func showEvent(w io.Writer, line io.Reader, whole bool) error {
 	data, err := io.ReadAll(line)
 	if err != nil {
@@ -109,7 +110,7 @@ func showEvent(w io.Writer, line io.Reader, whole bool) error {
 // maxIndent is how deep an event may be nested to be shown indented.
 const maxIndent = 64
 
-// depth returns how deep brackets are nested, those in texts too.
+// depth returns how deep brackets are nested, and counts brackets in texts, too.
 func depth(data []byte) (deepest int) {
 	now := 0
 	for _, c := range data {

@@ -13,8 +13,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 )
 
-// maxExports is how many sessions are exported at once. Markdown and HTML hold
-// the transcript of theirs in memory.
+// maxExports limits the exports at once. An export as Markdown or HTML holds its
+// transcript in memory.
 const maxExports = 4
 
 // exportTypes are the media types of exports.
@@ -25,18 +25,18 @@ var exportTypes = map[archive.Format]string{
 	archive.Tar:      "application/x-tar",
 }
 
-// export answers with a session as a file: its format is that of the query, and
-// redact=1 takes secrets out, as the tool's export does. A damaged session is
-// written as far as it can be read, and the name of the file, or for records of a
-// workflow the file, tells so. When the rest of a file cannot be written the
-// connection is closed, so that the browser takes the download for failed.
+// export answers with a session as a file in the format of the query; redact=1 takes
+// secrets out, as the tool's export does. A damaged session is written as far as it can
+// be read, and the name of the file says so; damaged records of a workflow are reported
+// in the file. When the rest of a file cannot be written, the connection is closed, so
+// that the browser takes the download for failed.
 func (s *Server) export(w http.ResponseWriter, r *request) error {
 	o, err := r.exportOptions()
 	if err != nil {
 		return err
 	}
 	damaged := false
-	if o.Format != archive.Tar { // that one has the files as they are
+	if o.Format != archive.Tar { // an archive has the files as they are
 		shot, err := r.read().snapshot(r.Context())
 		if err != nil {
 			return err

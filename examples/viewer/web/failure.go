@@ -8,7 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// failure is an error with the status and the kind that an answer tells.
+// failure is an error with the status and the kind of its answer.
 type failure struct {
 	status int
 	kind   string
@@ -17,7 +17,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// errRequest is what is wrong with a request.
+// errRequest is an error in a request.
 type errRequest string
 
 func (e errRequest) Error() string { return string(e) }
@@ -33,7 +33,7 @@ func (id noSession) Error() string {
 }
 func (id noSession) Unwrap() error { return fs.ErrNotExist }
 
-// kinds are the words by which programs tell failures apart.
+// kinds are the words by which programs distinguish failures.
 var kinds = map[int]string{
 	http.StatusBadRequest:          "bad_request",
 	http.StatusForbidden:           "other_origin",

@@ -13,8 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// find answers with the messages of a session in which a text stands, also in their
-// folds.
+// find answers with the messages of a session that hold a text, also in their folds.
 func (s *Server) find(w http.ResponseWriter, r *request) error {
 	pattern, err := textPattern(r.URL.Query().Get("q"))
 	if err != nil {
@@ -65,10 +64,10 @@ func (s *snapshot) messages(ctx context.Context, st *sessionstore.Store, id stri
 	}
 }
 
-// foundMessage is a message of the page in which a text stands.
+// foundMessage is a message of the page that holds the text.
 type foundMessage struct {
 	hit
-	Folds []int `json:"folds,omitempty"` // numbers of its folds in which it stands, from 0
+	Folds []int `json:"folds,omitempty"` // numbers of its folds that hold the text, from 0
 }
 
 // finder finds a text in the messages of a session. It takes them one after the
@@ -129,7 +128,7 @@ func (f *finder) look(n, fold int, role string, texts ...string) {
 	}
 }
 
-// note notes what was found in a fold, or with -1 in the text of a message.
+// note records a match in a fold, or with -1 in the text of a message.
 func (f *finder) note(h hit, fold int) {
 	if f.found[h.N] == nil {
 		if f.more = len(f.found) == maxHits; f.more {
@@ -142,7 +141,7 @@ func (f *finder) note(h hit, fold int) {
 	}
 }
 
-// all returns what was found in the order of the messages.
+// all returns the messages that hold the text, in their order.
 func (f *finder) all() []foundMessage {
 	all := make([]foundMessage, 0, len(f.found))
 	for _, h := range f.found {

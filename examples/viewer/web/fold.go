@@ -8,15 +8,15 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// What the summary of a fold shows at most. A fold is a call of a tool, or a result
-// without a call: the page shows its summary, and the rest when it is opened.
+// Limits of the summary of a fold. A fold is a call of a tool, or a result without a
+// call: the page shows its summary, and the rest when it is opened.
 const (
 	maxGist = 100 // bytes of the first argument
 	maxName = 200 // bytes of the name of a tool, and of the id of a call
 )
 
-// fold shortens what the summaries of a message's folds show. It returns a line for
-// each fold: calls come first, then results without a call.
+// fold shortens the names and ids in the summaries of a message's folds. It returns a
+// line for each fold: calls come first, then results without a call.
 func fold(m *conversation.Message) (gists []string) {
 	for i := range m.Calls {
 		c := &m.Calls[i]

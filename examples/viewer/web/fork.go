@@ -9,12 +9,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-// newFork is where a session is forked.
+// newFork is the body of a request for a fork.
 type newFork struct {
-	Turn *int `json:"turn"` // the last that is taken over, from 1
+	Turn *int `json:"turn"` // the last turn to take over, from 1
 }
 
-// forked tells what a fork made.
+// forked is the answer with a new fork.
 type forked struct {
 	SessionID string `json:"session_id"`
 	Path      string `json:"path"` // of its page

@@ -11,8 +11,8 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// guard refuses what did not come from a page of this server, or from the
-// address line, and tells browsers what pages may do.
+// guard refuses requests that come neither from a page of this server nor from the
+// address line, and sends browsers the policy of pages.
 type guard struct {
 	hosts []string // by which the server is reached
 	next  http.Handler

@@ -7,12 +7,12 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// hub tells any number of subscribers what changes in a sessions directory. It
-// watches only while there are some.
+// hub passes the changes in a sessions directory to any number of subscribers. It
+// watches only while there are subscribers.
 type hub struct {
 	store *sessionstore.Store
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	subs    map[*subscription]bool
 	watcher *sessionstore.Watcher
 	done    chan struct{} // closed when nothing reads the watcher any more
@@ -22,20 +22,20 @@ func newHub(st *sessionstore.Store) *hub {
 	return &hub{store: st, subs: map[*subscription]bool{}}
 }
 
-// subscription gathers changes until somebody takes them. What waits is
-// bounded: of one file once, and of a directory no more than maxWaiting names.
+// subscription gathers changes until its subscriber takes them. It keeps each name once,
+// and no more than maxWaiting names: then all is set instead.
 type subscription struct {
 	session string        // "": the names of all sessions that change
 	wake    chan struct{} // holds a token while something waits
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	waiting map[string]bool
 	all     bool // everything may have changed
 }
 
 const maxWaiting = 64
 
-// subscribe is in place when it returns.
+// subscribe returns a subscription to all changes that come after its return.
 func (h *hub) subscribe(ctx context.Context, session string) (*subscription, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +72,7 @@ func (h *hub) unsubscribe(s *subscription) {
 	stop(w, done)
 }
 
-// close ends the watch; subscribers hear nothing any more.
+// close ends the watch; subscribers get no more changes.
 func (h *hub) close() {
 	h.mu.Lock()
 	w, done := h.watcher, h.done

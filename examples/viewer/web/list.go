@@ -14,14 +14,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// pageSize is how many sessions a page lists.
+// pageSize is the number of sessions on a page.
 const pageSize = 100
 
 // item is a session in the list.
 type item struct {
 	ID, Title, Path string
 	Status, Model   string
-	Prompts         int // what a person asked
+	Prompts         int // prompts of a person
 	Modified        time.Time
 	Parent          string // id; "": none
 	Kind            string // sub-session, fork, or ""
@@ -125,7 +125,7 @@ func (s *Server) listing(r *request) (*listing, error) {
 	return l, nil
 }
 
-// turnTo finds the page, that of the open session when none is named, sets the
+// turnTo finds the page, or the page of the open session when none is named, sets the
 // addresses of its neighbours and returns its first session.
 func (l *listing) turnTo(all []sessionstore.Summary, query url.Values) (from int) {
 	page, err := strconv.Atoi(query.Get("page"))
@@ -162,7 +162,7 @@ func (l *listing) address(page int, all bool) string {
 	return l.Path + "?" + q.Encode()
 }
 
-// item reads what the list tells of a session.
+// item reads the facts of a session for the list.
 func (p *place) item(ctx context.Context, s sessionstore.Summary) (item, error) {
 	md, err := p.store.Metadata(ctx, s.ID)
 	damaged := errors.Is(err, sessionstore.ErrCorrupt)
@@ -180,8 +180,7 @@ func (p *place) item(ctx context.Context, s sessionstore.Summary) (item, error) 
 	}, nil
 }
 
-// titleOf returns the name by which a session is shown, or another one when it
-// has none.
+// titleOf returns the name by which a session is shown, or other when it has none.
 func titleOf(md sessionstore.Metadata, other string) string {
 	return cmp.Or(strings.TrimSpace(md.Text("manifest_name")), strings.TrimSpace(md.Text("name")), other)
 }
@@ -196,7 +195,7 @@ func kindOf(md sessionstore.Metadata, id string) string {
 	return ""
 }
 
-// functions are what the pages call.
+// functions are the functions that the pages call.
 var functions = template.FuncMap{
 	"clock":  clock,
 	"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

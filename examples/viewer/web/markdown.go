@@ -25,7 +25,7 @@ const maxRendered = 32 << 10
 type shownMessage struct {
 	conversation.Message
 	HTML  string   `json:"html,omitempty"`
-	Gists []string `json:"gists,omitempty"` // what the summaries of its folds show, see fold
+	Gists []string `json:"gists,omitempty"` // a line for each of its folds, see fold
 }
 
 // shown renders the texts of messages.
@@ -41,8 +41,8 @@ func shown(all []conversation.Message) []shownMessage {
 	return out
 }
 
-// renderMarkdown returns a text as HTML that may stand in a page, and "" for a
-// text that is too long. HTML in the text is shown and has no effect.
+// renderMarkdown returns a text as HTML that is safe in a page, and "" for a text that
+// is too long. HTML in the text is shown and has no effect.
 func renderMarkdown(text string) string {
 	if len(text) > maxRendered {
 		return ""
@@ -61,8 +61,8 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// inert renders what could load or run something: HTML becomes text, an image
-// becomes a link to it.
+// inert renders the elements that could load or run something: HTML becomes text, an
+// image becomes a link to it.
 type inert struct{}
 
 func (inert) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {

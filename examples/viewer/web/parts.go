@@ -8,11 +8,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// beside is how many messages before a part of a long transcript, and how many behind
-// it, are read with it at most, so that a call is shown with its result.
+// beside limits the messages before a part of a long transcript, and the messages behind
+// it, that are read with it, so that a call is shown with its result.
 const beside = 64
 
-// rows returns what is shown of the messages from one on, and before another.
+// rows returns the messages from index from to before index to, as they are shown.
 func (r *readings) rows(ctx context.Context, shot *snapshot, from, to int, lim conversation.Limits) ([]shownMessage, error) {
 	from = min(from, shot.total)
 	to = min(max(to, from), shot.total)
@@ -41,8 +41,8 @@ func (r *readings) rows(ctx context.Context, shot *snapshot, from, to int, lim c
 }
 
 // around returns the view of a part of a long transcript, the index of its first
-// message, and the turns that begin before that. What stands beside the part is read
-// with it as long as the part has a result without its call, or a call without its
+// message, and the number of turns that begin before that. Messages beside the part are
+// read with it as long as the part has a result without its call, or a call without its
 // result.
 func (r *readings) around(ctx context.Context, from, to int) (view *conversation.View, first, turns int, err error) {
 	v, err := r.view(ctx)
@@ -52,7 +52,7 @@ func (r *readings) around(ctx context.Context, from, to int) (view *conversation
 	defer func() { err = errors.Join(err, v.Close()) }()
 	var msgs []sessionstore.Message
 	first, last := from, from
-	begin, end := from, to // what the view is to have
+	begin, end := from, to // the range of the view
 	for reach := 4; ; reach *= 4 {
 		if end > last {
 			more, err := part(ctx, v, last, end)
@@ -93,7 +93,7 @@ func (r *readings) around(ctx context.Context, from, to int) (view *conversation
 	return view, first, turns, nil
 }
 
-// view opens the transcript. One that is damaged is an error.
+// view opens the transcript. It returns an error for a damaged one.
 func (r *readings) view(ctx context.Context) (*sessionstore.View, error) {
 	v, err := r.store.View(ctx, r.id)
 	if err != nil && v != nil {
@@ -102,7 +102,7 @@ func (r *readings) view(ctx context.Context) (*sessionstore.View, error) {
 	return v, err
 }
 
-// part reads the messages from one on and before another, which are there.
+// part reads the messages from index from to before index to, which must exist.
 func part(ctx context.Context, v *sessionstore.View, from, to int) ([]sessionstore.Message, error) {
 	rows, err := v.Range(ctx, from+1, to-from)
 	if err == nil && len(rows) < to-from {
@@ -111,8 +111,8 @@ func part(ctx context.Context, v *sessionstore.View, from, to int) ([]sessionsto
 	return rows, err
 }
 
-// lacks reports whether messages have results without a call, whose calls may stand
-// before, and calls without a result, whose results may stand behind.
+// lacks reports whether messages have results without a call, whose calls may come
+// before, and calls without a result, whose results may come behind.
 func lacks(view *conversation.View, from, to int) (before, behind bool) {
 	for _, m := range view.Messages(from, to, conversation.Limits{Text: 1, Tool: 1}) {
 		before = before || len(m.Results) > 0
@@ -123,8 +123,9 @@ func lacks(view *conversation.View, from, to int) (before, behind bool) {
 	return before, behind
 }
 
-// renumber makes what a view of a part tells of a message that of the whole. A
-// call from message answered on may have its result behind the part.
+// renumber turns the numbers of a message in a view of a part into the numbers in the
+// whole transcript. A call from message answered on is no orphan: its result may be
+// behind the part.
 func renumber(m *conversation.Message, first, turns, answered int) {
 	m.N += first
 	m.Turn += turns
@@ -140,7 +141,7 @@ func renumber(m *conversation.Message, first, turns, answered int) {
 	}
 }
 
-// message returns message n, which is there.
+// message returns message n, which must exist.
 func (r *readings) message(ctx context.Context, shot *snapshot, n int) (sessionstore.Message, error) {
 	if shot.view != nil {
 		return shot.msgs[n], nil
@@ -172,8 +173,8 @@ func (r *readings) start(ctx context.Context, shot *snapshot, turn int) (int, er
 	return first - 1, errors.Join(err, v.Close())
 }
 
-// changedSince returns the index of the first message that shows something else
-// than it did while only the first n were there.
+// changedSince returns the index of the first message that is shown in another way than
+// it was while there were only the first n messages.
 func (r *readings) changedSince(ctx context.Context, shot *snapshot, n int) (int, error) {
 	n = min(n, shot.total)
 	if shot.view != nil {

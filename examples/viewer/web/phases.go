@@ -14,7 +14,7 @@ import (
 // phaseList is the answer with a session's phases.
 type phaseList struct {
 	Records []workflow.PhaseSummary `json:"records"`
-	Read    int64                   `json:"read"` // what the stream calls it
+	Read    int64                   `json:"read"` // bytes of the log that were read, as in the stream
 }
 
 // phases lists the phases without their prompts.
@@ -46,10 +46,10 @@ type resumed struct {
 	Damage  string `json:"damage,omitempty"`
 }
 
-// maxHistory is how many bytes of a message of the history are shown.
+// maxHistory limits the bytes of a message of the history.
 const maxHistory = 2000
 
-// resume tells how a workflow goes on, and starts the command of [Options], if
+// resume answers with how a workflow goes on, and starts the command of [Options], if
 // there is one. Without a command it changes nothing and needs no token.
 func (s *Server) resume(w http.ResponseWriter, r *request) error {
 	if len(s.options.Resume) > 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// Places are the sessions directories that are shown: one, or those of a
-// directory of projects.
+// Places are the sessions directories that are shown: one, or all in a directory of
+// projects.
 type Places struct {
 	projects  *projects.Projects // nil: there is one sessions directory
 	manifests []workflow.Manifest
@@ -35,8 +35,8 @@ type place struct {
 	cache *cache
 }
 
-// OpenPlaces opens dir, a sessions directory or one of projects; "" are the
-// user's projects. It must exist.
+// OpenPlaces opens dir, a sessions directory or a directory of projects, which must
+// exist; "" means the user's projects.
 func OpenPlaces(dir string, manifests []workflow.Manifest) (*Places, error) {
 	p := &Places{manifests: manifests, open: map[string]*place{}}
 	if dir != "" {
@@ -51,8 +51,8 @@ func OpenPlaces(dir string, manifests []workflow.Manifest) (*Places, error) {
 	return p, err
 }
 
-// sessionsIn returns the sessions directory that dir is or has, and "" when it
-// is a directory of projects.
+// sessionsIn returns the sessions directory that dir is or has, and "" when dir is a
+// directory of projects.
 func sessionsIn(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -110,7 +110,8 @@ func (p *Places) names(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// readable returns why the sessions of a project cannot be read, and opens no store.
+// readable returns an error when the sessions of a project cannot be read. It opens no
+// store.
 func (p *Places) readable(name string) error {
 	if p.projects == nil {
 		return nil
@@ -130,8 +131,8 @@ func (p *Places) readable(name string) error {
 	return nil
 }
 
-// place returns the place of that name. The error Is [fs.ErrNotExist] when
-// there is none: none is ever made.
+// place returns the place of that name. The error Is [fs.ErrNotExist] when there is no
+// such project; place makes none.
 func (p *Places) place(ctx context.Context, name string) (*place, error) {
 	names, err := p.names(ctx)
 	if err != nil {
@@ -153,7 +154,7 @@ func (p *Places) place(ctx context.Context, name string) (*place, error) {
 	return p.open[name], nil
 }
 
-// Close ends what watches and closes the stores.
+// Close ends all watches and closes the stores.
 func (p *Places) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

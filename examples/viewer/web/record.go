@@ -18,7 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// The files beside a transcript that tell of a conversation, and of decisions.
+// The files beside a transcript that hold a conversation, and decisions.
 const conversationFile = "session_conversation.jsonl"
 
 var decisionFiles = []string{checkpointFile, "pending_approvals.json", "state.json"}
@@ -69,7 +69,7 @@ func (s *Server) conversation(w http.ResponseWriter, r *request) error {
 	return answer(w, out)
 }
 
-// onlyDamage returns the text of an error that tells of damage, and any other.
+// onlyDamage returns the text of an error about damage, and any other error unchanged.
 func onlyDamage(err error) (text string, other error) {
 	if errors.Is(err, sessionstore.ErrCorrupt) || errors.Is(err, agentstate.ErrDamaged) || errors.Is(err, agentstate.ErrVersion) {
 		return err.Error(), nil
@@ -86,7 +86,7 @@ type decision struct {
 	Text string `json:"text"`
 }
 
-// decisions answers with what was decided and approved in a session.
+// decisions answers with the decisions and approvals of a session.
 func (s *Server) decisions(w http.ResponseWriter, r *request) error {
 	out := struct {
 		Rows   []decision `json:"rows"`
@@ -111,7 +111,8 @@ func (s *Server) decisions(w http.ResponseWriter, r *request) error {
 	return answer(w, out)
 }
 
-// approvals tells what the state of an agent keeps.
+// approvals returns the calls with a verdict and the approved commands of an agent's
+// state.
 func (r *request) approvals() (all []decision, err error) {
 	st, err := agentstate.Open(r.at.store, r.id, nil)
 	if err != nil {
@@ -129,7 +130,8 @@ func (r *request) approvals() (all []decision, err error) {
 	return all, errors.Join(err, failed)
 }
 
-// checkpoint tells what the state of a phased workflow keeps.
+// checkpoint returns the approvals, decisions, errors and runs of agents in the state of
+// a phased workflow.
 func (r *request) checkpoint() (all []decision, err error) {
 	if !r.read().has(checkpointFile) {
 		return nil, nil

@@ -16,13 +16,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// What one search shows at most.
+// Limits of a search.
 const (
 	maxFound = 50  // sessions
-	maxEach  = 3   // messages of one of them
+	maxEach  = 3   // messages of a session
 	maxHits  = 500 // messages of the session that is searched alone
 	maxQuery = 500 // bytes of the text to find
-	around   = 80  // bytes of the text before and after what was found
+	around   = 80  // bytes of the text before and after a match
 )
 
 // hit is a message in which the text was found.
@@ -41,7 +41,7 @@ type foundSession struct {
 	Hits                 []hit
 }
 
-// textPattern returns what finds a text in upper or lower case.
+// textPattern returns the expression that finds a text in upper or lower case.
 func textPattern(text string) (*regexp.Regexp, error) {
 	if text == "" || len(text) > maxQuery || !utf8.ValidString(text) {
 		return nil, errRequest("the text to find is empty, too long or no text")
@@ -49,7 +49,7 @@ func textPattern(text string) (*regexp.Regexp, error) {
 	return regexp.Compile("(?i)" + regexp.QuoteMeta(text))
 }
 
-// hitIn looks into what a person or a model wrote, not into results of tools.
+// hitIn looks for a text in the message of a person or a model, not in results of tools.
 func hitIn(m sessionstore.Message, n int, pattern *regexp.Regexp) (hit, bool) {
 	if m.Role() == "tool" {
 		return hit{}, false
@@ -64,7 +64,7 @@ func hitIn(m sessionstore.Message, n int, pattern *regexp.Regexp) (hit, bool) {
 	return h, true
 }
 
-// search shows the sessions of a project, or of all, in which a text stands.
+// search shows the sessions of a project, or of all, that hold a text.
 func (s *Server) search(w http.ResponseWriter, r *request) error {
 	data := map[string]any{"Title": "Search", "Query": r.URL.Query().Get("q"), "Path": "/", "Action": "/search"}
 	project := ""
@@ -103,8 +103,8 @@ func (s *Server) searching(ctx context.Context) error {
 	}
 }
 
-// search looks through a project; "" are all. With an error that Is
-// [sessionstore.ErrCorrupt] it returns what it found beside.
+// search looks through a project; "" means all. With an error that Is
+// [sessionstore.ErrCorrupt] it returns the sessions that it found, too.
 func (p *Places) search(ctx context.Context, project, text string) (out []foundSession, damage error) {
 	sought := sessionstore.Sought{Text: text, Each: maxEach}
 	if p.projects == nil {
@@ -154,7 +154,7 @@ func (p *Places) searchOne(ctx context.Context, sought sessionstore.Sought) (out
 				return nil, ctx.Err()
 			case err == nil:
 				hits = append(hits, shownHit(h))
-			case !errors.Is(err, sessionstore.ErrNotFound): // one that is removed just now
+			case !errors.Is(err, sessionstore.ErrNotFound): // the session was removed just now
 				damage = errors.Join(damage, err)
 			}
 		}

@@ -19,9 +19,9 @@ import (
 //go:embed assets pages
 var embedded embed.FS
 
-// Options say what requests may do beside looking.
+// Options are the rights of requests beyond reading.
 type Options struct {
-	Token  string   // what changes something must have it; see [TokenHeader]. "": nothing is changed
+	Token  string   // a request that changes something must have it; see [TokenHeader]. "": nothing is changed
 	Write  bool     // phase outputs, messages of conversations and forks are stored
 	Resume []string // command that a resume starts, with the id of the session as last argument; nil: none
 	Host   string   // program that resumes sessions in a terminal; "": amplifier
@@ -42,7 +42,7 @@ type Server struct {
 	exports  chan struct{} // holds a token for each export
 }
 
-// maxStreams is how many pages may be told of changes at once.
+// maxStreams limits the pages that get changes at once.
 const maxStreams = 64
 
 // New returns the server of the places, which listens at addr.
@@ -102,7 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Serve serves l until ctx ends. Then it ends streams, closes connections on
 // which nothing was asked yet, as browsers open them in advance, waits some
-// seconds for the requests under way, and closes what is left.
+// seconds for the requests under way, and closes the rest.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -180,7 +180,7 @@ func (f filesOnly) Open(name string) (fs.File, error) {
 	return f.FS.Open(name)
 }
 
-// request is a request with what its path names.
+// request is a request with the place and the session that its path names.
 type request struct {
 	*http.Request
 	at *place
@@ -194,7 +194,7 @@ type handler struct {
 	do     func(http.ResponseWriter, *request) error
 }
 
-// handle returns the handler that runs do. What do returns before it writes
+// handle returns the handler that runs do. An error that do returns before it writes
 // becomes the answer.
 func (s *Server) handle(do func(http.ResponseWriter, *request) error) handler {
 	return handler{s, do}
@@ -211,7 +211,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find looks up what the path names.
+// find looks up the place and the session that the path names.
 func (h handler) find(r *request) error {
 	name := r.PathValue("project")
 	if name == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-// panel is what the page of a session shows at once.
+// panel is the part of a session's page that is shown at once.
 type panel struct {
 	ID, Title, Path, API string
 	Status               string
@@ -29,7 +29,7 @@ type panel struct {
 
 type fact struct{ Name, Value string }
 
-// notice is something that is wrong, or was.
+// notice is a problem of a session, or a former one.
 type notice struct {
 	Kind string // damage, recovered or broken
 	Text string
@@ -75,7 +75,7 @@ func (s *Server) panel(r *request) (*panel, error) {
 	return p, nil
 }
 
-// factsOf returns what the metadata tells, in the order in which it is shown.
+// factsOf returns facts from the metadata, in the order in which they are shown.
 func factsOf(md sessionstore.Metadata, id string) (facts []fact) {
 	add := func(name, value string) {
 		if value != "" && value != "unknown" {
@@ -96,7 +96,7 @@ func factsOf(md sessionstore.Metadata, id string) (facts []fact) {
 	return facts
 }
 
-// notices tells what is wrong with a session.
+// notices returns the problems of a session.
 func (s *snapshot) notices() (all []notice) {
 	if s.damage != nil {
 		all = append(all, damages(s.damage)...)
@@ -135,8 +135,8 @@ func damages(err error) (all []notice) {
 	return []notice{{"damage", err.Error()}}
 }
 
-// damageText tells where the damage is by the name of the file, since the
-// directory is that of the session.
+// damageText returns the place of the damage and its reason. It names the file without
+// the directory, which is the session's.
 func damageText(err error) string {
 	var c *sessionstore.CorruptError
 	switch {
@@ -168,7 +168,7 @@ func brokenText(d slice.Diagnosis) string {
 	return text
 }
 
-// health is what the list learns of a session by reading it.
+// health is the facts for the list that take a reading of the session.
 type health struct {
 	Damaged   bool     `json:"damaged"`
 	Recovered bool     `json:"recovered"`
@@ -203,7 +203,7 @@ type relative struct {
 	Turns int    `json:"turns,omitempty"`
 }
 
-// lineage tells where a session comes from and what was made of it.
+// lineage answers with the ancestors and the children of a session.
 func (s *Server) lineage(w http.ResponseWriter, r *request) error {
 	l, err := slice.Trace(r.Context(), r.at.store, r.id)
 	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {

@@ -16,16 +16,16 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// snapshot is a session as it was read at a time. A short transcript is read as
-// a whole. Of a long one only the length is read; its messages are read when
-// they are looked at, see parts.
+// snapshot is a session as it was read at a time. A short transcript is read as a whole.
+// Of a long one only the length is read; its messages are read when a page asks for
+// them, see parts.go.
 type snapshot struct {
 	metadata  sessionstore.Metadata
 	recovered *sessionstore.Recovery // nil where nothing was recovered
 	damage    error                  // Is [sessionstore.ErrCorrupt]
 	total     int                    // messages
 	turns     int
-	tag       string   // another one: another transcript
+	tag       string   // differs between transcripts
 	aside     []string // files that hold damaged bytes
 
 	view *conversation.View // nil: the transcript is long
@@ -36,10 +36,10 @@ type snapshot struct {
 	at     time.Time     // before the stamps were taken
 }
 
-// longFrom is from how many bytes on a transcript is read in parts.
+// longFrom is the number of bytes from which a transcript is read in parts.
 const longFrom = 4 << 20
 
-// files are what a snapshot is made of.
+// files are the files that a snapshot is made of.
 var files = []string{"transcript.jsonl", "transcript.jsonl.backup", "metadata.json", "metadata.json.backup"}
 
 // snapshot returns the session as it is now.
@@ -89,7 +89,7 @@ func (s *snapshot) look(dir string) error {
 	for _, name := range files {
 		at, err := os.Lstat(filepath.Join(dir, name))
 		if err != nil {
-			at = nil // what keeps it from being read, load tells
+			at = nil // load returns the error
 		}
 		s.stamps = append(s.stamps, at)
 	}
@@ -105,8 +105,8 @@ func (s *snapshot) look(dir string) error {
 	return nil
 }
 
-// load reads a session that has its stamps. A damaged one is read as a whole,
-// since that tells where the damage is.
+// load reads a session that has its stamps. A damaged one is read as a whole, since that
+// finds the place of the damage.
 func (s *snapshot) load(ctx context.Context, st *sessionstore.Store, id string) error {
 	if main := s.stamps[0]; main != nil && main.Size() >= longFrom {
 		err := s.loadLong(ctx, st, id, main)
@@ -130,7 +130,7 @@ func (s *snapshot) load(ctx context.Context, st *sessionstore.Store, id string) 
 	return err
 }
 
-// loadLong reads what is to be known of a session with a long transcript.
+// loadLong reads the counts and the metadata of a session with a long transcript.
 func (s *snapshot) loadLong(ctx context.Context, st *sessionstore.Store, id string, main fs.FileInfo) error {
 	sum, err := st.Summary(ctx, id)
 	if err != nil {

@@ -21,14 +21,14 @@ type sender struct {
 	last time.Time // of the last write
 }
 
-// How long a write may take, and how often a silent stream says something.
+// The limit of a write, and the intervals of a silent stream.
 const (
 	writeLimit = 20 * time.Second
 	heartbeat  = 15 * time.Second
-	lookAgain  = time.Second // at what no watcher sees
+	lookAgain  = time.Second // at the log that no watcher sees
 )
 
-// streamTo begins a stream, as long as there are not too many. The caller calls
+// streamTo begins a stream, or returns errBusy when there are too many. The caller calls
 // end.
 func (s *Server) streamTo(w http.ResponseWriter) (out *sender, end func(), err error) {
 	select {
@@ -63,7 +63,7 @@ func (o *sender) write(text string) error {
 	return o.ctl.Flush()
 }
 
-// beat keeps a silent stream alive, and finds out that its reader is gone.
+// beat keeps a silent stream alive, and returns an error when its reader is gone.
 func (o *sender) beat() error {
 	if time.Since(o.last) < heartbeat {
 		return nil
@@ -71,7 +71,7 @@ func (o *sender) beat() error {
 	return o.write(": beat\n\n")
 }
 
-// run calls tell whenever something changed, and each time interval.
+// run calls the function whenever something changed, and after each interval.
 func (o *sender) run(ctx context.Context, sub *subscription, interval time.Duration, tell func(names map[string]bool, all bool) error) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -92,7 +92,7 @@ func (o *sender) run(ctx context.Context, sub *subscription, interval time.Durat
 	}
 }
 
-// listStream tells which sessions of a project changed.
+// listStream sends an event whenever sessions of a project changed.
 func (s *Server) listStream(w http.ResponseWriter, r *request) error {
 	sub, err := r.at.hub.subscribe(r.Context(), "")
 	if err != nil {
@@ -116,8 +116,9 @@ func (s *Server) listStream(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// position is what a page knows of a session: the id of the last event that it
-// saw says so, and what comes after is told when it connects again.
+// position is the state of a session that a page knows. It is the id of each event: a
+// page that connects again sends the id of the last event it got, and gets the changes
+// since.
 type position struct {
 	Phases   int64               `json:"p"` // as [workflow.Phases.Read]
 	Messages sessionstore.Cursor `json:"m"`
@@ -142,7 +143,7 @@ func parsePosition(text string) (p position, ok bool) {
 	return p, p.Phases >= 0 && p.Events[0].Offset >= 0 && p.Events[1].Offset >= 0
 }
 
-// teller tells a page what changes in a session.
+// teller sends the changes of a session to a page.
 type teller struct {
 	*request
 	out  *sender
@@ -151,8 +152,8 @@ type teller struct {
 	size [2]int64 // of the logs, when they were looked at last
 }
 
-// sessionStream tells what changes in a session from the position that the
-// page knows, or from now on.
+// sessionStream sends the changes of a session from the position that the page knows, or
+// from now on.
 func (s *Server) sessionStream(w http.ResponseWriter, r *request) error {
 	sub, err := r.at.hub.subscribe(r.Context(), r.id)
 	if err != nil {
@@ -188,7 +189,8 @@ func (s *Server) sessionStream(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// ready says where the stream begins, and what changed up to now.
+// ready sends the beginning of the stream, and, to a page that connects again, the
+// changes up to now.
 func (t *teller) ready(again bool) error {
 	ready := map[string]any{"read": t.pos.Phases, "tag": t.pos.Tag}
 	if err := t.out.send("ready", t.pos.String(), ready); err != nil || !again {
@@ -224,7 +226,7 @@ func (t *teller) begin() error {
 	return nil
 }
 
-// place notes in a position where the messages of a snapshot end.
+// place sets pos to the end of the messages of a snapshot.
 func (p *place) place(ctx context.Context, pos *position, id string, shot *snapshot) error {
 	v, err := p.store.View(ctx, id)
 	if errors.Is(err, sessionstore.ErrCorrupt) {
@@ -238,8 +240,8 @@ func (p *place) place(ctx context.Context, pos *position, id string, shot *snaps
 	return err
 }
 
-// A stream tells of so many messages and heads in one event at most; a page
-// asks for the others itself.
+// maxTold limits the messages and heads in one event of a stream; a page asks for the
+// others itself.
 const maxTold = 50
 
 // toldMessages is the event of a changed transcript.
@@ -247,14 +249,14 @@ type toldMessages struct {
 	Tag   string         `json:"tag"`
 	Total int            `json:"total"`
 	Turns int            `json:"turns"`
-	From  int            `json:"from"` // what was before is as it was
-	Rows  []shownMessage `json:"rows"` // the first from there on
+	From  int            `json:"from"` // messages before it did not change
+	Rows  []shownMessage `json:"rows"` // the first messages from there on
 }
 
 // toldEvents is the event of events that were logged.
 type toldEvents struct {
 	Log       string          `json:"log"`
-	Rewritten bool            `json:"rewritten,omitempty"` // all others are gone
-	Rows      []eventview.Row `json:"rows"`                // the first that are new
+	Rewritten bool            `json:"rewritten,omitempty"` // all earlier events are gone
+	Rows      []eventview.Row `json:"rows"`                // the first new events
 	More      bool            `json:"more,omitempty"`
 }

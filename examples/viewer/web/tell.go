@@ -8,8 +8,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// tell tells what changed in the files of those names, or in any. The session may
-// be removed while they are read.
+// tell sends the changes in the named files, or with all in all files. When the session
+// is gone, it sends that and returns an error that Is [fs.ErrNotExist].
 func (t *teller) tell(names map[string]bool, all bool) error {
 	err := t.tellFiles(names, all)
 	if (all || err != nil) && !t.at.store.Exists(t.id) {
@@ -51,7 +51,7 @@ func (t *teller) tellFiles(names map[string]bool, all bool) error {
 	return nil
 }
 
-// tellPhases tells the records that changed, each as it is now.
+// tellPhases sends the records that changed, each as it is now.
 func (t *teller) tellPhases() error {
 	state, err := t.at.log.Phases(t.Context(), t.id, t.pos.Phases)
 	if err != nil {
@@ -73,7 +73,7 @@ func (t *teller) tellPhases() error {
 	return nil
 }
 
-// tellMessages tells the beginning of what is new in the transcript.
+// tellMessages sends the first new messages of the transcript.
 func (t *teller) tellMessages() error {
 	shot, err := t.read().snapshot(t.Context())
 	if err != nil {
@@ -97,12 +97,12 @@ func (t *teller) tellMessages() error {
 	return t.out.send("transcript", t.pos.String(), toldMessages{shot.tag, shot.total, shot.turns, from, rows})
 }
 
-// newFrom returns the index of the first message that shows something else than
-// it did when the transcript ended at old.
+// newFrom returns the index of the first message that is shown in another way than it
+// was when the transcript ended at old.
 func (t *teller) newFrom(shot *snapshot, old sessionstore.Cursor) (int, error) {
 	for e, err := range t.at.store.Since(t.Context(), t.id, old) {
 		if err != nil {
-			break // damage, of which the page tells
+			break // the page shows the damage
 		}
 		n := max(e.N, e.From) - 1
 		if e.From > 0 {
@@ -113,7 +113,7 @@ func (t *teller) newFrom(shot *snapshot, old sessionstore.Cursor) (int, error) {
 	return shot.total, nil
 }
 
-// tellEvents tells the heads of the first events that are new in a log.
+// tellEvents sends the heads of the first new events of a log.
 func (t *teller) tellEvents(i int) error {
 	told := toldEvents{Log: "events", Rows: []eventview.Row{}}
 	if i == 1 {

@@ -8,10 +8,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// maxMessages is how many messages one answer holds.
+// maxMessages limits the messages of one answer.
 const maxMessages = 200
 
-// brief says how much of their texts it shows.
+// brief limits the texts of an answer with many messages.
 var brief = conversation.Limits{Text: 4000, Tool: 1200}
 
 // messageList is a part of a transcript.
@@ -61,7 +61,8 @@ func (s *Server) turn(w http.ResponseWriter, r *request) error {
 	return answer(w, map[string]int{"message": start})
 }
 
-// shot returns the transcript, if it is the one that the request means.
+// shot returns the transcript, and an error when it is not in the state that the tag of
+// the request means.
 func (r *request) shot() (*snapshot, error) {
 	shot, err := r.read().snapshot(r.Context())
 	if err != nil {
@@ -73,7 +74,7 @@ func (r *request) shot() (*snapshot, error) {
 	return shot, nil
 }
 
-// number returns a member of the query, otherwise what it is without one.
+// number returns a number of the query, and otherwise when the query does not have it.
 func (r *request) number(name string, otherwise int) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -99,7 +100,7 @@ func (s *Server) message(w http.ResponseWriter, r *request) error {
 	return answer(w, rows[0])
 }
 
-// line answers with the bytes of a message as they stand in the transcript.
+// line answers with the bytes of a message in the transcript.
 func (s *Server) line(w http.ResponseWriter, r *request) error {
 	shot, n, err := r.shotAt()
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *Server) line(w http.ResponseWriter, r *request) error {
 }
 
 // shotAt returns the transcript and the index of the message that the request
-// means, which is there.
+// means, which exists.
 func (r *request) shotAt() (*snapshot, int, error) {
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// usageRow is what was used under one key: a day or a model.
+// usageRow is the usage under one key: a day or a model.
 type usageRow struct {
 	Key string
 	eventslog.Usage
@@ -27,8 +27,8 @@ type usageRow struct {
 // Tokens returns the tokens that are billed.
 func (u usageRow) Tokens() int64 { return u.Input + u.CacheWrite + u.Output }
 
-// usageSums adds up by day and by model. Days come in their order, models by the
-// tokens that they used. With an error the rows are what could be read.
+// usageSums adds up usage by day and by model. Days come in their order, models by the
+// tokens that they used. With an error it returns the sums of all that could be read.
 func usageSums(all iter.Seq2[eventslog.Usage, error]) (days, models []usageRow, err error) {
 	byDay, byModel := map[string]*usageRow{}, map[string]*usageRow{}
 	for u, bad := range all {
@@ -66,7 +66,7 @@ type plot struct {
 	From, To      string // the days of the first bar and the last
 }
 
-// bar is the bar of a day. The output stands on the input.
+// bar is the bar of a day. The output is drawn on top of the input.
 type bar struct {
 	X, Width          float64
 	Y, Height         float64 // of the input
@@ -141,7 +141,7 @@ func countText(n int64) string {
 	return digits
 }
 
-// usage shows what the sessions of a project, or of all, used.
+// usage shows the usage of the sessions of a project, or of all.
 func (s *Server) usage(w http.ResponseWriter, r *request) error {
 	data := map[string]any{"Title": "Usage", "Path": "/"}
 	project := ""
@@ -165,7 +165,7 @@ func (s *Server) usage(w http.ResponseWriter, r *request) error {
 	return s.page(w, "usage.html", data)
 }
 
-// usage yields what was used in a project; "" are all.
+// usage yields the usage of a project; "" means all.
 func (p *Places) usage(ctx context.Context, project string) iter.Seq2[eventslog.Usage, error] {
 	if p.projects == nil {
 		return p.usageOfOne(ctx)
@@ -179,7 +179,7 @@ func (p *Places) usage(ctx context.Context, project string) iter.Seq2[eventslog.
 	}
 }
 
-// usageOfOne yields what was used in the one sessions directory.
+// usageOfOne yields the usage of the one sessions directory.
 func (p *Places) usageOfOne(ctx context.Context) iter.Seq2[eventslog.Usage, error] {
 	return func(yield func(eventslog.Usage, error) bool) {
 		p.mu.Lock()
@@ -192,7 +192,7 @@ func (p *Places) usageOfOne(ctx context.Context) iter.Seq2[eventslog.Usage, erro
 				yield(eventslog.Usage{}, err)
 				return
 			}
-			slices.Reverse(infos) // the oldest first: a fork tells again what its parent told
+			slices.Reverse(infos) // the oldest first: a fork repeats the usage of its parent
 			for _, info := range infos {
 				if !usageOf(ctx, at.cache.unkept(info.ID), counted, yield) {
 					return
@@ -202,8 +202,8 @@ func (p *Places) usageOfOne(ctx context.Context) iter.Seq2[eventslog.Usage, erro
 	}
 }
 
-// usageOf yields what the newer log of a session tells, else the other one, and
-// reports whether to go on.
+// usageOf yields the usage in the newer tools' log of a session, or else in the other
+// log, and reports whether to go on.
 func usageOf(ctx context.Context, r *readings, counted *eventslog.Counted, yield func(eventslog.Usage, error) bool) bool {
 	log, err := r.log(r.logs()[1] >= 0)
 	if err != nil {

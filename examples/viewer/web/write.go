@@ -17,7 +17,7 @@ import (
 // token of [Options].
 const TokenHeader = "X-Viewer-Token"
 
-// maxBody is how many bytes a request to store something may have.
+// maxBody limits the bytes of a request to store something.
 const maxBody = 4 << 20
 
 // permit refuses a request without the token.
@@ -28,8 +28,8 @@ func (s *Server) permit(r *request) error {
 	return nil
 }
 
-// body reads what is to be stored into v. A browser sends JSON to another origin
-// only when that permits it.
+// body decodes the body of a request into v. A browser sends JSON to another origin only
+// when that permits it.
 func body(w http.ResponseWriter, r *request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return &failure{http.StatusUnsupportedMediaType, "media_type", "the body is not application/json"}
@@ -86,7 +86,7 @@ func (s *Server) addPhase(w http.ResponseWriter, r *request) error {
 	return answer(w, map[string]int64{"id": id})
 }
 
-// newMessage is what is said about a workflow.
+// newMessage is a message of the conversation about a workflow.
 type newMessage struct {
 	PhaseID *string `json:"phase_id"`
 	Role    string  `json:"role"`

@@ -1,6 +1,6 @@
 // Package docs compares the pages of the repository with the code: the tests, names, files
 // and packages that they name must exist, their programs must compile, and their commands
-// must run.
+// must run. It also holds the comments of the code to plain English.
 //
 // A block of commands begins with ```sh and runs in a shell that stops at the first
 // failure, in the top folder, with a home of its own. Only go test ./... is left out, of

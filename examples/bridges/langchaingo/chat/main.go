@@ -1,5 +1,5 @@
-// Chat keeps a conversation of langchaingo in a session: each run adds what the
-// user says, and an answer. In place of a model it counts what was said.
+// Chat keeps a conversation of langchaingo in a session: each run adds a message of the
+// user, and an answer. In place of a model it counts the messages of the user.
 //
 //	go run ./chat DIR SESSION TEXT
 package main

@@ -9,14 +9,14 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is a text that is drawn.
+// page is a text to draw.
 type page struct {
 	source []byte
 	Options
 }
 
-// blocks draws the blocks in one, with an empty line between each two, but in a list
-// whose items have none between them.
+// blocks draws the blocks inside of parent, with an empty line between each two, unless
+// parent belongs to a list without empty lines.
 func (p page) blocks(parent ast.Node, width int) (all []line) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		drawn := p.block(n, width)
@@ -36,7 +36,7 @@ func tight(n ast.Node) bool {
 	return ok && list.IsTight
 }
 
-// block draws one.
+// block draws one block.
 func (p page) block(n ast.Node, width int) []line {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -60,8 +60,8 @@ func (p page) block(n ast.Node, width int) []line {
 	return p.wrap(p.inlines(n, ""), width) // a paragraph
 }
 
-// inset draws the blocks in one behind a mark, and behind others from the second
-// line on. Where that leaves little room, there are no marks.
+// inset draws the blocks inside of n behind marks: first begins the first line, others
+// begins the rest. Where marks would leave little room, it draws none.
 func (p page) inset(n ast.Node, width int, first, others string) []line {
 	mark := clusters(span{text: first})
 	if width-mark.columns() < narrowest/2 {
@@ -111,7 +111,7 @@ func (p page) codeLine(row span, width int) []line {
 	return p.wrap([]span{row}, width)
 }
 
-// codeLook is how a line of code looks: a difference shows what came and what went.
+// codeLook returns the look of a line of code. A diff shows added and removed lines.
 func codeLook(language, row string) look {
 	switch {
 	case language == "diff" && strings.HasPrefix(row, "+"):

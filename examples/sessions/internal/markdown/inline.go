@@ -7,8 +7,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// look is how text looks: what stands between "\x1b[" and "m" in the sequence that a
-// terminal obeys. The empty one is plain.
+// look is the style of text: the parameters between "\x1b[" and "m" of an escape
+// sequence. The empty look is plain.
 type look string
 
 const (
@@ -25,7 +25,7 @@ const (
 	address = underline + ";" + cyan
 )
 
-// and returns what looks like both.
+// and returns the look that combines both.
 func (l look) and(more look) look {
 	if l == "" {
 		return more
@@ -39,7 +39,7 @@ type span struct {
 	look look
 }
 
-// inlines returns the text in a node that stands where all has a look.
+// inlines returns the text inside of a node. All of it has a look, from the nodes around.
 func (p page) inlines(parent ast.Node, has look) (all []span) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		all = append(all, p.inline(n, has)...)
@@ -86,7 +86,7 @@ func (p page) codeSpan(n *ast.CodeSpan) string {
 	return "`" + written + "`"
 }
 
-// link returns the text of a link, and where it leads if that is not the text.
+// link returns the text of a link, and its address unless that is the text.
 func (p page) link(shown []span, to []byte, has look) []span {
 	var all strings.Builder
 	for _, s := range shown {

@@ -29,7 +29,7 @@ type Options struct {
 	Whole bool
 }
 
-// The limits of what is rendered.
+// The limits of rendering.
 const (
 	largest   = 32 << 10
 	narrowest = 20
@@ -44,15 +44,15 @@ func rendered(text string, width int) bool {
 	return len(text) <= largest && width >= narrowest && strings.Count(text, "`") <= mostTicks && !nested.MatchString(text)
 }
 
-// Render returns Markdown, which no terminal obeys, as lines for a terminal. Nothing
-// but the marks of Markdown is left out: tags, references of HTML and definitions of
-// links are shown as they stand there, since a reference may mean a character that
-// terminals obey. Behind the text of a link stands where it leads.
+// Render returns Markdown as lines for a terminal. The Markdown must hold nothing that a
+// terminal obeys. Only the marks of Markdown are left out: tags, references of HTML and
+// definitions of links are shown as written, since a reference may mean a character
+// that terminals obey. The address of a link follows its text.
 //
-// Text that would take long is not rendered: of more than 32 KiB, with more than 16
-// quotes and lists begun in each other on a line, or with more than 4096 marks of
-// code; and no text is where there are fewer than 20 columns. It is broken into lines
-// that fit, or with Whole is as it was.
+// Text that would take long is not rendered: more than 32 KiB, more than 16 quotes and
+// lists begun in each other on a line, or more than 4096 marks of code. No text is
+// rendered for fewer than 20 columns. Such text is broken into lines that fit, or with
+// Whole is returned unchanged.
 func Render(markdown string, o Options) string {
 	p := page{source: []byte(markdown), Options: o}
 	switch {
@@ -76,8 +76,8 @@ func (p page) painted(lines []line) string {
 	return out.String()
 }
 
-// parse knows tables beside the Markdown of CommonMark, and no definitions of links,
-// which would be left out.
+// parse parses CommonMark and tables, but not definitions of links, so that these are
+// shown as text.
 var parse = parser.NewParser(
 	parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 	parser.WithInlineParsers(parser.DefaultInlineParsers()...),

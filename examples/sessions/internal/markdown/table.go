@@ -6,14 +6,15 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 )
 
-// What stands between two columns of a table, and below its header.
+// The marks between two columns of a table and below its header, and the width that
+// columns keep.
 const (
 	between  = " │ "
 	crossing = "─┼─"
 	least    = 6 // columns that each column has, if it is not narrower
 )
 
-// table draws a table whose cells are wrapped until it fits. One that has too many
+// table draws a table whose cells are wrapped until it fits. A table with too many
 // columns for that is drawn as lines of header and cell.
 func (p page) table(n *extast.Table, width int) []line {
 	rows := p.cells(n)
@@ -47,7 +48,7 @@ func (p page) cells(n *extast.Table) (rows [][][]span) {
 	return rows
 }
 
-// natural returns how wide each column is that wraps no cell, but at most limit.
+// natural returns the widths of columns that wrap no cell, each at most limit.
 func natural(rows [][][]span, limit int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

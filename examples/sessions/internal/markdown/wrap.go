@@ -6,7 +6,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// cluster is what a terminal shows as one character.
+// cluster is a piece of text that a terminal shows as one character.
 type cluster struct {
 	text  string
 	look  look
@@ -17,7 +17,7 @@ type cluster struct {
 // line is a line of a terminal.
 type line []cluster
 
-// clusters returns what spans are made of. A line may end behind a space and beside a
+// clusters returns the clusters of spans. A line may end behind a space and beside a
 // character of two columns, since the scripts that have them put no spaces between
 // words.
 func clusters(spans ...span) (all line) {
@@ -49,7 +49,8 @@ func (l line) columns() (n int) {
 	return n
 }
 
-// wrap returns text in lines of at most width columns, or wider where whole is asked for.
+// wrap returns text in lines of at most width columns. With whole, a word that is wider
+// stays in one piece.
 func wrap(spans []span, width int, whole bool) (lines []line) {
 	for left := clusters(spans...); len(left) > 0; {
 		end := left.first(width, whole)

@@ -1,11 +1,10 @@
 // Package picker is the full-screen list of sessions that the tool opens on a
-// terminal: one filters it, reads the last turns of a session, and resumes,
+// terminal. The user filters it, reads the last turns of a session, and resumes,
 // forks, exports or removes it.
 //
 // [Model] is the whole state, and touches nothing outside of itself. Events go
-// in, commands come out, and [Model.View] draws what is to be seen. [Run] joins
-// it to a terminal and carries out the commands. It waits for all that it
-// started.
+// in, commands come out, and [Model.View] draws the screen. [Run] joins the model to a
+// terminal and carries out the commands. It waits for all that it started.
 //
 // Text of sessions passes clean or cleanLines before it becomes part of the
 // model. So no text that is drawn holds what a terminal would obey.

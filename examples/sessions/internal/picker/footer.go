@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
-// footerLines is how many lines a footer has at most.
+// footerLines limits the lines of a footer.
 const footerLines = 4
 
 // footer draws the last lines: a question, a note, or keys.
@@ -36,7 +36,7 @@ func (m *Model) footer(width int) []string {
 
 func (m *Model) paragraph(t tint, text string, width int) []string {
 	lines := wrap(text, width)
-	if len(lines) > footerLines { // its end tells what to do
+	if len(lines) > footerLines { // its end says what to do
 		lines = append(lines[:footerLines-1], lines[len(lines)-1])
 	}
 	for i, line := range lines {
@@ -45,11 +45,11 @@ func (m *Model) paragraph(t tint, text string, width int) []string {
 	return lines
 }
 
-// hint is a key and what it does.
+// hint is a key and its action.
 type hint struct{ key, does string }
 
-// hintsOf are the keys of a mode. Those that come first are shown first where
-// there is little room.
+// hintsOf returns the keys of a mode. Where there is little room, the last ones are left
+// out.
 func hintsOf(mode mode) []hint {
 	switch mode {
 	case filtering:
@@ -114,22 +114,22 @@ func (m *Model) help(width int) (lines []string) {
 	return lines
 }
 
-// histories are those of other tools that can be imported. Its methods may be called
-// by several goroutines.
+// histories holds the histories of other tools that can be imported. Its methods may be
+// called by several goroutines.
 type histories struct {
-	homes map[foreign.Tool]string // directories of the tools; without one, where the tool keeps it
+	homes map[foreign.Tool]string // directories of the tools; default: where the tool keeps its own
 
 	mu     sync.Mutex
-	found  []foreign.History // what the last offer told
-	failed error             // what kept the search for them from finding all
-	empty  map[string]bool   // ids of sessions that an import did not make, since there is no conversation
+	found  []foreign.History // the histories of the last offer
+	failed error             // the errors of the search for them
+	empty  map[string]bool   // ids of sessions that an import did not make, for lack of a conversation
 }
 
-// seek looks for conversations of other tools that are not here. It reads the
-// beginnings of their files. A file that names no directory there holds no
-// conversation, as far as one can tell. Another file without one is offered until an
-// import has read it whole, and again by the next picker. A session in the trash is
-// not offered, and neither is the file of a session that was exported.
+// seek looks for conversations of other tools that are not here. It reads the beginnings
+// of their files. A file whose beginning names no directory is not offered: it seems to
+// hold no conversation. Another file without a conversation is offered until an import
+// has read it whole, and again by the next picker. A session in the trash is not
+// offered, and neither is the file of a session that was exported.
 func (h *histories) seek(ctx context.Context, s store) Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -163,7 +163,7 @@ func (h *histories) seek(ctx context.Context, s store) Event {
 	return Offered{offer}
 }
 
-// ids returns the ids of all sessions, also of those in the trash.
+// ids returns the ids of all sessions, also of the sessions in the trash.
 func (s store) ids(ctx context.Context) (map[string]bool, error) {
 	slugs, err := s.projects.Slugs(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s store) ids(ctx context.Context) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for _, slug := range slugs {
 		st, err := s.projects.Store(slug)
-		if err != nil { // the list tells of a project that cannot be read
+		if err != nil { // the list reports a project that cannot be read
 			continue
 		}
 		entries, err := os.ReadDir(st.Dir())
@@ -182,7 +182,7 @@ func (s store) ids(ctx context.Context) (map[string]bool, error) {
 		for _, e := range entries {
 			ids[e.Name()] = true
 		}
-		receipts, _ := trash.List(ctx, st) // one that is damaged hides no other
+		receipts, _ := trash.List(ctx, st) // a damaged receipt hides no other
 		for _, r := range receipts {
 			for _, gone := range r.Sessions {
 				ids[gone.ID] = true
@@ -192,8 +192,8 @@ func (s store) ids(ctx context.Context) (map[string]bool, error) {
 	return ids, ctx.Err()
 }
 
-// bring imports what the last offer told, each whole, until stop ends. With ctx it
-// ends at once.
+// bring imports the histories of the last offer. When stop ends, it finishes the history
+// under way; when ctx ends, it ends at once.
 func (h *histories) bring(ctx, stop context.Context, run func(context.Context, []foreign.History, func(foreign.History, error) bool) (string, error), tell func(Event)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

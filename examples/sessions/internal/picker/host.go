@@ -15,7 +15,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// check tells whether a session can be resumed.
+// check returns a [Checked] event: whether a session can be resumed, or the obstacle.
+// With c.Make it first makes the directory of the session.
 func (s store) check(ctx context.Context, program string, c Check) Event {
 	e := Checked{Session: c.Session, Command: host.ResumeLine(program, c.Session.Dir, c.Session.ID)}
 	dir := c.Session.Dir
@@ -42,8 +43,8 @@ func (s store) check(ctx context.Context, program string, c Check) Event {
 	return e
 }
 
-// free tells whether no host runs the session, as one would find out that is
-// about to run it.
+// free returns an error when a host runs the session. It acquires the session, as a host
+// does before it runs one, and releases it again.
 func (s store) free(ctx context.Context, k Key) error {
 	st, err := s.projects.Store(k.Project)
 	if err != nil {
@@ -72,11 +73,11 @@ func (h *hostRun) SetStdin(r io.Reader)  { h.stdin = r }
 func (h *hostRun) SetStdout(w io.Writer) { h.stdout = w }
 func (h *hostRun) SetStderr(w io.Writer) { h.stderr = w }
 
-// hostGrace is how long a host has to end when the picker is told to.
+// hostGrace is the time that a host has to end after its context ended.
 const hostGrace = 5 * time.Second
 
-// Run runs the host. When that fails, what it wrote stays until a person has
-// read it.
+// Run runs the host. When the host fails, its output stays on the terminal until the
+// user presses Enter.
 func (h *hostRun) Run() error {
 	cmd := exec.CommandContext(h.ctx, h.host, "session", "resume", h.session.ID)
 	cmd.Dir, cmd.Env = h.session.Dir, append(append([]string(nil), h.env...), "PWD="+h.session.Dir)
@@ -93,13 +94,13 @@ func (h *hostRun) Run() error {
 	return err
 }
 
-// wholeTerminal takes back what a program that was killed may have left: the
-// alternate screen, reports of the mouse, of focus and of pasting, colors, keys
-// in another form, and a hidden cursor.
+// wholeTerminal turns off the modes that a killed program may have left on: the
+// alternate screen, reports of the mouse, of focus and of pasting, colors, keys in
+// another form, and a hidden cursor.
 const wholeTerminal = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[?1047l\x1b[m\x1b[?25h"
 
-// awaited is an answer that a person waits for. Answers come late, and in any order:
-// only that to the last question counts, and it counts once.
+// awaited is the answer that the user waits for. Answers come late, and in any order:
+// only the answer to the last question counts, and it counts once.
 type awaited struct {
 	kind answerKind
 	key  Key

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// pressed does what a key means in the mode.
+// pressed handles a key in the current mode.
 func (m *Model) pressed(k Pressed) []Command {
 	m.note = note{}
 	if m.mode == importing && k.Name != "ctrl+z" {
@@ -36,7 +36,7 @@ func (m *Model) pressed(k Pressed) []Command {
 	return m.browseKey(k)
 }
 
-// page is how many sessions a key for a page goes up or down.
+// page returns the number of sessions by which a key for a page moves.
 func (m *Model) page() int {
 	return max(1, m.divided().list.height-2)
 }
@@ -95,7 +95,7 @@ func (m *Model) browseKey(k Pressed) []Command {
 	return nil
 }
 
-// act begins what is done with a session.
+// act begins the action of a key on a session.
 func (m *Model) act(key string, s Session) []Command {
 	switch key {
 	case "f":
@@ -115,7 +115,7 @@ func (m *Model) act(key string, s Session) []Command {
 	return []Command{Check{Session: s}}
 }
 
-// leave goes one step back: from what was found, from the filter, and out.
+// leave goes one step back: it ends the search, else the filter, else the picker.
 func (m *Model) leave() []Command {
 	switch {
 	case m.found.text != "":

@@ -19,7 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// list is the sessions, those of them that are shown, and which one is chosen.
+// list holds all sessions, the lines that are shown, and the choice.
 type list struct {
 	all    []Session // newest first
 	scores []int     // how well each of them fits the filter; 0: not
@@ -28,9 +28,9 @@ type list struct {
 
 	items  []item
 	shown  int  // number of sessions among the items
-	cursor int  // index of the chosen session among the items; -1: none
-	moved  bool // a person chose it, so it stays chosen
-	wanted Key  // is chosen as soon as it is there
+	cursor int  // index of the chosen session in items; -1: none
+	moved  bool // the user chose it, so it stays chosen
+	wanted Key  // the session to choose as soon as it is listed
 }
 
 // item is a line of the list: a project, or a session of the one above.
@@ -40,7 +40,7 @@ type item struct {
 	session int    // index of the session
 }
 
-// add adds sessions, which are older than those that are there.
+// add adds sessions, which are older than the listed ones.
 func (l *list) add(more []Session) {
 	for i := range more {
 		more[i].prepare()
@@ -49,7 +49,7 @@ func (l *list) add(more []Session) {
 	l.rescore(len(l.scores))
 }
 
-// replace puts other sessions in the place of those that are there.
+// replace replaces all sessions, and keeps the choice of the user.
 func (l *list) replace(all []Session) {
 	if l.moved && l.wanted == (Key{}) {
 		l.wanted = l.choice()
@@ -58,7 +58,8 @@ func (l *list) replace(all []Session) {
 	l.add(all)
 }
 
-// remove takes a session out. The one below it is chosen then.
+// remove takes a session out. If it was the chosen one, the session below it is chosen,
+// or else the session above it.
 func (l *list) remove(k Key) {
 	at := slices.IndexFunc(l.all, func(s Session) bool { return s.Key == k })
 	if at < 0 {
@@ -103,7 +104,7 @@ type group struct {
 	sessions      []int
 }
 
-// arrange makes the items anew, and keeps what is chosen.
+// arrange makes the items anew, and keeps the choice of the user.
 func (l *list) arrange() {
 	chosen := l.choice()
 	if l.wanted != (Key{}) {
@@ -126,8 +127,8 @@ func (l *list) arrange() {
 	}
 }
 
-// groups returns the projects of the sessions to show. That of the newest
-// session comes first, or with a query that of the one that fits best.
+// groups returns the projects of the sessions to show. The project with the newest
+// session comes first, or with a query the project with the best match.
 func (l *list) groups() []*group {
 	by := map[string]*group{}
 	var groups []*group
@@ -179,8 +180,8 @@ func (l *list) choice() Key {
 	return Key{}
 }
 
-// move chooses the session so many further down, or up, as far as there are
-// some.
+// move moves the choice down by so many sessions, or up for a negative number. It stops
+// at the ends of the list.
 func (l *list) move(by int) {
 	l.wanted = Key{}
 	step := 1
@@ -195,7 +196,7 @@ func (l *list) move(by int) {
 	}
 }
 
-// modelFrom is how many columns a list has that tells models.
+// modelFrom is the number of columns from which a list shows models.
 const modelFrom = 70
 
 // shownPart returns which of n lines to show, so that the cursor is among them.
@@ -298,11 +299,11 @@ func (m *Model) row(s *Session, chosen bool, width int) string {
 // Limits of what a search shows.
 const (
 	maxExcerpts = 5   // of one session
-	aroundBytes = 120 // before what was found, and after it
+	aroundBytes = 120 // before a match, and after it
 )
 
-// search looks for a text, in upper or lower case, in what users and assistants
-// wrote. It tells of each session as soon as the text is found there.
+// search looks for a text, in upper or lower case, in the texts of users and assistants.
+// It sends a [Found] event for each session as soon as the text is found there.
 func (s store) search(ctx context.Context, c Search, tell func(Event)) {
 	pattern, err := regexp.Compile("(?i)" + regexp.QuoteMeta(c.Text))
 	if err != nil {
@@ -321,8 +322,8 @@ func (s store) search(ctx context.Context, c Search, tell func(Event)) {
 	tell(Found{Gen: c.Gen, Done: true, Err: err})
 }
 
-// keyword returns the text if it stands in JSON as it is, so that most
-// transcripts need no second look. Else it returns "".
+// keyword returns the text if JSON writes it without escapes, so that most transcripts
+// need no second look. Else it returns "".
 func keyword(text string) string {
 	for _, r := range text {
 		if r > unicode.MaxASCII || r < ' ' || strings.ContainsRune(`"\/<>&`, r) {
@@ -332,8 +333,8 @@ func keyword(text string) string {
 	return text
 }
 
-// excerpts returns where the pattern was found. An error comes with what was
-// found before it.
+// excerpts returns the first match of the pattern in each message, at most maxExcerpts
+// matches. With an error it returns the matches before it.
 func excerpts(rows func(func(sessionstore.Message, error) bool), pattern *regexp.Regexp) (found []Excerpt, err error) {
 	for m, err := range rows {
 		if err != nil {
@@ -367,15 +368,15 @@ func part(text string) string {
 
 // How much a match counts.
 const (
-	wholeScore    = 1000 // the word stands in the text as it is
-	looseScore    = 500  // its letters do, with gaps
+	wholeScore    = 1000 // the text holds the word
+	looseScore    = 500  // the text holds its letters, with gaps
 	boundaryScore = 100  // the match begins where a word of the text begins
 	gapCost       = 10   // for each byte between the letters
-	spread        = 4    // letters that stand further apart than this many times the word are no match
+	spread        = 4    // a match is at most this many times as long as the word
 )
 
-// score tells how well a word matches a text, both in lower case. It is 0 when
-// the word does not match.
+// score returns how well a word matches a text, both in lower case, and 0 when the word
+// does not match.
 func score(word, text string) int {
 	if word == "" {
 		return 1

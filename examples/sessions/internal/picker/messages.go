@@ -2,22 +2,22 @@ package picker
 
 import "github.com/amplifier-go/sessionstorage/sessionstore/trash"
 
-// Event is what a [Model] is told.
+// Event is an input of [Model.Update].
 type Event any
 
 // The events.
 type (
-	// Resized tells how many columns and rows there are.
+	// Resized has the columns and rows of the terminal.
 	Resized struct{ Width, Height int }
 
-	// Pressed tells of a key: its name, and what it writes.
+	// Pressed is a pressed key: its name, and the text that it types.
 	Pressed struct{ Name, Text string }
 
-	// Pasted tells of text from the clipboard.
+	// Pasted is text from the clipboard.
 	Pasted struct{ Text string }
 
-	// Listed brings sessions of the reading Gen, newest first. Err tells what
-	// ended it early, and Unread, at its end, what could not be read of sessions and
+	// Listed brings sessions of the reading Gen, newest first. Err is the reason why the
+	// reading ended early. Unread, at its end, has the errors of the sessions and
 	// projects that are left out.
 	Listed struct {
 		Gen      int
@@ -34,29 +34,29 @@ type (
 		Err  error
 	}
 
-	// TurnsRead brings what was said in each turn of a session, from the first.
+	// TurnsRead brings the first text of each turn of a session.
 	TurnsRead struct {
 		Key   Key
 		Turns []string
 		Err   error
 	}
 
-	// Forked tells what became of a fork. Key is the new session.
+	// Forked is the outcome of a fork. Key is the new session.
 	Forked struct {
 		Key  Key
 		Turn int
 		Err  error
 	}
 
-	// Exported tells what became of an export.
+	// Exported is the outcome of an export.
 	Exported struct {
 		File string
 		Err  error
 	}
 
-	// Planned tells what stands against the removal of a session. It cannot be
-	// removed when Refused is set. Allow are the obstacles that a person may
-	// overrule.
+	// Planned has the obstacles to the removal of a session. The session cannot be
+	// removed when Refused is set; else the user may overrule Allow, the kinds of the
+	// obstacles.
 	Planned struct {
 		Session  Session
 		Obstacle string
@@ -65,7 +65,7 @@ type (
 		Err      error
 	}
 
-	// Deleted tells that a session is in the trash.
+	// Deleted reports that a session is in the trash, or Err.
 	Deleted struct {
 		Key     Key
 		Name    string
@@ -73,13 +73,13 @@ type (
 		Err     error
 	}
 
-	// Restored tells that a session is out of the trash again.
+	// Restored reports that a session is out of the trash again, or Err.
 	Restored struct {
 		Key Key
 		Err error
 	}
 
-	// Found brings what the search Gen found in a session.
+	// Found brings the matches of the search Gen in a session.
 	Found struct {
 		Gen      int
 		Key      Key
@@ -88,42 +88,42 @@ type (
 		Err      error
 	}
 
-	// Checked tells whether a session can be resumed.
+	// Checked reports whether a session can be resumed.
 	Checked struct {
 		Session Session
 		Obstacle
 		Command string // for a shell, clean
-		Err     error  // why it cannot
+		Err     error  // why it cannot be resumed
 	}
 
-	// Returned tells that the host has ended.
+	// Returned reports that the host has ended.
 	Returned struct {
 		Key Key
 		Err error
 	}
 
-	// Offered tells which conversations of other tools are not here.
+	// Offered counts the conversations of other tools that are not here.
 	Offered struct{ Offer }
 
-	// Progressed tells how many of the histories of an import are done.
+	// Progressed counts the histories of an import that are done.
 	Progressed struct{ Done, Total int }
 
-	// Imported tells what an import did. Report is clean, and "" when nothing was
-	// done. Err tells what failed.
+	// Imported is the outcome of an import. Report is clean, and "" when nothing was
+	// done. Err joins the failures.
 	Imported struct {
 		Report string
 		Err    error
 	}
 )
 
-// Obstacle is what keeps a session from being resumed.
+// Obstacle is the reason why a session cannot be resumed.
 type Obstacle int
 
 // The obstacles.
 const (
 	NoObstacle Obstacle = iota
 	NoHost              // the host is not on PATH
-	NoDir               // nobody knows its directory
+	NoDir               // its directory is not known
 	DirGone             // its directory is gone
 	Locked              // another host runs it
 )
@@ -131,10 +131,10 @@ const (
 // Said is a message of a preview. Its text is clean.
 type Said struct{ Role, Text string }
 
-// Excerpt is the text around something that was found, in clean parts.
+// Excerpt is a match and the text around it, in clean parts.
 type Excerpt struct{ Role, Before, Text, After string }
 
-// Command is what a [Model] wants done.
+// Command is an action that a [Model] requests.
 type Command any
 
 // The commands. Each of the first ones is answered by the event of a like name.
@@ -170,7 +170,7 @@ type (
 	Resume struct{ Session Session } // answered by Returned
 
 	Seek       struct{} // answered by Offered
-	Import     struct{} // of what the last Offered told; answered by events Progressed, then Imported
+	Import     struct{} // of the conversations of the last Offered; answered by events Progressed, then Imported
 	StopImport struct{} // after the history under way; not answered
 
 	Copy    struct{ Text string } // to the clipboard

@@ -18,15 +18,15 @@ type Model struct {
 	list    list
 	gen     int       // of the reading under way, or of the last one
 	reading bool      // a reading is under way
-	fresh   []Session // what a reading brought that is not the first one
+	fresh   []Session // sessions of a reading that is not the first one
 	first   bool      // the reading is the first one, whose sessions are shown as they come
 
 	preview preview
 	found   search
 	turns   turnChoice
-	target  Session // that is forked or exported
-	awaits  awaited // what the last key for a session is to be answered with
-	from    Key     // that was chosen when a fork or a session from the trash was asked for
+	target  Session // to fork or export
+	awaits  awaited // the answer to the last key for a session
+	from    Key     // the choice when a fork or a restore was requested
 	hosting bool    // a host was started, and has not ended
 	input   string  // text that is being typed in the modes filtering, searching and exporting
 	ask     question
@@ -40,7 +40,7 @@ type Model struct {
 	stopping bool // the import is to end
 }
 
-// mode says what keys mean.
+// mode selects the meaning of keys.
 type mode int
 
 const (
@@ -54,7 +54,7 @@ const (
 	helping
 )
 
-// preview is what is shown of the chosen session.
+// preview is the part of the chosen session that is shown.
 type preview struct {
 	key     Key
 	said    []Said
@@ -75,20 +75,20 @@ type search struct {
 	hits    map[Key][]Excerpt
 }
 
-// turnChoice is what a fork is chosen from.
+// turnChoice is the list of turns from which a fork is chosen.
 type turnChoice struct {
 	loaded bool
 	turns  []string
 	cursor int // from 0
 }
 
-// question is what a person answers with yes or no.
+// question is a question with the answer yes or no.
 type question struct {
 	text string
 	yes  Command
 }
 
-// note is a line about what was done.
+// note is a line about the outcome of an action.
 type note struct {
 	text string
 	bad  bool
@@ -106,7 +106,7 @@ type undoable struct {
 // Options are the settings of a [Model].
 type Options struct {
 	Color bool
-	Plain bool // what models wrote is shown as it stands, not rendered
+	Plain bool // texts of models are not rendered
 	Now   func() time.Time
 	Home  string // directory that is shown as "~"; "": none
 	Host  string // program that resumes sessions
@@ -126,8 +126,8 @@ func (m *Model) tell(text string) { m.note = note{text: text} }
 // fail shows an error until the next key.
 func (m *Model) fail(text string) { m.note = note{text: text, bad: true} }
 
-// still is the session to choose after something that a person asked for: that
-// one, unless the person has chosen another one meanwhile, or does something else.
+// still returns the session to choose after a request of the user: k, or the zero Key if
+// the user chose another session in between, or does something else.
 func (m *Model) still(k Key) Key {
 	if m.mode != browsing || m.list.choice() != m.from {
 		return Key{}
@@ -140,8 +140,8 @@ func (m *Model) begin(q question) {
 	m.mode, m.ask = asking, q
 }
 
-// reread lists the sessions anew and chooses one, if it is not the zero Key. A
-// reading under way no longer counts: what it found may have changed since.
+// reread lists the sessions anew and chooses one, if it is not the zero Key. The results
+// of a reading under way no longer count: the sessions may have changed since.
 func (m *Model) reread(choose Key) []Command {
 	if choose != (Key{}) {
 		m.list.wanted = choose
@@ -152,7 +152,7 @@ func (m *Model) reread(choose Key) []Command {
 	return []Command{List{m.gen}}
 }
 
-// look has the chosen session previewed if that is not done yet.
+// look requests a preview of the chosen session, if there is none yet.
 func (m *Model) look() []Command {
 	k := m.list.choice()
 	if k == m.preview.key && (m.preview.loaded || m.preview.waiting) || m.preview.waiting {

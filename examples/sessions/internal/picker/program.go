@@ -22,28 +22,28 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
-// Settings say what [Run] shows, and where.
+// Settings are the settings of [Run].
 type Settings struct {
 	Projects *projects.Projects
 	Project  string // the one to show; "": all
 	Host     string // program that resumes sessions, by name or path
 	HostEnv  []string
 	Color    bool
-	Plain    bool     // what models wrote is not rendered
+	Plain    bool     // texts of models are not rendered
 	In, Out  *os.File // terminals
 
-	// Import imports histories of other tools, and returns a line about what it did.
-	// It tells of each that is done, and what became of that, and ends there when done
-	// returns false. nil: none are offered.
+	// Import imports histories of other tools, and returns a line about the outcome. It
+	// calls done with each history and its error, and ends when done returns false.
+	// nil: none are offered.
 	Import func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error)
 
 	// Unsynced returns [trash.Options.Unsynced] for a store. nil: nothing is synced.
 	Unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
-// Run shows the picker until a person leaves it, ctx ends, or the process is
-// told to end. The terminal is then as it was before. The error is nil when a
-// person left.
+// Run shows the picker until the user leaves it, ctx ends, a signal comes, or the parent
+// of this process is gone. The terminal is then as it was before. The error is nil when
+// the user left.
 func Run(ctx context.Context, o Settings) error {
 	before, err := term.GetState(int(o.In.Fd()))
 	if err != nil {
@@ -101,7 +101,7 @@ var errNoParent = errors.New("the program that started the picker is gone")
 
 // until returns a context that ends with ctx, by signals, and when the parent
 // of this process is gone: a shell has the terminal then. While a host has the
-// terminal, an interrupt is meant for that.
+// terminal, an interrupt is for the host and ends nothing here.
 func (p *program) until(ctx context.Context) (context.Context, func()) {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	signals := make(chan os.Signal, 1)
@@ -137,8 +137,8 @@ func (p *program) until(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// leaveRaw restores the terminal if nobody else has done so: a shell that took it
-// back when the parent of this process was killed may not.
+// leaveRaw restores the terminal if it is still in the mode of the picker: a shell that
+// took it back when the parent of this process was killed may not have restored it.
 func (p *program) leaveRaw() {
 	if now, err := term.GetState(int(p.In.Fd())); err == nil && reflect.DeepEqual(now, p.raw) {
 		allowBackground()
@@ -152,7 +152,7 @@ func (p *program) Init() tea.Cmd {
 	return p.do(p.first)
 }
 
-// Update tells the model what happened, and carries out what it wants.
+// Update passes an event to the model, and carries out the commands that it returns.
 func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var e Event
 	switch msg := msg.(type) {
@@ -184,8 +184,8 @@ func (p *program) View() tea.View {
 	return v
 }
 
-// do carries out commands: what belongs to the terminal by a message for it, the
-// rest in goroutines that Run waits for.
+// do carries out commands: those for the terminal by messages to it, the rest in
+// goroutines that Run waits for.
 func (p *program) do(todo []Command) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, c := range todo {
@@ -219,7 +219,7 @@ func (p *program) do(todo []Command) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// stream runs what tells of many things, and ends the one before.
+// stream runs do, which sends many events, in a goroutine, and ends the former one.
 func (p *program) stream(end *context.CancelFunc, do func(context.Context)) {
 	if *end != nil {
 		(*end)()
@@ -232,7 +232,7 @@ func (p *program) stream(end *context.CancelFunc, do func(context.Context)) {
 	})
 }
 
-// tell tells the model of an event, unless the program has ended.
+// tell sends an event to the model, unless the program has ended.
 func (p *program) tell(e Event) { p.tea.Send(happened{e}) }
 
 // once carries out a command that is answered by one event.

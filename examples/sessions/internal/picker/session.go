@@ -11,7 +11,7 @@ import (
 // Key names a session.
 type Key struct{ Project, ID string }
 
-// Session is what the list shows of a session. Its texts are clean.
+// Session holds the facts of a session that the list shows. Its texts are clean.
 type Session struct {
 	Key
 	Title, Prompt string
@@ -20,9 +20,9 @@ type Session struct {
 	Changed       time.Time
 	Turns         int
 	Fork, Damaged bool
-	Conflict      bool // it keeps what one of two devices wrote at once
+	Conflict      bool // it keeps the history of one of two devices that wrote at once
 
-	fields [4]string // what the filter looks at, in lower case
+	fields [4]string // the texts that the filter looks at, in lower case
 }
 
 // How much a match counts more in a title, a path and the name of a model than
@@ -36,8 +36,8 @@ func (s *Session) prepare() {
 	}
 }
 
-// matches tells how well the session fits a filter, whose words are in lower
-// case: each must match one of the fields. It is 0 when one does not.
+// matches returns how well the session fits a filter, whose words are in lower case. It
+// returns 0 when a word matches none of the fields.
 func (s *Session) matches(words []string) int {
 	sum := 1
 	for _, word := range words {
@@ -83,7 +83,7 @@ func (m *Model) turnLines(width, height int) []string {
 	return fill(lines, height)
 }
 
-// Offer is how many conversations of other tools are not here.
+// Offer counts the conversations of other tools that are not here.
 type Offer struct{ Claude, Codex int }
 
 func (o Offer) any() bool { return o.Claude+o.Codex > 0 }
@@ -108,7 +108,7 @@ func (o Offer) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// sentence is what the list tells of the offer.
+// sentence returns the offer as the list shows it.
 func (o Offer) sentence() string {
 	if o.Claude+o.Codex == 1 {
 		return o.String() + " is not here: i imports it"
@@ -116,15 +116,15 @@ func (o Offer) sentence() string {
 	return o.String() + " are not here: i imports them"
 }
 
-// askImport asks whether what is offered is to be imported.
+// askImport asks whether to import the offered conversations.
 func (m *Model) askImport() {
 	if m.offer.any() && !m.hosting {
 		m.begin(question{"Import " + m.offer.String() + "?", Import{}})
 	}
 }
 
-// importKey is for keys during an import. The first one that stops it lets the
-// history under way come whole.
+// importKey handles a key during an import. The first esc or ctrl+c stops the import
+// after the history under way; ctrl+c then quits at once.
 func (m *Model) importKey(k Pressed) []Command {
 	switch {
 	case k.Name == "ctrl+c" && m.stopping:
@@ -147,7 +147,7 @@ func (m *Model) progressText() string {
 	return text + "  esc stops"
 }
 
-// firstOf returns the first of errors that were joined, and how many follow.
+// firstOf returns the first of joined errors, and the number of the others.
 func firstOf(err error) string {
 	first, others, more := strings.Cut(err.Error(), "\n")
 	if more {
@@ -156,7 +156,7 @@ func firstOf(err error) string {
 	return clean(first)
 }
 
-// offered is for the events that tell of histories of other tools.
+// offered handles the events about histories of other tools.
 func (m *Model) offered(e Event) []Command {
 	switch e := e.(type) {
 	case Offered:
@@ -174,7 +174,7 @@ func (m *Model) offered(e Event) []Command {
 	return nil
 }
 
-// undo takes back what was done last.
+// undo takes back the last removal or fork.
 func (m *Model) undo() []Command {
 	for i := len(m.undone) - 1; i >= 0; i-- {
 		u := m.undone[i]
@@ -204,7 +204,7 @@ func (m *Model) undoing(k Key, under bool) {
 	}
 }
 
-// forget takes out what is undone, or what nobody wants to undo.
+// forget removes an entry of undone that is taken back, or that the user keeps.
 func (m *Model) forget(k Key) {
 	m.undone = slices.DeleteFunc(m.undone, func(u undoable) bool { return u.key == k })
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-// Limits of what is read for the screen.
+// Limits of reading for the screen.
 const (
 	previewTurns = 3
 	previewBytes = 4000 // of one message
-	turnBytes    = 200  // of what a turn is shown by
+	turnBytes    = 200  // of the text that a turn is shown by
 	listEvery    = 50 * time.Millisecond
 	firstFrame   = 20 * time.Millisecond // in which the first session is drawn, before the others are read
 )
@@ -33,8 +33,8 @@ type store struct {
 	unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
-// list tells of all sessions, newest first. It tells of the first one at once,
-// and of the others many at a time.
+// list sends all sessions as [Listed] events, newest first: the first session at once,
+// and the others many at a time.
 func (s store) list(ctx context.Context, gen int, tell func(Event)) {
 	var some []Session
 	var unread []error
@@ -98,8 +98,8 @@ func sessionOf(s projects.Summary) Session {
 	}
 }
 
-// preview reads the last turns of a session. A damaged one is read as far as it
-// can be.
+// preview reads the last turns of a session. A damaged session is read as far as
+// possible.
 func (s store) preview(ctx context.Context, k Key) Event {
 	st, err := s.projects.Store(k.Project)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s store) preview(ctx context.Context, k Key) Event {
 	return Previewed{k, spoken(rows), err}
 }
 
-// spoken returns what messages say: texts, and the names of the tools called.
+// spoken returns the texts of messages, and the names of the tools that they call.
 func spoken(rows []sessionstore.Message) (said []Said) {
 	for _, row := range rows {
 		role := row.Role()
@@ -137,7 +137,7 @@ func start(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
-// turns reads by what each turn of a session is known: what was said first.
+// turns reads the first text of each turn of a session, by which a turn is shown.
 func (s store) turns(ctx context.Context, k Key) Event {
 	st, err := s.projects.Store(k.Project)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s store) fork(ctx context.Context, c Fork) Event {
 	return Forked{Key{c.Key.Project, forked.ID}, c.Turn, err}
 }
 
-// export writes a new file. How its name ends says the form.
+// export writes a new file, in the form that the end of its name selects.
 func (s store) export(ctx context.Context, c Export) Event {
 	form := archive.Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(c.File)), "."))
 	switch form {
@@ -179,7 +179,7 @@ func (s store) export(ctx context.Context, c Export) Event {
 	return Exported{c.File, err}
 }
 
-// removal returns how a session is removed, whatever of allow stands against it.
+// removal returns the options to remove a session in spite of the obstacles in allow.
 func (s store) removal(st *sessionstore.Store, allow []trash.Kind) *trash.Options {
 	o := &trash.Options{Reason: "delete", Allow: allow}
 	if s.unsynced != nil {
@@ -188,7 +188,7 @@ func (s store) removal(st *sessionstore.Store, allow []trash.Kind) *trash.Option
 	return o
 }
 
-// plan tells what stands against the removal of a session.
+// plan returns a [Planned] event with the obstacles to the removal of a session.
 func (s store) plan(ctx context.Context, c Plan) Event {
 	e := Planned{Session: c.Session}
 	st, err := s.projects.Store(c.Session.Project)

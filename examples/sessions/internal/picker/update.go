@@ -2,7 +2,7 @@ package picker
 
 import "fmt"
 
-// Update changes the state as an event says, and returns what is to be done.
+// Update changes the state for an event, and returns the commands to carry out.
 func (m *Model) Update(e Event) (todo []Command) {
 	switch e := e.(type) {
 	case Resized:
@@ -34,7 +34,7 @@ func (m *Model) Update(e Event) (todo []Command) {
 	return append(todo, m.look()...)
 }
 
-// changed is for the events that tell what became of a session.
+// changed handles the outcomes of actions on a session.
 func (m *Model) changed(e Event) []Command {
 	switch e := e.(type) {
 	case Forked:
@@ -62,7 +62,7 @@ func (m *Model) changed(e Event) []Command {
 		m.undone = append(m.undone, undoable{key: e.Key, receipt: e.Receipt, name: e.Name})
 		m.list.remove(e.Key)
 		m.tell(fmt.Sprintf("%q is in the trash. u brings it back.", e.Name))
-		if m.reading { // and may have found what was removed since
+		if m.reading { // and the reading may have found the session before its removal
 			return m.reread(m.list.choice())
 		}
 	case Restored:
@@ -82,9 +82,9 @@ func (m *Model) changed(e Event) []Command {
 
 func (m *Model) failed(what string, err error) { m.fail(what + ": " + clean(err.Error())) }
 
-// listed takes sessions of a reading. Those of the first one are shown at once,
-// those of a later one when it is over, so that the list does not jump. When the
-// first one is over, other tools are asked for what is not here.
+// listed takes sessions of a reading. The first reading is shown as it comes, a later
+// one when it is over, so that the list does not jump. After the first reading, the
+// model requests a search for conversations of other tools.
 func (m *Model) listed(e Listed) (todo []Command) {
 	if e.Gen != m.gen {
 		return nil
@@ -114,8 +114,8 @@ func (m *Model) listed(e Listed) (todo []Command) {
 	return nil
 }
 
-// previewed takes a preview, unless another session was chosen meanwhile, or
-// something changed since it was read.
+// previewed takes a preview, unless another session was chosen in between, or the
+// session may have changed since it was read.
 func (m *Model) previewed(e Previewed) {
 	stale := m.preview.stale
 	m.preview.waiting, m.preview.stale = false, false
@@ -143,7 +143,7 @@ func (m *Model) turnsRead(e TurnsRead) {
 	m.turns.loaded, m.turns.turns, m.turns.cursor = true, e.Turns, len(e.Turns)-1
 }
 
-// hit takes what a search found.
+// hit takes the matches of a search.
 func (m *Model) hit(e Found) {
 	if e.Gen != m.found.gen {
 		return
@@ -162,7 +162,7 @@ func (m *Model) hit(e Found) {
 
 // planned asks whether a session is to be removed.
 func (m *Model) planned(e Planned) {
-	if !m.awaits.arrived(ofPlan, e.Session.Key) || m.mode != browsing { // the person does something else
+	if !m.awaits.arrived(ofPlan, e.Session.Key) || m.mode != browsing { // the user does something else
 		return
 	}
 	if e.Err != nil || e.Refused {
@@ -181,7 +181,7 @@ func (m *Model) planned(e Planned) {
 	}
 }
 
-// checked resumes a session, or tells why that cannot be.
+// checked resumes a session, or shows why it cannot be resumed.
 func (m *Model) checked(e Checked) []Command {
 	if !m.awaits.arrived(ofCheck, e.Session.Key) || m.mode != browsing {
 		return nil
@@ -209,7 +209,7 @@ func (m *Model) checked(e Checked) []Command {
 	return nil
 }
 
-// returned is back from the host.
+// returned shows the list again after the host has ended.
 func (m *Model) returned(e Returned) []Command {
 	m.hosting = false
 	if e.Err != nil {

@@ -13,8 +13,8 @@ import (
 
 // The sizes from which a screen has room for more.
 const (
-	besideFrom = 100 // columns: the preview stands beside the list
-	belowFrom  = 16  // rows: the preview stands below it
+	besideFrom = 100 // columns: the preview is beside the list
+	belowFrom  = 16  // rows: the preview is below it
 )
 
 // View draws the picker: exactly height lines, none wider than width. It fits
@@ -62,7 +62,7 @@ func divide(width, height int) split {
 	return split{list: size{width, height}}
 }
 
-// body draws what is between the header and the footer.
+// body draws the lines between the header and the footer.
 func (m *Model) body(width, height int) []string {
 	switch {
 	case m.mode == helping:
@@ -134,10 +134,10 @@ func (m *Model) header(width int) string {
 	return line + fit(text, room)
 }
 
-// tint is a way to show text: the parameters of an SGR sequence. It uses those of
-// the sixteen colors that stand apart from light and from dark ground, as the owner
-// of the terminal chose them: red to cyan, and never black, white or grey. Nothing
-// asks the terminal for its ground.
+// tint is a way to show text: the parameters of an SGR sequence. Of the sixteen colors,
+// which the owner of the terminal chose, it uses red to cyan: they can be read on light
+// and on dark ground. It never uses black, white or grey. Nothing asks the terminal for
+// its ground.
 type tint string
 
 const (
@@ -154,8 +154,7 @@ const (
 // style paints text.
 type style struct{ color bool }
 
-// paint returns text in a tint. Without color, what is bold, dim or reversed
-// is still so.
+// paint returns text in a tint. Without color, bold, dim and reversed text is still so.
 func (s style) paint(t tint, text string) string {
 	if !s.color {
 		switch t {
@@ -184,9 +183,9 @@ func cleanLines(text string) string {
 }
 
 // steady leaves out the characters about whose width terminals disagree: those
-// that join, color or restyle the character before. What is left has the same
-// width on all of them. A letter and its accent become one character, since the
-// renderer draws no accent that follows an ASCII letter.
+// that join, color or restyle the character before. The rest has the same width on all
+// of them. A letter and its accent become one character, since the renderer draws no
+// accent that follows an ASCII letter.
 func steady(text string) string {
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		switch {
@@ -276,8 +275,8 @@ func (m *Model) previewLines(width, height int) []string {
 	return fill(append(head, text...), height)
 }
 
-// previewText returns what stands above a preview of a size, and all that can
-// be scrolled below it.
+// previewText returns the head of a preview of a size, and all lines of its text, which
+// is scrolled below the head.
 func (m *Model) previewText(s *Session, width, height int) (head, text []string) {
 	head = m.facts(s, width)
 	head = head[:min(len(head), height, max(2, height/3))]
@@ -300,7 +299,7 @@ func (m *Model) maxScroll(width, height int) int {
 // modelColumns is how much room the name of a model takes at most.
 const modelColumns = 32
 
-// facts draws what a session is.
+// facts draws the name, turns, model and id of a session.
 func (m *Model) facts(s *Session, width int) []string {
 	turns := strconv.Itoa(s.Turns) + " turns"
 	if s.Turns == 1 {
@@ -339,8 +338,8 @@ func (m *Model) said(width int) (lines []string) {
 	return p.drawn
 }
 
-// renderedBytes are the bytes of the last messages that are rendered. Those before
-// them are shown as they stand, so that a key is answered at once.
+// renderedBytes limits the last messages that are rendered. Earlier messages are shown
+// without rendering, so that a key is answered at once.
 const renderedBytes = 40_000
 
 // speeches draws messages.
@@ -359,7 +358,8 @@ func (m *Model) speeches(all []Said, width int) (lines []string) {
 	return lines
 }
 
-// speech draws a message; what a model wrote is rendered, if it may be.
+// speech draws a message. It renders the text of a model, if render is set and the
+// settings allow it.
 func (m *Model) speech(said Said, render bool, width int) (lines []string) {
 	switch said.Role {
 	case "user":
@@ -380,7 +380,7 @@ func (m *Model) rendered(text string, width int) []string {
 	return strings.Split(markdown.Render(text, markdown.Options{Width: width, Colour: m.style.color}), "\n")
 }
 
-// excerpts draws what a search found.
+// excerpts draws the matches of a search.
 func (m *Model) excerpts(hits []Excerpt, width int) (lines []string) {
 	for _, h := range hits {
 		t := cyan

@@ -39,15 +39,14 @@ func (s *Screen) Ask(ctx context.Context, question string) (string, error) {
 }
 
 // Confirm asks a question whose answer is yes or no. Everything but y and yes
-// is no; the error is io.EOF where nobody answers.
+// is no; the error is io.EOF when the input ends without an answer.
 func (s *Screen) Confirm(ctx context.Context, question string) (bool, error) {
 	line, err := s.Ask(ctx, question+" [y/N]:")
 	line = strings.ToLower(line)
 	return line == "y" || line == "yes", err
 }
 
-// readLine reads a line, byte by byte, so that what follows is left for the
-// next one.
+// readLine reads a line, byte by byte, so that the next call gets the rest.
 func readLine(r io.Reader) (string, error) {
 	if r == nil {
 		return "", io.EOF

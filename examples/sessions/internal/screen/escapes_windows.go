@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// obeysEscapes reports whether the terminal obeys escape sequences, which it
-// may have to be told to.
+// obeysEscapes turns escape sequences on and reports whether the terminal obeys them.
 func obeysEscapes(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {

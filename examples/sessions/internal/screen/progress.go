@@ -14,8 +14,8 @@ const (
 	barWidth = 24
 )
 
-// Progress is how far long work has come. It is shown on standard error where
-// that is a terminal, once the work takes a while.
+// Progress is the progress of long work. It is shown on standard error where that is a
+// terminal, once the work takes longer than barAfter.
 type Progress struct {
 	screen *Screen
 	what   string
@@ -24,8 +24,8 @@ type Progress struct {
 	next   atomic.Int64 // when it is drawn next, in nanoseconds
 }
 
-// Progress begins to show the progress of what is done total times; 0: nobody
-// knows how often. Done must be called.
+// Progress begins to show the progress of total steps; 0: the number is not known. The
+// caller must call Done.
 func (s *Screen) Progress(what string, total int) *Progress {
 	p := &Progress{screen: s, what: what}
 	p.total.Store(int64(total))
@@ -33,20 +33,20 @@ func (s *Screen) Progress(what string, total int) *Progress {
 	return p
 }
 
-// Step tells that n more are done.
+// Step adds n to the steps that are done.
 func (p *Progress) Step(n int) {
 	p.done.Add(int64(n))
 	p.draw()
 }
 
-// At tells how many are done of how many.
+// At sets the number of steps that are done, and their total.
 func (p *Progress) At(done, total int) {
 	p.done.Store(int64(done))
 	p.total.Store(int64(total))
 	p.draw()
 }
 
-// draw shows how far it is, unless that was done a moment ago.
+// draw shows the progress, unless it was drawn less than barEvery ago.
 func (p *Progress) draw() {
 	if !p.screen.errTTY {
 		return

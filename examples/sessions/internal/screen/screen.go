@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Options say what a screen is made of. Env is os.Getenv when nil.
+// Options are the streams and settings of a screen. Env is os.Getenv when nil.
 type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -21,8 +21,9 @@ type Options struct {
 	Colour   string // "always" or "never"; else colour is for terminals, unless NO_COLOR is set or TERM is dumb
 }
 
-// Screen is where a person, or another program, reads and answers. Its methods
-// may be called by many goroutines, except those that read.
+// Screen writes the output of a command, for a person or another program, and reads
+// answers. Its methods may be called by many goroutines, except [Screen.Ask] and
+// [Screen.Confirm].
 type Screen struct {
 	in            io.Reader
 	out, err      io.Writer
@@ -32,12 +33,12 @@ type Screen struct {
 	colour        bool
 	width, errors int // columns of standard output, and of standard error
 
-	mu     sync.Mutex // guards what follows, and writing to err
-	line   bool       // a line of progress stands on err
+	mu     sync.Mutex // guards the fields below, and writing to err
+	line   bool       // a line of progress is shown on err
 	failed error      // the first error of writing to out
 }
 
-// fallbackWidth is the width of a terminal that does not tell it.
+// fallbackWidth is the width of a terminal that does not report it.
 const fallbackWidth = 80
 
 // New returns the screen.
@@ -62,7 +63,7 @@ func New(o Options) *Screen {
 	return s
 }
 
-// terminal reports whether stream is a terminal, and how wide one is.
+// terminal reports whether stream is a terminal, and returns its width.
 func terminal(stream any) (width int, ok bool) {
 	f, isFile := stream.(*os.File)
 	defer runtime.KeepAlive(f)
@@ -79,8 +80,8 @@ func terminal(stream any) (width int, ok bool) {
 // reads it.
 func (s *Screen) Terminal() bool { return s.outTTY }
 
-// Answers reports whether a person can be asked: standard input is a terminal,
-// and so is what the question is written to.
+// Answers reports whether a person can be asked: standard input is a terminal, and so
+// is standard error, where questions are written.
 func (s *Screen) Answers() bool { return s.inTTY && s.errTTY }
 
 // Colour reports whether standard output has colour.
@@ -134,8 +135,8 @@ func (s *Screen) Notef(format string, args ...any) {
 	fmt.Fprintln(s.err, text)
 }
 
-// NoteWidth returns how many columns a line of standard error may have: as many as it
-// likes where that is no terminal.
+// NoteWidth returns the number of columns of standard error, and [math.MaxInt] when that
+// is no terminal.
 func (s *Screen) NoteWidth() int {
 	if s.errTTY {
 		return s.errors
@@ -179,8 +180,8 @@ func (s *Screen) PaintError(tint Tint, text string) string {
 	return s.Paint(tint, text)
 }
 
-// Ago returns how long before now a time was, in at most eight columns: the month
-// of one that was long ago, nothing for the zero time.
+// Ago returns how long before now a time was, in at most eight columns. For a time 100
+// days ago or earlier it returns the month, for the zero time nothing.
 func Ago(now, then time.Time) string {
 	const day = 24 * time.Hour
 	d := now.Sub(then)

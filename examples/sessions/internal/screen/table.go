@@ -14,7 +14,7 @@ type Column struct {
 	Title string
 	Right bool // cells end at the right
 	Min   int  // cells may be cut to so many columns; 0: never, unless nothing else helps
-	Whole bool // cut cells do not end in "…": what is left can be used, as the beginning of an id
+	Whole bool // cut cells do not end in "…": the rest can be used, as the beginning of an id
 	Drop  int  // 0: it stays; else the column of the highest number goes first where the terminal is too narrow
 	Tint  func(cell string) Tint
 }
@@ -25,9 +25,8 @@ func In(t Tint) func(string) Tint { return func(string) Tint { return t } }
 // gap is between two columns.
 const gap = 2
 
-// Table writes rows, each with a cell a column. For a terminal they stand
-// below each other and fit its width, below titles; else cells are separated
-// by tabs.
+// Table writes rows, each with a cell a column. On a terminal, cells are in columns that
+// fit its width, below titles; elsewhere, tabs separate them and there are no titles.
 func (s *Screen) Table(columns []Column, rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -79,8 +78,8 @@ func (s *Screen) tableRow(out *strings.Builder, columns []Column, widths []int, 
 	out.WriteString("\n")
 }
 
-// layout returns the width of each column, 0 for one that is left out, so that
-// all fit into total.
+// layout returns the width of each column, 0 for a column that is left out, so that all
+// fit into total.
 func layout(columns []Column, rows [][]string, total int) []int {
 	natural := make([]int, len(columns))
 	for i, c := range columns {
@@ -108,9 +107,9 @@ func layout(columns []Column, rows [][]string, total int) []int {
 	}
 }
 
-// shrink makes columns narrower, and none narrower than it may be, until all
-// fit into total: first what can be used when it is cut, at once as far as it
-// can be, then the widest. It reports whether they fit.
+// shrink makes columns narrower until all fit into total, but none narrower than its
+// Min. It cuts Whole columns first, at once to their Min, then the widest column again
+// and again. It reports whether all fit.
 func shrink(columns []Column, widths []int, total int) bool {
 	for i, c := range columns {
 		if c.Whole && c.Min > 0 && sum(widths) > total {
@@ -163,18 +162,18 @@ func sum(widths []int) int {
 	return n
 }
 
-// defaultPager is what PAGER is where that is not set, and LESS what its variable
-// of that name is then: it ends by itself where all fits, keeps colours, and leaves
-// the text on the terminal.
+// defaultPager is the pager where PAGER is not set, and defaultLess the value of LESS
+// where that is not set: less then ends by itself where all fits, keeps colours, and
+// leaves the text on the terminal.
 const (
 	defaultPager = "less"
 	defaultLess  = "FRX"
 )
 
-// Page lets a pager show what is written from now on, if standard output is a
-// terminal that a pager works on. The pager is the command PAGER, less without
-// that; "cat" is none. The caller must call wait when all is written; it returns
-// when the person has left the pager.
+// Page lets a pager show the output that follows, if standard input and output are
+// terminals and TERM names a terminal that is not dumb. The pager is the command PAGER,
+// or less; "cat" means none. The caller must call wait when all is written; wait returns
+// when the user has left the pager.
 func (s *Screen) Page(env func(name string) string) (wait func() error) {
 	none := func() error { return nil }
 	command := strings.Fields(env("PAGER"))
@@ -206,8 +205,7 @@ func (s *Screen) Page(env func(name string) string) (wait func() error) {
 	}
 }
 
-// pipe leads to a pager. When that has gone, nothing more is shown, and that is no
-// error.
+// pipe writes to a pager. After the pager has ended, it drops the text without an error.
 type pipe struct{ io.Writer }
 
 func (p pipe) Write(b []byte) (int, error) {
@@ -218,7 +216,7 @@ func (p pipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// left is the error of a pager that did not run; how it ended is the person's.
+// left returns the error of a pager that did not run, and nil for one with an exit code.
 func left(err error) error {
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
 		return nil

@@ -87,11 +87,10 @@ func clip(text string, columns int) string {
 	return text[:end]
 }
 
-// Wrap breaks lines that are wider than width at spaces. What follows a break
-// begins as far right as its line does. A word that is wider than a line stays
-// whole, so that ids and paths can be copied from a terminal, unless it is text
-// without spaces, as Japanese is: that is broken between any two characters. Tints
-// take no room.
+// Wrap breaks lines that are wider than width at spaces. The text after a break has the
+// indent of its line. A word that is wider than a line stays whole, so that ids and
+// paths can be copied from a terminal, unless it is text without spaces, as Japanese
+// is: that is broken between any two characters. Tints take no room.
 func Wrap(text string, width int) string {
 	if width < 1 || len(text) <= width {
 		return text
@@ -105,7 +104,7 @@ func Wrap(text string, width int) string {
 
 var tints = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// columnsOf is how many columns a text with tints fills.
+// columnsOf returns the number of columns that a text with tints fills.
 func columnsOf(text string) int {
 	if strings.Contains(text, "\x1b") {
 		text = tints.ReplaceAllString(text, "")
@@ -155,8 +154,8 @@ func wrapLine(b *strings.Builder, line string, width int) {
 // script that puts no spaces between words.
 func spaceless(word string) bool { return columnsOf(word) > uniseg.GraphemeClusterCount(word) }
 
-// breakWord writes a word in lines that fit, and returns how much of the last one
-// it fills.
+// breakWord writes a word in lines that fit, and returns the columns that are used of
+// the last line.
 func breakWord(b *strings.Builder, word, indent string, used, width int) int {
 	state := -1
 	for word != "" {
