@@ -216,16 +216,6 @@ func (tx *transaction) copyExtended(out io.Writer, c *cachedTranscript, tail []b
 	return err
 }
 
-// errDisplaced is returned when this call displaced a file of another writer that takes
-// no lock: that writer gave the name to its own file just before this call. The other
-// writer's file is the backup now.
-var errDisplaced = errors.New("another writer's file became the backup")
-
-// overtaken reports whether err means that another writer came between.
-func overtaken(err error) bool {
-	return errors.Is(err, commit.ErrOvertaken) || errors.Is(err, commit.ErrOverwritten) || errors.Is(err, errDisplaced)
-}
-
 // maxRetries is the number of times that a write begins anew because a writer that takes
 // no lock came between.
 const maxRetries = 20

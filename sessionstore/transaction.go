@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
@@ -48,6 +49,256 @@ const (
 	owns                          // the ownership lock: only the owner of a session may change its transcript
 	removes                       // the ownership lock where a host has ever run the session, and no file of it open
 )
+
+// Every call that writes a session has this form:
+//
+//	tx, err := st.begin(ctx, op, id, mode)
+//	if err != nil {
+//		return err
+//	}
+//	defer tx.end(&err)
+//	for tx.next(&err) {
+//		err = tx.…
+//	}
+//	return err
+//
+// The body of the loop is one attempt. next commits an attempt that did not fail, and
+// reports whether there must be another one.
+
+// begin starts a write of session id. Until it ends, no other call of this store,
+// and no tool that takes the session's lock, writes the session.
+func (st *Store) begin(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
+	tx, err := st.admitWrite(ctx, op, id, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err = tx.enter(); err == nil {
+		err = tx.acquire()
+	}
+	if err != nil {
+		tx.end(&err)
+		return nil, err
+	}
+	return tx, nil
+}
+
+// admitWrite admits a call that writes session id. It waits for nothing yet.
+func (st *Store) admitWrite(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
+	tx := &transaction{st: st, ctx: ctx, op: op, id: id, mode: mode, start: st.clock()}
+	err := checkID(id)
+	if err == nil {
+		err = st.admit(ctx)
+	}
+	if err != nil {
+		return nil, tx.called(err)
+	}
+	tx.s = st.cache.call(id)
+	return tx, nil
+}
+
+// enter waits until no other call of this store writes the session, and takes the
+// session's open state directory out of the cache.
+func (tx *transaction) enter() error {
+	select {
+	case tx.s.gate <- struct{}{}:
+	case <-tx.ctx.Done():
+		return tx.ctx.Err()
+	}
+	tx.entered = true
+	tx.s.state = tx.st.states.take(tx.id)
+	return nil
+}
+
+// acquire takes the ownership lock of the workspace, where the mode needs it, and the
+// session's lock.
+func (tx *transaction) acquire() (err error) {
+	if err := tx.exists(); err != nil {
+		return err
+	}
+	switch {
+	case tx.mode&owns != 0:
+		tx.workspace, err = tx.st.own(tx.ctx, tx.s, tx.id)
+	case tx.mode&removes != 0:
+		tx.workspace, err = tx.st.ownHosted(tx.ctx, tx.s, tx.id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := tx.exists(); err != nil { // another process may have removed it
+		return err
+	}
+	tx.lock, err = tx.st.lock(tx.ctx, tx.id)
+	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
+		if err = tx.recreateBase(); err == nil {
+			tx.lock, err = tx.st.lock(tx.ctx, tx.id)
+		}
+	}
+	return err
+}
+
+// exists returns an error where the write needs a session that does not exist. It is
+// called before a lock is taken, since taking a lock would leave a lock file behind.
+func (tx *transaction) exists() error {
+	if tx.mode&creates != 0 {
+		return nil
+	}
+	has, err := tx.st.base.Find(tx.id)
+	if err == nil && !has {
+		err = notFound(tx.id)
+	}
+	return err
+}
+
+// recreateBase makes the sessions directory anew, unless the session must exist.
+func (tx *transaction) recreateBase() error {
+	return tx.close(tx.openDir())
+}
+
+// lock takes the lock that writers of a session share with the Python tools.
+func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
+	lock, err := st.base.Lock(ctx, id)
+	if st.relieved(err) {
+		lock, err = st.base.Lock(ctx, id)
+	}
+	return lock, lockError(ctx, err)
+}
+
+// next ends the last attempt, which it commits if err is nil, and begins another one if
+// there must be one. Else it returns false: err is the outcome of the write, and the
+// locks are released.
+func (tx *transaction) next(err *error) bool {
+	if tx.dir != nil {
+		if *err == nil {
+			*err = tx.commit()
+		}
+		*err = tx.close(*err)
+	}
+	for !tx.tried || tx.mustRepeat(*err) {
+		tx.tried = true
+		if *err = tx.open(); *err == nil {
+			return true
+		}
+		*err = tx.close(*err)
+	}
+	if overtaken(*err) {
+		*err = fmt.Errorf("%w: %w", ErrConflict, *err)
+	}
+	if *err != nil {
+		tx.s.invalidate()
+	} else {
+		tx.st.changed(tx.id, Wrote, tx.wrote...)
+	}
+	*err = tx.release(*err)
+	return false
+}
+
+// mustRepeat reports whether an attempt that failed with err must be repeated.
+func (tx *transaction) mustRepeat(err error) bool {
+	if tx.created && errors.Is(err, fs.ErrExist) {
+		return true // another tool made the session's directory first
+	}
+	unchanged := !tx.namesChanged && len(tx.wrote) == 0 && !commit.ChangedNames(err)
+	return unchanged && tx.st.relieved(err) // there was no descriptor left
+}
+
+// open begins an attempt. A new session is built beside the others and appears whole.
+func (tx *transaction) open() error {
+	tx.namesChanged, tx.wrote = false, nil
+	if err := tx.openDir(); err != nil {
+		return err
+	}
+	return tx.checkPlace()
+}
+
+// checkPlace refuses a session that is being moved to another host. Where the mode needs
+// the ownership lock it refuses a session that a host runs in this directory.
+func (tx *transaction) checkPlace() (err error) {
+	if err := checkFence(tx.dir); err != nil {
+		return err
+	}
+	if tx.mode&(owns|removes) != 0 && tx.here == nil {
+		tx.here, err = tx.st.ownHere(tx.ctx, tx.s, tx.id)
+	}
+	return err
+}
+
+// checkFence refuses a session that is being moved to another host.
+func checkFence(dir *sessiondir.Dir) error {
+	_, err := dir.Stat(ownership.FenceName)
+	switch {
+	case err == nil:
+		return ErrFenced
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", ErrFenced, err)
+	}
+	return nil
+}
+
+// close closes the session's directory, if it is open, and removes a new directory that
+// was not committed. It returns err joined with its own errors.
+func (tx *transaction) close(err error) error {
+	if tx.dir == nil {
+		return err
+	}
+	if tx.created {
+		err = joinErrors(err, tx.st.base.Abandon(tx.dir))
+	}
+	err = joinErrors(err, tx.dir.Close())
+	tx.dir = nil
+	return err
+}
+
+// release releases the locks that are held, and returns err joined with its own errors.
+func (tx *transaction) release(err error) error {
+	if !tx.entered {
+		return err
+	}
+	kept := tx.s.state
+	if tx.mode&removes != 0 { // a later session of that id may have other places
+		kept, tx.s.owner = nil, nil
+	}
+	err = joinErrors(err, tx.st.owners.unref(tx.here, kept))
+	if tx.lock != nil {
+		err = joinErrors(err, tx.lock.Unlock())
+	}
+	if tx.lock != nil && tx.mode&removes != 0 {
+		err = joinErrors(err, tx.s.state.Close())
+	}
+	err = joinErrors(err, tx.st.owners.unref(tx.workspace, kept))
+	tx.here, tx.lock, tx.workspace = nil, nil, nil
+	return err
+}
+
+// end ends the write. An attempt that next has not committed is dropped. end adds the
+// name of the call to the error, and reports the call to the observer.
+func (tx *transaction) end(err *error) {
+	*err = tx.release(tx.close(*err))
+	if tx.entered {
+		tx.leave()
+	}
+	tx.st.cache.end(tx.s)
+	tx.st.done()
+	*err = tx.called(*err)
+}
+
+// leave gives the state directory back and lets the next call enter.
+func (tx *transaction) leave() {
+	state := tx.s.state
+	tx.s.state = nil
+	if err := tx.st.states.put(tx.id, state); err != nil {
+		tx.st.log.Warn("state directories not closed", "err", err)
+	}
+	<-tx.s.gate
+}
+
+// called reports the call to the observer, and returns err with the call's name. A write
+// without a name is part of another call.
+func (tx *transaction) called(err error) error {
+	if tx.op == "" {
+		return err
+	}
+	return tx.st.called(tx.ctx, tx.op, tx.id, tx.start, wrap(tx.op, tx.id, err))
+}
 
 // has reports whether the directory has an entry of that name, or may have one.
 func (tx *transaction) has(name string) bool {
@@ -161,4 +412,14 @@ func (tx *transaction) openDir() (err error) {
 		return err
 	}
 	return notFound(tx.id)
+}
+
+// errDisplaced is returned when this call displaced a file of another writer that takes
+// no lock: that writer gave the name to its own file just before this call. The other
+// writer's file is the backup now.
+var errDisplaced = errors.New("another writer's file became the backup")
+
+// overtaken reports whether err means that another writer came between.
+func overtaken(err error) bool {
+	return errors.Is(err, commit.ErrOvertaken) || errors.Is(err, commit.ErrOverwritten) || errors.Is(err, errDisplaced)
 }
