@@ -233,3 +233,40 @@ func TestCodexEvents(t *testing.T) {
 		})
 	}
 }
+
+// TestSummaryOfCodex imports a compaction as Codex writes it: the model's answer to the
+// request for a summary is not part of the conversation, and no import takes it for
+// something that went missing.
+func TestSummaryOfCodex(t *testing.T) {
+	t.Parallel()
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: filepath.Join("testdata", "live", "codex")})
+	require.NoError(t, err)
+	h := all[slices.IndexFunc(all, func(h History) bool { return strings.HasPrefix(h.ID, "01a2137d-d849") })]
+	want := []string{"eta one", "Made-up answer number 15.", "eta two", "Made-up answer number 16.", "eta three", "Made-up answer number 18."}
+	whole := original(t, h.Path)
+	before := whole[:strings.Index(whole, `"type":"compacted"`)]
+	before = before[:strings.LastIndex(before, "\n")+1]
+
+	for _, first := range []string{whole, before} { // before: the tool has the summary, and not yet used it
+		p := openProjects(t)
+		h.Path = filepath.Join(t.TempDir(), filepath.Base(h.Path))
+		for i, data := range []string{first, whole, whole} {
+			require.NoError(t, os.WriteFile(h.Path, []byte(data), 0o600))
+			report, err := Import(t.Context(), p, h, nil)
+			require.NoError(t, err)
+			require.Len(t, report.Sessions, 1)
+			if i == 0 {
+				continue
+			}
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			var said []string
+			for _, m := range healthy(t, st, report.Sessions[0].ID) {
+				if !strings.HasPrefix(m.Content(), "<system-reminder>") {
+					said = append(said, m.Content())
+				}
+			}
+			require.Equal(t, want, said)
+		}
+	}
+}

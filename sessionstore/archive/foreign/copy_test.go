@@ -89,3 +89,14 @@ func TestKnownKinds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"kind new": 1, "member member": 1, "member new": 1}, report.Unknown)
 }
+
+// TestMembersOfClaude imports lines with members that Claude Code 2.1.332 writes beside a
+// call: the report does not name them.
+func TestMembersOfClaude(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	g.write(strings.NewReplacer(`"type":"user",`, `"type":"user","permissionDecision":{},"queueSkipAttachments":true,`, `"type":"assistant",`, `"type":"assistant","toolInputStreamMs":1,`).Replace(many("g", 1)))
+	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	require.Empty(t, report.Unknown)
+}

@@ -136,7 +136,7 @@ var kinds = thread.Set("summary", "file-history-snapshot", "file-history-delta",
 	"api-request-blob", "api-request-resumed")
 
 // memberNames are members of lines of the user and of the model that no message is made of.
-var memberNames = thread.Set("version", "gitBranch", "userType", "forkedFrom", "toolUseResult", "slug",
+var memberNames = thread.Set("version", "gitBranch", "userType", "forkedFrom", "toolUseResult", "slug", "permissionDecision", "toolInputStreamMs", "queueSkipAttachments",
 	"agentId", "sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID",
 	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
 	"apiError", "apiErrorStatus", "errorDetails", "durationMs", "entrypoint", "promptId", "promptSource",

@@ -26,12 +26,19 @@ type format struct {
 	copy    copyState // of another session's lines
 	spans   spans     // of the items of the line that was read last
 	line    uint64    // hash of the content of the line
+	summary summary   // the last answer, which may be the summary of a compaction
 	layout  thread.Layout
 	marks   []mark // by join: the state before the place that it goes on from
 	own     bool   // the lines that it was forked from are behind
 	began   bool
 	facts   facts
 	base    base
+}
+
+// summary is an answer that may be the summary of a compaction.
+type summary struct {
+	at   int32 // its record
+	text string
 }
 
 // base is the beginning that a file of Codex names: it is in the file id of a thread or of

@@ -153,6 +153,7 @@ func (f *format) event(s *thread.Scanning, it item) {
 // its message behind the last prompts; see expand.
 func (f *format) compacted(s *thread.Scanning, l line) {
 	f.group++
+	f.dropSummary(s, l)
 	items, kept := l.replacement()
 	before := f.cur
 	f.cur = -1
@@ -173,6 +174,24 @@ func (f *format) compacted(s *thread.Scanning, l line) {
 	}
 }
 
+// dropSummary takes the answer before a compaction out of the conversation, with the thoughts
+// before it, if the compaction has it as its summary.
+func (f *format) dropSummary(s *thread.Scanning, l line) {
+	message := thread.Text(thread.Members(l.payload, "message")[0])
+	if f.summary.text == "" || !strings.HasSuffix(strings.TrimSpace(message), "\n"+f.summary.text) {
+		return
+	}
+	for at := f.cur; at >= 0; at = s.Table.Records.At(at).Parent {
+		switch r := s.Table.Records.At(at); {
+		case r.Is(thread.IsNote):
+		case at == f.summary.at || at < f.summary.at && r.Is(thread.IsThought):
+			r.Flags, r.Key = r.Flags&^(thread.IsAssistant|thread.IsThought)|thread.IsUser|thread.IsSummary, 0
+		default:
+			return
+		}
+	}
+}
+
 // scanItem takes an item of the conversation.
 func (f *format) scanItem(s *thread.Scanning, it item) {
 	if it.kind == "message" && s.Table.Dir == "" {
@@ -185,6 +204,9 @@ func (f *format) scanItem(s *thread.Scanning, it item) {
 	}
 	before, at := f.cur, int32(s.Table.Records.Len())
 	f.countItem(s, it, r, at)
+	if r.Is(thread.IsAssistant) && it.kind == "message" {
+		f.summary = summary{at, strings.TrimSpace(strings.Join(it.Answer().Said, "\n"))}
+	}
 	if r.Is(thread.IsAssistant) {
 		f.endStretch(at)
 	}

@@ -1,0 +1,281 @@
+package realtools
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// model is a made-up model. It speaks the Responses API, as Codex does, and the Messages
+// API, as Claude Code does, and numbers its answers.
+type model struct {
+	url string
+
+	mu       sync.Mutex
+	requests []request
+	answers  int
+	calls    map[string]call // what the model answers to a prompt with these words
+}
+
+// call is a call of one of the tool's functions.
+type call struct {
+	name      string
+	arguments object
+}
+
+// request is what a tool sent to the model.
+type request struct {
+	size    int
+	said    []said
+	waiting []string // the texts that the last answer does not know
+	results []string // of calls
+}
+
+// said is one text of a conversation, or an image.
+type said struct{ role, text string }
+
+// newModel returns a model in the network.
+func newModel(t *testing.T, n *network) *model {
+	t.Helper()
+	l, m := n.listen(t), &model{calls: map[string]call{}}
+	m.url = "http://" + l.Addr().String()
+	server := &http.Server{Handler: m}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-ended
+	})
+	return m
+}
+
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the tool went away
+	}
+	var in struct {
+		Model    string
+		Stream   bool
+		Messages []item
+		Input    []item
+	}
+	asked := request{size: len(body)}
+	if json.Unmarshal(body, &in) == nil {
+		for _, i := range append(in.Messages, in.Input...) {
+			asked.take(i)
+		}
+	}
+	n, called := m.answer(asked)
+	switch {
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
+		stream(w, responses(n, called))
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages") && in.Stream:
+		stream(w, messages(n, in.Model, called))
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages"):
+		reply(w, wholeMessage(n, in.Model))
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/count_tokens"):
+		reply(w, object{"input_tokens": len(body) / 4})
+	default:
+		reply(w, object{"data": []any{}, "models": []any{}})
+	}
+}
+
+// answer keeps a request and returns the number of its answer, with a call where one is
+// meant for the prompt.
+func (m *model) answer(asked request) (n int, called *call) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, asked)
+	m.answers++
+	for words, c := range m.calls {
+		for _, text := range asked.waiting {
+			if strings.Contains(text, words) {
+				called = &c
+			}
+		}
+	}
+	return m.answers, called
+}
+
+// take takes the next item of the conversation.
+func (r *request) take(i item) {
+	texts, results := i.said(), i.results()
+	r.said = append(r.said, texts...)
+	r.results = append(r.results, results...)
+	switch {
+	case i.Role == "system" || i.Role == "developer":
+	case i.Role != "user" || len(results) > 0:
+		r.waiting = nil
+	default:
+		for _, s := range texts {
+			r.waiting = append(r.waiting, s.text)
+		}
+	}
+}
+
+// item is a message of either API, or a result of a call.
+type item struct {
+	Role    string
+	Content json.RawMessage
+	Output  json.RawMessage
+}
+
+// results returns the texts of results of calls.
+func (i item) results() (all []string) {
+	if len(i.Output) > 0 {
+		return []string{joined(i.Output)}
+	}
+	var parts []struct {
+		Type    string
+		Content json.RawMessage
+	}
+	_ = json.Unmarshal(i.Content, &parts) // a text has no results
+	for _, p := range parts {
+		if p.Type == "tool_result" {
+			all = append(all, joined(p.Content))
+		}
+	}
+	return all
+}
+
+// joined returns the text of content, which is a text or a list of parts.
+func joined(content json.RawMessage) string {
+	var texts []string
+	for _, s := range (item{Content: content}).said() {
+		texts = append(texts, s.text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// said returns the texts of a message. An image counts as a text that names its length.
+func (i item) said() (all []said) {
+	var text string
+	if json.Unmarshal(i.Content, &text) == nil {
+		return []said{{i.Role, text}}
+	}
+	var parts []struct {
+		Type, Text string
+		URL        string `json:"image_url"`
+		Source     struct{ Data string }
+	}
+	_ = json.Unmarshal(i.Content, &parts) // an item of another kind has no texts
+	for _, p := range parts {
+		switch p.Type {
+		case "text", "input_text", "output_text":
+			all = append(all, said{i.Role, p.Text})
+		case "image":
+			all = append(all, said{i.Role, image(p.Source.Data)})
+		case "input_image":
+			_, data, _ := strings.Cut(p.URL, ";base64,")
+			all = append(all, said{i.Role, image(data)})
+		}
+	}
+	return all
+}
+
+// image is the text for an image.
+func image(base64 string) string { return fmt.Sprintf("image of %d", len(base64)) }
+
+// asked returns the largest request that has the prompt: tools also ask for titles.
+func (m *model) asked(prompt string) (found request, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.requests {
+		for _, s := range r.said {
+			if s.role == "user" && strings.Contains(s.text, prompt) && r.size > found.size {
+				found, ok = r, true
+			}
+		}
+	}
+	return found, ok
+}
+
+// calling lets the model answer prompts with these words with a call.
+func (m *model) calling(words, name string, arguments object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls[words] = call{name, arguments}
+}
+
+type object = map[string]any
+
+// event is one event of a stream.
+type event struct {
+	kind string
+	data object
+}
+
+func stream(w http.ResponseWriter, events []event) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range events {
+		e.data["type"] = e.kind
+		data, _ := json.Marshal(e.data) // it holds nothing that JSON cannot
+		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.kind, data)
+	}
+}
+
+func reply(w http.ResponseWriter, o object) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(o) // the tool may be gone
+}
+
+func answer(n int) string { return fmt.Sprintf("Made-up answer number %d.", n) }
+
+// responses are the events of an answer of the Responses API.
+func responses(n int, called *call) []event {
+	id := fmt.Sprint("resp_", n)
+	done := object{
+		"type": "message", "id": fmt.Sprint("msg_", n), "role": "assistant", "status": "completed",
+		"content": []any{object{"type": "output_text", "text": answer(n), "annotations": []any{}}},
+	}
+	if called != nil {
+		arguments, _ := json.Marshal(called.arguments) // it holds nothing that JSON cannot
+		done = object{"type": "function_call", "id": fmt.Sprint("fc_", n), "call_id": fmt.Sprint("call_", n), "name": called.name, "arguments": string(arguments), "status": "completed"}
+	}
+	usage := object{
+		"input_tokens": 100 * n, "input_tokens_details": object{"cached_tokens": 10},
+		"output_tokens": 7, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 100*n + 7,
+	}
+	return []event{
+		{"response.created", object{"response": object{"id": id}}},
+		{"response.output_item.done", object{"output_index": 0, "item": done}},
+		{"response.completed", object{"response": object{"id": id, "usage": usage, "output": []any{done}}}},
+	}
+}
+
+// messages are the events of an answer of the Messages API.
+func messages(n int, model string, called *call) []event {
+	begun := wholeMessage(n, model)
+	begun["content"], begun["stop_reason"] = []any{}, nil
+	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": answer(n)}, "end_turn"
+	if called != nil {
+		arguments, _ := json.Marshal(called.arguments) // it holds nothing that JSON cannot
+		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%04d", n), "name": called.name, "input": object{}}
+		delta, stop = object{"type": "input_json_delta", "partial_json": string(arguments)}, "tool_use"
+	}
+	return []event{
+		{"message_start", object{"message": begun}},
+		{"content_block_start", object{"index": 0, "content_block": block}},
+		{"content_block_delta", object{"index": 0, "delta": delta}},
+		{"content_block_stop", object{"index": 0}},
+		{"message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 7}}},
+		{"message_stop", object{}},
+	}
+}
+
+// wholeMessage is an answer of the Messages API without a stream.
+func wholeMessage(n int, model string) object {
+	return object{
+		"id": fmt.Sprintf("msg_%04d", n), "type": "message", "role": "assistant", "model": model,
+		"content": []any{object{"type": "text", "text": answer(n)}}, "stop_reason": "end_turn", "stop_sequence": nil,
+		"usage": object{"input_tokens": 10 * n, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 5, "output_tokens": 7},
+	}
+}
