@@ -190,7 +190,7 @@ func (a *app) verdict(all, bad int, took time.Duration) {
 }
 
 // telling leaves out the columns whose cells are all empty, and the column with the index
-// project when its cells are all the same.
+// project, -1 for none, when its cells are all the same.
 func telling(columns []screen.Column, rows [][]string, project int) ([]screen.Column, [][]string) {
 	for i := len(columns) - 1; i >= 0; i-- {
 		same := !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })

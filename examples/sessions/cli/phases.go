@@ -62,7 +62,7 @@ func (c *phasesCommand) Run(a *app) error {
 		{Title: "Error", Min: 10, Drop: 4, Tint: screen.In(screen.Red)},
 	}
 	if a.Terminal() { // which has no room for empty columns
-		columns, rows = telling(columns, rows, 2)
+		columns, rows = telling(columns, rows, -1)
 	}
 	a.Table(columns, rows)
 	return damage
