@@ -23,7 +23,7 @@ type history struct {
 	branch  []said // of the fork that the import makes beside it
 	parent  string // the tool's id of the session that this one was forked from
 	name    string
-	results []string // of calls, as the model was told of them
+	results []string // of calls, as the model received them
 	agents  int      // sub-sessions
 }
 
@@ -103,8 +103,8 @@ func results(rows []sessionstore.Message) (all []string) {
 	return all
 }
 
-// told returns the results of calls that the model was told of behind a prompt.
-func (m *model) told(t *testing.T, prompt string) []string {
+// received returns the results of calls that the model received behind a prompt.
+func (m *model) received(t *testing.T, prompt string) []string {
 	t.Helper()
 	request, ok := m.asked(prompt)
 	require.True(t, ok)
@@ -170,7 +170,7 @@ func (c *codexTool) written(t *testing.T) (all []history) {
 	c.model.calling("theta one", "exec_command", object{"cmd": "echo made up"})
 	theta := begin()
 	s.turn(theta, "theta one")
-	all = append(all, history{about: "call", id: theta, said: said(theta), results: c.model.told(t, "theta one")})
+	all = append(all, history{about: "call", id: theta, said: said(theta), results: c.model.received(t, "theta one")})
 
 	iota := begin()
 	s.turn(iota, "iota one")
@@ -215,12 +215,12 @@ func (c *claudeCode) written(t *testing.T) (all []history) {
 	c.model.calling("theta one", "Read", object{"file_path": file})
 	var called talk
 	id = ask(&called, "theta one")
-	all = append(all, history{about: "call", id: id, said: called, results: c.model.told(t, "theta one")})
+	all = append(all, history{about: "call", id: id, said: called, results: c.model.received(t, "theta one")})
 
 	c.model.calling("kappa one", "Agent", object{"description": "A made-up task", "prompt": "Do what was made up.", "subagent_type": "general-purpose"})
 	id = c.say(t, "kappa one").Session
 	worked := slices.DeleteFunc(c.read(t, []string{id})[0], func(s said) bool { return strings.HasPrefix(s.text, "<") }) // reports of the agent
 	require.GreaterOrEqual(t, len(worked), 2)
-	all = append(all, history{about: "sub-agent", id: id, said: worked, results: c.model.told(t, "kappa one"), agents: 1})
+	all = append(all, history{about: "sub-agent", id: id, said: worked, results: c.model.received(t, "kappa one"), agents: 1})
 	return all
 }

@@ -113,5 +113,17 @@
 // lines of more than 64 MiB, which are not read. A file of a sub-agent that cannot be read
 // leaves out no other file. Files of agents that repeat the conversation are left out.
 //
-// The tools themselves have not checked anything that this package makes.
+// # Proof by the tools
+//
+// The soak proves this package with the tools themselves, answered by a made-up model, in
+// Codex 0.171.0 and Claude Code 2.1.332. Codex lists, reads and resumes what [Export] makes
+// of sessions from elsewhere and of threads that went on here, its request to the model has
+// each prompt and answer before, and the new turn comes home; Claude Code does the same.
+// [Import] brings each prompt and answer of threads that Codex itself wrote, with forks, a
+// revert, a compaction, a resume and a call, and of sessions that Claude Code itself wrote,
+// with a fork, a compaction, a resume, a call and a sub-agent.
+//
+// Two things are known to differ. Claude Code 2.1.332 resumes from the last linked record of
+// its file, also where an earlier one has a newer time. A fork that it makes with the option
+// --fork-session does not name its origin, so the session has no parent.
 package foreign

@@ -31,7 +31,8 @@ type Exported struct {
 // of the file, once the tool went on with it, brings the new turns into the session. The
 // tool did not check the lines: this package reads them back as the messages that they were
 // made from. For a session that the tool keeps in several files, which do not simply follow
-// each other, Export makes all lines, too. The error Is [ErrTool] for another tool and
+// each other, Export makes all lines, too; so it does where lines would have to follow the
+// numbered lines of a newer Codex. The error Is [ErrTool] for another tool and
 // [sessionstore.ErrNotFound] when there is no such session. Errors have no text of the
 // session.
 //

@@ -270,3 +270,34 @@ func TestExportFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, many("g", 2), original(t, name))
 }
+
+// TestExportNumbered exports threads of a version of Codex that numbers its lines, and
+// refuses a file in which lines without a number follow: unchanged they have the tool's own
+// bytes, and with a later turn or without their last one no line is numbered.
+func TestExportNumbered(t *testing.T) {
+	t.Parallel()
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: filepath.Join("testdata", "live", "codex")})
+	require.NoError(t, err)
+	for _, h := range all {
+		t.Run(h.ID, func(t *testing.T) {
+			t.Parallel()
+			p := openProjects(t)
+			report, err := Import(t.Context(), p, h, nil)
+			require.NoError(t, err)
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			id := report.Sessions[0].ID
+			if data := exported(t, st, id, Codex); strings.Contains(data, `"ordinal"`) {
+				require.Equal(t, original(t, h.Path), data)
+			}
+			later(t, st, id)
+			require.NotContains(t, exported(t, st, id, Codex), `"ordinal"`)
+			readBack(t, st, id, Codex)
+			s, err := st.Load(t.Context(), id)
+			require.NoError(t, err)
+			require.NoError(t, st.Save(t.Context(), id, s.Messages[:len(s.Messages)-6], s.Metadata))
+			require.NotContains(t, exported(t, st, id, Codex), `"ordinal"`)
+			readBack(t, st, id, Codex)
+		})
+	}
+}

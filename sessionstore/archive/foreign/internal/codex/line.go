@@ -25,13 +25,14 @@ const (
 // line is the content of a line of the tool's file. Its slices share the memory of the
 // line.
 type line struct {
-	at      time.Time
-	atText  string
-	kind    string
-	payload []byte
-	bare    bool     // it has no payload: it is one itself
-	mark    string   // see thread.ExportMember
-	unknown []string // names of members that are not known
+	at       time.Time
+	atText   string
+	kind     string
+	payload  []byte
+	bare     bool     // it has no payload: it is one itself
+	mark     string   // see thread.ExportMember
+	numbered bool     // it has an ordinal
+	unknown  []string // names of members that are not known
 }
 
 // parse reads a line. The error has no text of it.
@@ -55,7 +56,9 @@ func parse(raw []byte) (line, error) {
 	}
 	for member := range pyjson.Members(raw) {
 		switch name := pyjson.Text(member.Key); name {
-		case "type", "payload", "timestamp", "ordinal", "metadata":
+		case "ordinal":
+			l.numbered = true
+		case "type", "payload", "timestamp", "metadata":
 		case thread.ExportMember:
 			l.mark = thread.Text(member.Value)
 		default:

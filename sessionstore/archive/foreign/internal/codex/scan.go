@@ -21,6 +21,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		f.began, f.cur = true, -1
 	}
 	f.line = l.hash()
+	s.Table.Numbered = l.numbered
 	f.follow(s)
 	for _, name := range l.unknown {
 		s.Notes.Unknown("member", name)

@@ -44,12 +44,14 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		defer leave()
 	}
 	if f != nil && f.Layout.IsPlain() {
-		if kept, err = out.continueOriginal(ctx, st, id, f, dir); err != nil {
+		if kept, done.Original, err = out.continueOriginal(ctx, st, id, f, dir); err != nil {
 			return done, err
 		}
-		done.Original = f.Size
-	} else if err := out.lines.Begin(); err != nil {
-		return done, err
+	}
+	if done.Original == 0 {
+		if err := out.lines.Begin(); err != nil {
+			return done, err
+		}
 	}
 	n := 0
 	for m, err := range st.Messages(ctx, id) {
@@ -111,11 +113,12 @@ func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id str
 }
 
 // continueOriginal writes the tool's file and the line that joins the next ones to it. It
-// returns how many messages of the session the file holds.
-func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (int, error) {
+// returns how many messages of the session the file holds, and the bytes that it wrote: none
+// when the tool refuses the lines that would have to follow.
+func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (int, int64, error) {
 	h, found, err := readHeader(dir)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	scope := thread.WholeLine
 	if found {
@@ -124,10 +127,15 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	c, stop, err := compare(ctx, f, st, id, scope)
 	defer stop()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
+	}
+	if f.Table.Numbered {
+		if _, err, more := c.next(); err != nil || more || !c.whole {
+			return 0, 0, err
+		}
 	}
 	if n, err := io.Copy(out.w, io.NewSectionReader(f.Reader, 0, f.Size)); err != nil || n < f.Size {
-		return 0, cmp.Or(err, thread.ErrChanged)
+		return 0, 0, cmp.Or(err, thread.ErrChanged)
 	}
 	if f.Tool.IsLinked() {
 		out.floor = f.Table.Facts.Last
@@ -147,7 +155,7 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	if parent >= 0 {
 		behind = f.RecordID(parent)
 	}
-	return c.kept, out.lines.Join(behind, c.whole)
+	return c.kept, f.Size, out.lines.Join(behind, c.whole)
 }
 
 // same reports whether two messages are the same to a program that writes rows anew.

@@ -34,6 +34,7 @@ type Table struct {
 	Title     string // the newest title, by a person where there is one
 	ByPerson  bool   // a person gave the title
 	LinesRead int
+	Numbered  bool // the last line has a number: the tool refuses lines without one behind it
 
 	Lineage Lineage
 	Facts   Facts
