@@ -19,43 +19,77 @@ import (
 // 1,000 responses used, and to list one session of each of more projects than are open at
 // once.
 func TestLimits(t *testing.T) {
-	got := cost.Table{}
-	p, err := Open(spent(t), nil)
+	cost.Check(t, "testdata/limits.txt", cost.MeasureAll(t, limitRuns, limited(t)))
+}
+
+// TestCalls compares how many system calls the operations make with testdata/calls.txt.
+func TestCalls(t *testing.T) {
+	cost.CheckCalls(t, "testdata/calls.txt", limitRuns, func() []cost.Operation { return limited(t) })
+}
+
+// limitRuns is how often an operation is done.
+const limitRuns = 10
+
+// limited returns the operations that have limits.
+func limited(t *testing.T) []cost.Operation {
+	t.Helper()
+	return []cost.Operation{usageOperation(t), listOperation(t)}
+}
+
+func usageOperation(t *testing.T) cost.Operation {
+	t.Helper()
+	g := &cost.Gauge{}
+	p, err := open(spent(t), nil, g.Seam())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
-	got["usage/responses=1000"] = new(cost.Gauge).Measure(20, func() {
+	return cost.Operation{Name: "usage/responses=1000", Gauge: g, Do: func() error {
 		responses := 0
 		for u, err := range p.Usage(t.Context(), Query{}) {
-			require.NoError(t, err)
+			if err != nil {
+				return err
+			}
 			responses += u.Responses
 		}
-		require.Equal(t, 1000, responses)
-	})
+		if responses != 1000 {
+			return fmt.Errorf("%d responses", responses)
+		}
+		return nil
+	}}
+}
+
+func listOperation(t *testing.T) cost.Operation {
+	t.Helper()
 	const many = 40
 	g := &cost.Gauge{}
-	listed, err := open(t.TempDir(), &sessionstore.Options{Durability: sessionstore.Relaxed}, g.Seam())
+	p, err := open(t.TempDir(), &sessionstore.Options{Durability: sessionstore.Relaxed}, g.Seam())
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, listed.Close()) })
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	for i := range many {
-		st, err := core.Open(listed.sessions(fmt.Sprint("project-", i)), listed.opts, g.Seam())
+		st, err := core.Open(p.sessions(fmt.Sprint("project-", i)), p.opts, g.Seam())
 		require.NoError(t, err)
 		m, err := sessionstore.ParseMessage([]byte(`{"role": "user", "content": "hi"}`))
 		require.NoError(t, err)
 		require.NoError(t, st.Append(t.Context(), "s", m))
 		require.NoError(t, st.Close())
 	}
-	list := func() {
+	list := func() error {
 		n := 0
-		for _, err := range listed.Summaries(t.Context(), nil) {
-			require.NoError(t, err)
+		for _, err := range p.Summaries(t.Context(), nil) {
+			if err != nil {
+				return err
+			}
 			n++
 		}
-		require.Equal(t, many, n)
+		if n != many {
+			return fmt.Errorf("%d sessions", n)
+		}
+		return nil
 	}
-	settled := func() bool { return g.Measure(1, list).Operations == 0 } // nothing was written just now
+	settled := func() bool { // nothing was written just now
+		return g.Measure(1, func() { require.NoError(t, list()) }).Operations == 0
+	}
 	require.Eventually(t, settled, time.Minute, time.Millisecond)
-	got[fmt.Sprint("summaries/projects=", many)] = g.Measure(5, list)
-	cost.Check(t, "testdata/limits.txt", got)
+	return cost.Operation{Name: fmt.Sprint("summaries/projects=", many), Gauge: g, Do: list}
 }
 
 // spent returns a directory of projects with a session whose log has 1,000 responses.
