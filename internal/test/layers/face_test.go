@@ -43,7 +43,7 @@ func TestPublicFace(t *testing.T) {
 func face(t *testing.T, mod string) (lines []string) {
 	pkgs := list(t, filepath.Join(root, mod), nil, "-export", "./...")
 	slices.SortFunc(pkgs, func(a, b listed) int { return strings.Compare(a.ImportPath, b.ImportPath) })
-	imp := compiled(token.NewFileSet(), pkgs)
+	imp := compiled(pkgs)
 	for _, p := range pkgs {
 		name, ours := strings.CutPrefix(p.ImportPath, module+"/")
 		if !ours || mod != "." && name != mod || p.Name == "main" || hidden(p.ImportPath) {

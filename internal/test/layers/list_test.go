@@ -23,14 +23,14 @@ func TestMain(m *testing.M) { testenv.Main(m, nil) }
 
 // listed is what go list reports of a package.
 type listed struct {
-	ImportPath, Name, Dir, Export string
-	GoFiles, CgoFiles             []string
-	Module                        struct{ Path string }
+	ImportPath, Name, Export string
+	CgoFiles                 []string
+	Module                   struct{ Path string }
 }
 
 // list runs go list in a folder.
 func list(t *testing.T, folder string, env []string, args ...string) (pkgs []listed) {
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Dir,Export,GoFiles,CgoFiles,Module", "-deps"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Export,CgoFiles,Module", "-deps"}, args...)...)
 	cmd.Dir, cmd.Env, cmd.Stderr = folder, append(os.Environ(), env...), os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)
@@ -43,8 +43,8 @@ func list(t *testing.T, folder string, env []string, args ...string) (pkgs []lis
 }
 
 // compiled returns an importer of packages that were listed with -export.
-func compiled(fset *token.FileSet, pkgs []listed) types.Importer {
-	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+func compiled(pkgs []listed) types.Importer {
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		for _, p := range pkgs {
 			if p.ImportPath == path && p.Export != "" {
 				return os.Open(p.Export)
