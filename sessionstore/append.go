@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"sync"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // Append adds msgs to the end of the present transcript, and makes the session when there
@@ -172,4 +177,144 @@ func (tx *transaction) displaced() *transcript {
 		return nil
 	}
 	return &transcript{main: main, rows: rows, from: fromMain}
+}
+
+// queuedAppend is one call of Append that waits to be written.
+type queuedAppend struct {
+	rows []Message
+	done bool  // another call has written rows, or failed to; guarded by the session's gate
+	err  error // the error of that write
+}
+
+// appendQueue holds the calls of Append that wait for one session. The zero
+// appendQueue is empty.
+type appendQueue struct {
+	mu      sync.Mutex // guards the fields below
+	waiting []*queuedAppend
+}
+
+func (q *appendQueue) add(a *queuedAppend) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, a)
+}
+
+// remove removes a call that gave up. It does nothing when the call does not
+// wait any more.
+func (q *appendQueue) remove(a *queuedAppend) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *queuedAppend) bool { return other == a })
+}
+
+// takeAll removes all calls and returns them in their order.
+func (q *appendQueue) takeAll() []*queuedAppend {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	batch := q.waiting
+	q.waiting = nil
+	return batch
+}
+
+// turnsMember is the member of metadata.json that counts the messages of a
+// person. Lists of all tools show it.
+const turnsMember = "turn_count"
+
+// users returns the number of messages of the transcript on disk that a person wrote,
+// after this call wrote the transcript. It looks at all messages once, and then caches
+// the count with the transcript.
+func (tx *transaction) users() int {
+	tx.s.mu.Lock()
+	c := tx.s.cached
+	tx.s.mu.Unlock()
+	if c == nil { // other sessions pushed it out of the cache in between
+		return countUsers(tx.read(Metadata{}).rows)
+	}
+	if !c.users.known {
+		counted := *c
+		counted.users = userCount{known: true, n: countUsers(c.rows)}
+		c = &counted
+		tx.s.putTranscript(c)
+	}
+	return c.users.n
+}
+
+// countTurns makes turn_count the number of messages that a person wrote,
+// after added was appended to the transcript. Metadata without the member
+// stays as it is, and so does every other byte of the file.
+//
+// The number is counted and not incremented, so an append also corrects the number of a
+// process that was killed before it counted. Such a number is too low. A number that is
+// too high is another tool's way to count, and stays until a person writes again.
+func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
+	value, ok := meta.md.lookup(turnsMember)
+	if !ok {
+		return nil
+	}
+	n := tx.users()
+	if string(value) == strconv.Itoa(n) {
+		return nil
+	}
+	if countUsers(added) == 0 {
+		if old, ok := meta.md.Int(turnsMember); !ok || old > n {
+			return nil
+		}
+	}
+	counted := func(m *metadataFile) ([]byte, error) { return m.withTurns(n) }
+	content, err := counted(meta)
+	if err == nil {
+		err = tx.saveMetadata(meta, content, counted)
+	}
+	if err != nil && !errors.Is(err, errNoTurns) {
+		return fmt.Errorf("count turns: %w", err)
+	}
+	return nil
+}
+
+// errNoTurns is returned when another writer removed turn_count from the metadata.
+var errNoTurns = errors.New("metadata has no " + turnsMember)
+
+// withTurns returns the bytes of the metadata with the turn_count n. The error is
+// errNoTurns when the metadata has no count; metadata that this call displaced
+// is then returned as it is, so that the caller gives it its name back.
+func (m *metadataFile) withTurns(n int) ([]byte, error) {
+	data := m.main.data
+	if m.displaced || !m.main.sound() {
+		data = m.backup.data
+	}
+	if _, ok := m.md.lookup(turnsMember); !ok || m.damage != nil {
+		if m.displaced {
+			return data, nil
+		}
+		return nil, errNoTurns
+	}
+	return pyjson.Splice(data, turnsMember, strconv.AppendInt(nil, int64(n), 10)), nil
+}
+
+// amendCount begins to write the count of the transcript t with rows at its end. It
+// writes over the backup of the metadata, which readers do not use while the metadata are
+// sound, so the sync of the count runs beside the sync of the transcript. It does nothing
+// where the metadata stay as they are or have to be replaced.
+func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Message) error {
+	added := countUsers(rows)
+	if added == 0 || t.cached == nil || !meta.main.sound() {
+		return nil
+	}
+	content, err := meta.withTurns(tx.users() + added)
+	if err != nil {
+		return nil // there is no count
+	}
+	if meta.writtenTime.IsZero() && tx.s.nameSynced.Same(t.cached.main) {
+		return nil // another writer may have renamed the metadata without a sync
+	}
+	if err := tx.syncName(t.cached); err != nil {
+		return err
+	}
+	a := amendment{content: content, time: vfs.Now(meta.main.stamp.Mtime)}
+	a.file, err = tx.file(sessiondir.Metadata).Amend(meta.main.stamp, content, a.time)
+	if errors.Is(err, commit.ErrRewrite) {
+		return nil
+	}
+	meta.amended = a
+	return err
 }

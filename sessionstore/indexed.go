@@ -146,24 +146,6 @@ const unwritten = 256 << 10
 // reliesOnTimes reports whether every change of a file shows in its times.
 func (st *Store) reliesOnTimes() bool { return runtime.GOOS != "linux" || st.base.IsLocal() }
 
-// noteAppend notes in the index that an append turned the transcript was of s into now.
-// The append does not fail because of the index.
-func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
-	if was.size < index.LargeFrom || now.writtenTime.IsZero() || !st.reliesOnTimes() {
-		return
-	}
-	if s.rowsFile == "" {
-		s.rowsFile = sessiondir.Bookkeeping + "/" + indexDir + "/" + index.RowsName(s.id)
-	}
-	if _, regular, err := st.base.Stat(s.rowsFile, "."); err != nil || !regular {
-		return // no caller has asked for parts of this session
-	}
-	a := index.Append{Was: was.main, Now: now.main, Wrote: !was.writtenTime.IsZero()}
-	if err := st.index().NoteAppend(s.id, a); err != nil {
-		st.log.Debug("append not noted in index", "session", s.id, "err", err)
-	}
-}
-
 // pass builds the index of t, from the present index if there is one. known reports
 // whether only appends of this library came since the present index, as far as an index
 // that is trusted shows.

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
@@ -88,291 +91,307 @@ func (st *Store) loaded(ctx context.Context, op string, start time.Time, s *Sess
 	return err
 }
 
-// LoadStrict reads a session as strictly as the newer Amplifier tools. A transcript is
-// damaged as a whole by any line that is neither blank nor a JSON object with a non-empty
-// string role, in UTF-8 and without NaN and infinities; metadata must be one object by
-// the same rules, except for the role. The backup replaces a file that is damaged or
-// missing, and always replaces the transcript while an append is marked as under way. A
-// line that only the newer tools can read, for its byte order mark or its raw surrogates,
-// is returned in a form that all tools can read.
-//
-// The diagnostics list the problems found, in the newer tools' order. Those with the code
-// changed_during_read ask for another try. Files that the newer tools fail on, because of
-// very deep nesting, are invalid here.
-//
-// When a half exists but is unusable, the error Is [ErrCorrupt] and a [*StrictError], and
-// nothing after that half is read: the session holds the half before it. LoadStrict takes
-// no lock and never writes.
-func (st *Store) LoadStrict(ctx context.Context, id string) (*Session, []Diagnostic, error) {
-	start := st.clock()
-	s, diagnostics, err := st.loadStrictly(ctx, id)
-	return s, diagnostics, st.loaded(ctx, "load", start, s, id, err)
+// Messages yields the messages of a session in order, chosen and recovered as by
+// [Store.Load], with one line in memory at a time. It does not report, as Load does, that
+// they come from the backup. The error comes last: [ErrCorrupt] after all readable
+// messages. Saves during the iteration are not seen. Each message has memory of its own,
+// unless it comes from a backup; see [Message.Clone].
+func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		err := st.admit(ctx)
+		if err != nil {
+			yield(Message{}, wrap("read", id, err))
+			return
+		}
+		defer st.done()
+		more := true
+		err = st.stream(ctx, id, func(m Message) bool {
+			more = yield(m, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(Message{}, wrap("read", id, err))
+		}
+	}
 }
 
-func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagnostic, error) {
-	err := st.admit(ctx)
-	if err != nil {
-		return nil, nil, wrap("load", id, err)
-	}
-	defer st.done()
+// stream hands the messages of a session to yield until it returns false. It reads a
+// sound transcript twice, a line at a time, so that it yields no message before the whole
+// file is known to be sound.
+func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool) (err error) {
 	dir, err := st.openDir(id)
 	if err != nil {
-		return nil, nil, wrap("load", id, err)
+		return err
 	}
-	s, diagnostics, err := loadStrict(ctx, dir, id)
-	if s.Recovered != nil {
-		st.log.Warn("read backup in place of damaged file", "session", id, "err", s.Recovered.Reason)
-	}
-	return s, diagnostics, wrap("load", id, joinErrors(err, dir.Close()))
-}
-
-func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, []Diagnostic, error) {
-	s := &Session{ID: id}
-	before := strictStamps(dir)
-	t, rows, err := readStrictTranscript(dir)
-	s.Messages, s.Revision, s.Recovered = rows, t.revision(len(rows)), t.recovery(dir)
+	defer func() { err = joinErrors(err, dir.Close()) }()
+	f, at, err := dir.Open(sessiondir.Transcript)
 	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return s, t.diagnostics, err
-	}
-	m, md, err := readStrictMetadata(dir)
-	s.Metadata, s.Recovered = md, joinRecovery(s.Recovered, m.recovery(dir))
-	diagnostics := slices.Concat(t.diagnostics, m.diagnostics)
-	if err != nil {
-		return s, diagnostics, err
-	}
-	return s, append(diagnostics, strictChanges(before, strictStamps(dir))...), nil
-}
-
-// strictFiles are the files that a strict read watches, by source, in the
-// order of the diagnostics.
-var strictFiles = [...]struct{ source, name string }{
-	{transcriptHalf, sessiondir.Transcript},
-	{transcriptHalf + backupSuffix, sessiondir.Backup(sessiondir.Transcript)},
-	{metadataHalf, sessiondir.Metadata},
-	{metadataHalf + backupSuffix, sessiondir.Backup(sessiondir.Metadata)},
-	{"transcript_append", sessiondir.Marker},
-}
-
-// strictStamps returns the stamps of strictFiles, the zero stamp for a file
-// that is not there.
-func strictStamps(dir *sessiondir.Dir) (stamps [len(strictFiles)]sessiondir.Stamp) {
-	for i, f := range strictFiles {
-		if at, err := dir.Stat(f.name); err == nil {
-			stamps[i] = at
+		defer func() { err = joinErrors(err, f.Close()) }()
+		path := dir.Path(sessiondir.Transcript)
+		sound := at.Size > 0 && !mayBeAppending(dir)
+		if sound {
+			err := scanRows(ctx, f, path, nil)
+			sound = err == nil
+			if ctx.Err() != nil {
+				return err
+			}
+		}
+		if sound {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			return scanRows(ctx, f, path, yield)
 		}
 	}
-	return stamps
-}
-
-// strictChanges returns the diagnostics for the files whose stamps differ.
-func strictChanges(before, after [len(strictFiles)]sessiondir.Stamp) []Diagnostic {
-	var changed []Diagnostic
-	for i, f := range strictFiles {
-		if !before[i].Same(after[i]) {
-			changed = append(changed, Diagnostic{Code: changedDuringRead, Source: f.source})
-		}
-	}
-	return changed
-}
-
-// strictHalf is a file and its backup as the newer tools choose between them.
-type strictHalf struct {
-	name         string // "transcript" or "metadata"
-	main, backup file
-	from         origin
-	reason       error // the reason why main was not read
-	diagnostics  []Diagnostic
-}
-
-// readStrictTranscript returns the messages of a session. The error is a
-// [*StrictError].
-func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
-	h := &strictHalf{name: transcriptHalf}
-	pending, err := appendPending(dir)
-	if err != nil {
-		return h, nil, &StrictError{Source: h.name, Err: err}
-	}
-	if pending {
-		h.reason = errAppending
-		h.note(interruptedAppend, h.name, 0)
-	}
-	var rows []Message
-	err = h.read(dir, sessiondir.Transcript, func(f *file) { rows = f.strictRows() })
-	return h, rows, err
-}
-
-// readStrictMetadata returns the metadata of a session. The error is a
-// [*StrictError].
-func readStrictMetadata(dir *sessiondir.Dir) (*strictHalf, Metadata, error) {
-	h := &strictHalf{name: metadataHalf}
-	var md Metadata
-	err := h.read(dir, sessiondir.Metadata, func(f *file) { md = f.strictMetadata() })
-	return h, md, err
-}
-
-// read reads the file name or its backup. parse keeps the content of a file, or marks the
-// file damaged if it refuses it.
-func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) error {
-	h.main = file{name: name, path: dir.Path(name)}
-	if h.reason == nil {
-		h.main = readFile(dir, name)
-		if h.accepts(&h.main, h.name, parse) {
-			h.from = fromMain
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	for _, m := range t.rows {
+		if !yield(m) {
 			return nil
 		}
-		if noBackup(h.main.unread) { // the backup must not replace main
-			return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: h.main.unread}
+	}
+	return t.damage
+}
+
+// scanRows hands the messages in r to yield, and returns the first damage. With
+// a nil yield it only looks for damage.
+func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message) bool) error {
+	lines, rows := jsonl.NewReader(r), lineReader{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-	}
-	h.backup = readFile(dir, sessiondir.Backup(name))
-	if h.accepts(&h.backup, h.name+backupSuffix, parse) {
-		h.from = fromBackup
-		h.note(recoveredBackup, h.name, 0)
-		return nil
-	}
-	if h.reason == nil && !h.main.found && !h.backup.found {
-		return nil
-	}
-	err := errors.Join(h.reason, asError(h.main.bad), asError(h.backup.bad))
-	return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: err}
-}
-
-// accepts reports whether f exists and is sound, and adds a diagnostic if it is not
-// sound.
-func (h *strictHalf) accepts(f *file, source string, parse func(*file)) bool {
-	if !f.found {
-		return false
-	}
-	if !f.sound() {
-		h.note(unreadableFile, source, 0)
-		return false
-	}
-	parse(f)
-	if !f.sound() {
-		h.note(invalidFile, source, f.bad.Line)
-		return false
-	}
-	return true
-}
-
-func (h *strictHalf) note(code, source string, line int) {
-	h.diagnostics = append(h.diagnostics, Diagnostic{Code: code, Source: source, Line: line})
-}
-
-// revision identifies the content that was read, with its number of rows.
-func (h *strictHalf) revision(rows int) Revision {
-	switch h.from {
-	case fromMain:
-		return revisionOf(rows, h.main.data)
-	case fromBackup:
-		return revisionOf(rows, h.backup.data)
-	}
-	return Revision{}
-}
-
-// recovery returns the Recovery when the backup counts because the file is damaged. A
-// missing file may never have existed, and is no reason.
-func (h *strictHalf) recovery(dir *sessiondir.Dir) *Recovery {
-	if h.from != fromBackup {
-		return nil
-	}
-	reason := h.reason
-	if h.main.bad != nil {
-		reason = h.main.bad
-	}
-	if reason == nil {
-		return nil
-	}
-	return recovery(dir, &h.main, &h.backup, reason)
-}
-
-// asciiSpace is the white space that the newer tools strip from a line to see if it is
-// blank.
-const asciiSpace = " \t\r\v\f"
-
-// strictRows returns the messages of f. It returns none and marks f damaged if the newer
-// tools refuse a line.
-func (f *file) strictRows() []Message {
-	slab := make([]message, 0, jsonl.Count(f.data)) // never grows: a line is one message at most
-	rows := make([]Message, 0, cap(slab))
-	plain := utf8.Valid(f.data)
-	for line := range jsonl.Lines(f.data) {
-		if len(bytes.Trim(line.Bytes, asciiSpace)) == 0 {
-			continue
-		}
-		if err := checkStrictRow(line.Bytes); err != nil {
-			f.bad = &CorruptError{Path: f.path, Line: line.Number, Offset: line.Offset, Err: err}
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		raw := normalized(line.Bytes, plain)
-		at := placesIn(raw)
-		at.read = true
-		slab = append(slab, message{raw: raw, places: at})
-		rows = append(rows, Message{&slab[len(slab)-1]})
+		if err != nil {
+			return err
+		}
+		more := true
+		err = rows.parse(line, func(m message) {
+			if more && yield != nil {
+				m.raw = bytes.Clone(m.raw)
+				more = yield(Message{&m})
+			}
+		})
+		if !more {
+			return nil
+		}
+		if err != nil {
+			return &CorruptError{Path: path, Line: line.Number, Offset: line.Offset, Err: err}
+		}
+	}
+}
+
+// Metadata reads the metadata of a session, recovered as by [Store.Load].
+func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
+	err := st.admit(ctx)
+	if err != nil {
+		return Metadata{}, wrap("read metadata of", id, err)
+	}
+	defer st.done()
+	if checkID(id) == nil {
+		if md, ok := st.quickMetadata(id); ok {
+			return md, nil
+		}
+	}
+	dir, err := st.openDir(id)
+	if err != nil {
+		return Metadata{}, wrap("read metadata of", id, err)
+	}
+	s := st.cache.call(id)
+	defer st.cache.end(s)
+	m := st.metadataOf(s, dir, id)
+	if m.recovered != nil {
+		st.log.Warn("read backup in place of damaged file", "session", id, "err", m.recovered.Reason)
+	}
+	if err := dir.Close(); err != nil {
+		return Metadata{}, wrap("read metadata of", id, fmt.Errorf("close directory: %w", err))
+	}
+	return m.md, wrap("read metadata of", id, m.damage)
+}
+
+// quickMetadata returns the metadata of a session. ok is false when the file is damaged or
+// cannot be read in one step: the caller then reads it with recovery.
+func (st *Store) quickMetadata(id string) (md Metadata, ok bool) {
+	data, ok := st.base.ReadFast(id, sessiondir.Metadata)
+	if !ok {
+		return Metadata{}, false
+	}
+	md, err := metadataIn(data)
+	return md, err == nil
+}
+
+// transcriptOf returns the transcript in dir. It reads the files only when the
+// transcript is not cached or may have changed.
+func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Metadata) transcript {
+	if c := st.getTranscript(s, dir); c != nil && c.size > 0 && !mayBeAppending(dir) {
+		t := transcript{rows: c.rows, cached: c}
+		t.main = file{name: sessiondir.Transcript, path: dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
+		t.from = fromMain
+		return t
+	}
+	asked := time.Now()
+	t := readTranscript(dir, md)
+	if t.from == fromNothing && dir.Removed() {
+		gone := notFound(id)
+		return transcript{unread: gone, damage: gone}
+	}
+	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
+		t.cached = cachedTranscriptOf(&t.main, t.rows, asked)
+		s.putTranscript(t.cached)
+	}
+	return t
+}
+
+// getTranscript returns the cached transcript, or nil when there is none or the
+// file in dir may have changed since.
+func (st *Store) getTranscript(s *session, dir *sessiondir.Dir) *cachedTranscript {
+	s.mu.Lock()
+	c := s.cached
+	s.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	now, err := dir.Stat(sessiondir.Transcript)
+	if err != nil || !now.Same(c.main) {
+		return nil
+	}
+	if now.Mtime.Equal(c.writtenTime) || st.base.Settled(now, c.checkedAt) {
+		return c
+	}
+	return nil
+}
+
+// metadataOf returns the metadata in dir. It reads the files only when the
+// metadata is not cached or may have changed.
+func (st *Store) metadataOf(s *session, dir *sessiondir.Dir, id string) metadataFile {
+	s.mu.Lock()
+	cached, at := s.meta, s.metaCheckedAt
+	s.mu.Unlock()
+	if cached != nil {
+		now, err := dir.Stat(sessiondir.Metadata)
+		if err == nil && now.Same(cached.main.stamp) && (now.Mtime.Equal(cached.writtenTime) || st.base.Settled(now, at)) {
+			return *cached
+		}
+	}
+	asked := time.Now()
+	m := readMetadata(dir, id, st.opts.Now)
+	if m.unread == nil {
+		s.putMetadata(m, asked)
+	}
+	return m
+}
+
+// chunkSize is the size of a part of a transcript that is worth a goroutine of its own.
+const chunkSize = 1 << 20
+
+// parseRows returns the messages of f that can be read, and marks f damaged by the first
+// line that cannot be read. Large files are parsed in chunks at once.
+func (f *file) parseRows() []Message {
+	chunks := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/chunkSize))
+	var wait sync.WaitGroup
+	for i := range chunks[1:] {
+		wait.Go(chunks[1+i].parse)
+	}
+	chunks[0].parse()
+	wait.Wait()
+	size, lines := 0, 0
+	for _, c := range chunks {
+		if c.bad != nil && f.bad == nil {
+			c.bad.Path = f.path
+			c.bad.Line += lines
+			f.bad = c.bad
+		}
+		lines += c.lines
+		size += len(c.rows)
+	}
+	rows := slices.Grow(chunks[0].rows, size-len(chunks[0].rows))
+	for _, c := range chunks[1:] {
+		rows = append(rows, c.rows...)
 	}
 	return rows
 }
 
-var errNoRole = errors.New("role is not a non-empty string")
+// chunk is a run of whole lines of a file.
+type chunk struct {
+	data  []byte
+	at    int64 // where it begins
+	lines int
+	rows  []Message
+	bad   *CorruptError // of the first bad line, by its number in the chunk and without the path
+}
 
-// checkStrictRow returns why the newer tools refuse the line as a message.
-func checkStrictRow(line []byte) error {
-	if err := checkStrictObject(line); err != nil {
+// split divides data into about n chunks at ends of lines, and into one where n
+// is less than two.
+func split(data []byte, n int) []chunk {
+	chunks := make([]chunk, 0, max(n, 1))
+	at := 0
+	for i := n; i > 1; i-- {
+		end := at + (len(data)-at)/i
+		eol := bytes.IndexByte(data[end:], '\n')
+		if eol < 0 {
+			break
+		}
+		end += eol + 1
+		chunks = append(chunks, newChunk(data, at, end))
+		at = end
+	}
+	return append(chunks, newChunk(data, at, len(data)))
+}
+
+func newChunk(data []byte, at, end int) chunk {
+	return chunk{data: data[at:end:end], at: int64(at)}
+}
+
+// parse reads the lines.
+func (c *chunk) parse() {
+	c.lines = jsonl.Count(c.data)
+	slab := make([]message, 0, c.lines)
+	c.rows = make([]Message, 0, c.lines)
+	keep := func(m message) {
+		if len(slab) == cap(slab) { // more rows than lines: split at CR
+			slab = make([]message, 0, 64)
+		}
+		slab = append(slab, m)
+		c.rows = append(c.rows, Message{&slab[len(slab)-1]})
+	}
+	var lines lineReader
+	for line := range jsonl.Lines(c.data) {
+		if err := lines.parse(line, keep); err != nil && c.bad == nil {
+			c.bad = &CorruptError{Line: line.Number, Offset: c.at + line.Offset, Err: err}
+		}
+	}
+}
+
+// lineReader reads messages out of lines. The zero lineReader is ready.
+type lineReader struct {
+	spans []pyjson.Span // memory for the spans of a row
+}
+
+// parse hands the message of a line to keep; a blank line has none. A line that
+// does not parse whole but holds carriage returns is split at them, since the
+// older tools read it so.
+func (r *lineReader) parse(line jsonl.Line, keep func(message)) error {
+	return jsonl.ReadRows(line, func(raw []byte) error { return r.row(raw, keep) })
+}
+
+// row parses a line that needs no splitting.
+func (r *lineReader) row(raw []byte, keep func(message)) error {
+	row := pyjson.TrimSpace(raw)
+	if len(row) == 0 {
+		return nil
+	}
+	r.spans = r.spans[:0]
+	if err := pyjson.CheckSpans(row, pyjson.Tolerant, &r.spans); err != nil {
 		return err
 	}
-	role, ok := pyjson.Lookup(line, "role")
-	if !ok || pyjson.KindOf(role) != pyjson.String || len(role) == len(`""`) {
-		return errNoRole
+	m := message{raw: raw, places: places{read: true}}
+	for i := range r.spans {
+		m.places.note(row, &r.spans[i], offset(raw, row))
 	}
+	keep(m)
 	return nil
-}
-
-func checkStrictObject(b []byte) error {
-	if err := pyjson.Check(b, pyjson.Strict); err != nil {
-		return err
-	}
-	if pyjson.KindOf(b) != pyjson.Object {
-		return errNotObject
-	}
-	return nil
-}
-
-// strictMetadata returns the metadata in f, or marks f damaged.
-func (f *file) strictMetadata() Metadata {
-	if err := checkStrictObject(f.data); err != nil {
-		f.bad = &CorruptError{Path: f.path, Err: err}
-		if at := (*pyjson.Error)(nil); errors.As(err, &at) {
-			f.bad.Offset = int64(at.Offset)
-		}
-		return Metadata{}
-	}
-	return membersOf(pyjson.Trim(normalized(f.data, utf8.Valid(f.data))))
-}
-
-const byteOrderMark = "\xef\xbb\xbf"
-
-// normalized returns a value for the newer tools in a form that the older tools can read,
-// too: without a byte order mark, and with escapes for surrogates that are written as
-// three bytes. It does not copy a plain value.
-func normalized(value []byte, plain bool) []byte {
-	value = bytes.TrimPrefix(value, []byte(byteOrderMark))
-	if plain {
-		return value
-	}
-	out := make([]byte, 0, len(value)+len(value)/8)
-	for i := 0; i < len(value); {
-		r, n := utf8.DecodeRune(value[i:])
-		if r == utf8.RuneError && n == 1 && len(value)-i >= 3 {
-			unit := rune(value[i]&0x0f)<<12 | rune(value[i+1]&0x3f)<<6 | rune(value[i+2]&0x3f)
-			out = fmt.Appendf(out, `\u%04x`, unit)
-			i += 3
-			continue
-		}
-		out = append(out, value[i:i+n]...)
-		i += n
-	}
-	return out
 }

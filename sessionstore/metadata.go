@@ -242,3 +242,63 @@ func revisionOf(rows int, data []byte) Revision {
 // projects.Find reads it. A time without an offset is in UTC. It returns false where the
 // member is missing, no string or not a time in ISO 8601.
 func (md Metadata) Created() (time.Time, bool) { return pytime.ParseCreated(md.Text("created")) }
+
+// NewMetadata encodes v by the rules of [Metadata.Set]. v is a value that encoding/json
+// can encode as an object, or a json.RawMessage in Python's dialect.
+func NewMetadata(v any) (Metadata, error) {
+	raw, err := encode(v)
+	if err != nil {
+		return Metadata{}, unstorable("new metadata", err)
+	}
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return Metadata{}, unstorable("new metadata", errNotObject)
+	}
+	return membersOf(raw), nil
+}
+
+// mustMetadata is for values that this package makes and knows to be storable.
+func mustMetadata(md Metadata, err error) Metadata {
+	if err != nil {
+		panic(err) // unreachable: the value holds strings, booleans and numbers
+	}
+	return md
+}
+
+// encode returns v as JSON that every tool can read.
+func encode(v any) ([]byte, error) {
+	raw, err := pyjson.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return pyjson.Append(nil, pyjson.Trim(raw), writeStyle())
+}
+
+// Set gives the member name the value v, encoded as in [NewMetadata]; a new name goes to
+// the end. Nulls are kept. The error Is [ErrUnstorable] when v holds a value that the
+// Python tools could not read back.
+func (md *Metadata) Set(name string, v any) error {
+	value, err := encode(v)
+	if err != nil {
+		return unstorable("set member of metadata", err)
+	}
+	md.set(member{name, pyjson.AppendQuoted(nil, name, writeStyle()), value})
+	return nil
+}
+
+func (md *Metadata) set(m member) {
+	*md = Metadata{members: slices.Clone(md.all())}
+	if i := md.index(m.name); i >= 0 {
+		md.members[i].value = m.value
+		return
+	}
+	md.members = append(md.members, m)
+}
+
+// Delete removes the member name.
+func (md *Metadata) Delete(name string) {
+	rest := Metadata{members: slices.Clone(md.all())}
+	if i := rest.index(name); i >= 0 {
+		rest.members = slices.Delete(rest.members, i, i+1)
+		*md = rest
+	}
+}

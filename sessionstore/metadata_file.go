@@ -1,76 +1,22 @@
 package sessionstore
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
-
-// NewMetadata encodes v by the rules of [Metadata.Set]. v is a value that encoding/json
-// can encode as an object, or a json.RawMessage in Python's dialect.
-func NewMetadata(v any) (Metadata, error) {
-	raw, err := encode(v)
-	if err != nil {
-		return Metadata{}, unstorable("new metadata", err)
-	}
-	if pyjson.KindOf(raw) != pyjson.Object {
-		return Metadata{}, unstorable("new metadata", errNotObject)
-	}
-	return membersOf(raw), nil
-}
-
-// mustMetadata is for values that this package makes and knows to be storable.
-func mustMetadata(md Metadata, err error) Metadata {
-	if err != nil {
-		panic(err) // unreachable: the value holds strings, booleans and numbers
-	}
-	return md
-}
-
-// encode returns v as JSON that every tool can read.
-func encode(v any) ([]byte, error) {
-	raw, err := pyjson.Encode(v)
-	if err != nil {
-		return nil, err
-	}
-	return pyjson.Append(nil, pyjson.Trim(raw), writeStyle())
-}
-
-// Set gives the member name the value v, encoded as in [NewMetadata]; a new name goes to
-// the end. Nulls are kept. The error Is [ErrUnstorable] when v holds a value that the
-// Python tools could not read back.
-func (md *Metadata) Set(name string, v any) error {
-	value, err := encode(v)
-	if err != nil {
-		return unstorable("set member of metadata", err)
-	}
-	md.set(member{name, pyjson.AppendQuoted(nil, name, writeStyle()), value})
-	return nil
-}
-
-func (md *Metadata) set(m member) {
-	*md = Metadata{members: slices.Clone(md.all())}
-	if i := md.index(m.name); i >= 0 {
-		md.members[i].value = m.value
-		return
-	}
-	md.members = append(md.members, m)
-}
-
-// Delete removes the member name.
-func (md *Metadata) Delete(name string) {
-	rest := Metadata{members: slices.Clone(md.all())}
-	if i := rest.index(name); i >= 0 {
-		rest.members = slices.Delete(rest.members, i, i+1)
-		*md = rest
-	}
-}
 
 // diskWins are the members whose values on disk a save keeps. They have their own
 // writers, in the newer Python tools and in package workflow.
@@ -175,4 +121,182 @@ func placeholder(id string, now time.Time) Metadata {
 		Recovered bool   `json:"recovered"`
 		Time      string `json:"recovery_time"`
 	}{id, true, pytime.Format(now.UTC())}))
+}
+
+// metadata returns the metadata of the session.
+func (tx *transaction) metadata() metadataFile {
+	return tx.st.metadataOf(tx.s, tx.dir, tx.id)
+}
+
+// replaceMetadata writes content as metadata.json in the place of m, unless m is
+// the same. The error is one of [overtaken] when another writer came between.
+func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
+	if m.unread != nil {
+		return m.unread
+	}
+	if m.main.sound() && bytes.Equal(m.main.data, content) {
+		return nil
+	}
+	from := fromMain
+	if !m.main.sound() && m.backup.sound() {
+		from = fromBackup
+	}
+	r := commit.Replacement{
+		Was:    m.main.stamp,
+		Time:   vfs.Now(m.main.stamp.Mtime),
+		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
+		Rotate: func() (bool, error) { return tx.rotate(&m.main, &m.backup, from) },
+	}
+	done, err := tx.commitAmended(m, content)
+	if err == nil {
+		r.Time = m.amended.time
+	} else if errors.Is(err, commit.ErrRewrite) {
+		m.amended.discard()
+		done, err = tx.replace(sessiondir.Metadata, r)
+	}
+	if err != nil {
+		return err
+	}
+	if done.Displaced {
+		return errDisplaced
+	}
+	return tx.putWrittenMetadata(content, r.Time, done.Main)
+}
+
+// commitAmended makes the backup of m, which has content, the metadata. The error Is
+// [commit.ErrRewrite] where the backup has not.
+func (tx *transaction) commitAmended(m *metadataFile, content []byte) (commit.Result, error) {
+	if m.amended.file == nil || !bytes.Equal(m.amended.content, content) {
+		return commit.Result{}, commit.ErrRewrite
+	}
+	done, err := m.amended.file.Commit()
+	m.amended.discard()
+	if err == nil {
+		tx.noteRename(sessiondir.Metadata)
+	}
+	return done, err
+}
+
+// putWrittenMetadata caches content, which was just written to the file with that
+// stamp, which was given the time set.
+func (tx *transaction) putWrittenMetadata(content []byte, set time.Time, stamp sessiondir.Stamp) error {
+	if stamp.Size != int64(len(content)) || !stamp.Mtime.Equal(set) {
+		return nil // another writer's, or a file system with a coarse clock
+	}
+	md, err := ParseMetadata(content)
+	if err != nil {
+		return err
+	}
+	m := metadataFile{md: md, writtenTime: set}
+	m.main = file{name: sessiondir.Metadata, path: tx.dir.Path(sessiondir.Metadata), found: true, data: content, stamp: stamp}
+	tx.s.putMetadata(m, time.Now())
+	return nil
+}
+
+// saveMetadata is replaceMetadata with retries: when another writer came between, edit
+// makes new content from the metadata of that writer.
+func (tx *transaction) saveMetadata(m *metadataFile, content []byte, edit func(*metadataFile) ([]byte, error)) error {
+	err := tx.replaceMetadata(m, content)
+	for try := 0; try < maxRetries && overtaken(err); try++ {
+		tx.s.invalidate()
+		now := tx.metadata()
+		if errors.Is(err, errDisplaced) {
+			theirs, ok := tx.displacedMetadata(now)
+			if !ok {
+				return nil
+			}
+			now = theirs
+		}
+		if content, err = edit(&now); err != nil {
+			return err
+		}
+		err = tx.replaceMetadata(&now, content)
+	}
+	return tx.conflict(sessiondir.Metadata, err)
+}
+
+// displacedMetadata returns the metadata that this call displaced, with the present file
+// ours as its main. ok is false when the displaced file is not whole any more.
+func (tx *transaction) displacedMetadata(ours metadataFile) (metadataFile, bool) {
+	theirs, _, err := tx.displacedFile(sessiondir.Metadata)
+	if err != nil {
+		return ours, false
+	}
+	md := theirs.parseMetadata()
+	return metadataFile{main: ours.main, backup: theirs, md: md, displaced: true}, theirs.sound()
+}
+
+// UpdateMetadata hands the metadata on disk to edit, writes the edited metadata, and
+// returns them, secrets not redacted. Other calls that write the session wait until then.
+// When a tool that takes no lock writes the metadata in between, edit is called again
+// with the metadata of that tool. When edit returns an error, UpdateMetadata returns that
+// error and writes nothing. Damaged metadata is replaced, and kept aside, as by
+// [Store.Save]; edit is then given the reference's placeholder.
+func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (md Metadata, err error) {
+	tx, err := st.begin(ctx, "update metadata of", id, 0)
+	if err != nil {
+		return Metadata{}, err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		md, err = tx.updateMetadata(edit)
+	}
+	if err != nil {
+		return Metadata{}, err
+	}
+	return md, nil
+}
+
+func (tx *transaction) updateMetadata(edit func(*Metadata) error) (md Metadata, err error) {
+	edited := func(m *metadataFile) ([]byte, error) {
+		md = m.md
+		if err := edit(&md); err != nil {
+			return nil, err
+		}
+		content, err := md.file(tx.st.opts.Portable)
+		if err != nil {
+			return nil, fmt.Errorf("encode metadata: %w", err)
+		}
+		return content, tx.ctx.Err()
+	}
+	m := tx.metadata()
+	if m.unread != nil {
+		return md, m.unread
+	}
+	content, err := edited(&m)
+	if err != nil {
+		return md, err
+	}
+	return md, tx.saveMetadata(&m, content, edited)
+}
+
+// initialMetadata completes the metadata of a new session, as the reference's command
+// line does: existing members first. turns is the number of messages that a person wrote.
+func (st *Store) initialMetadata(id string, md Metadata, turns int) Metadata {
+	full := mustMetadata(NewMetadata(struct {
+		ID      string `json:"session_id"`
+		Created string `json:"created"`
+		Bundle  string `json:"bundle"`
+		Model   string `json:"model"`
+		Turns   int    `json:"turn_count"`
+		Dir     string `json:"working_dir"`
+	}{id, pytime.Format(st.opts.Now().UTC().Truncate(time.Microsecond)), "unknown", "unknown", turns, st.workspace()}))
+	for _, m := range full.all() {
+		if _, given := md.lookup(m.name); !given {
+			md.set(m)
+		}
+	}
+	return md
+}
+
+// workspace returns the directory that new sessions belong to.
+func (st *Store) workspace() string {
+	dir := st.opts.Workspace
+	if dir == "" {
+		dir, _ = os.Getwd() // "" in a process without a working directory
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
 }

@@ -7,162 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
-
-// Owner names the host that runs a session, for display to others.
-type Owner struct {
-	App   string            // name of the program; "": the name of the executable
-	Extra map[string]string // further facts for display, never secrets
-}
-
-// Acquire takes the ownership lock of a root session, as a running host of the newer
-// Python tools does, and announces the owner to them. While the lock is held, no other
-// host or store writes the transcript. Its workspace is Options.Workspace, else the
-// metadata's working_dir. The session need not exist yet.
-//
-// The Python tools look for sessions in the default directory of the workspace alone. In
-// any other directory, as with a copy of a session, and without Options.Workspace,
-// Acquire takes a lock of that directory: it excludes other users of this library there,
-// but no program from the original.
-//
-// Acquire waits for a call of this library that writes the session at that moment, in
-// this process or another. The error Is [ErrLocked] when another host runs the session,
-// or another holder keeps the lock for longer than 10 s; [ErrFenced] when the session is
-// being transferred; and errors.ErrUnsupported where there is no such lock: for
-// sub-sessions and other ids that are not letters, digits and hyphens, for a session
-// without a workspace, and on Windows.
-//
-// Nested calls count; the last [Hold.Release] releases the lock. [Store.Close] releases
-// the remaining locks.
-func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error) {
-	if err := checkID(id); err != nil {
-		return nil, wrap("acquire", id, err)
-	}
-	if err := st.admit(ctx); err != nil {
-		return nil, wrap("acquire", id, err)
-	}
-	defer st.done()
-	if err := st.base.Restore(); err != nil { // the place depends on the path of the directory
-		return nil, wrap("acquire", id, err)
-	}
-	places, err := st.locateOwner(id)
-	if err != nil {
-		return nil, wrap("acquire", id, err)
-	}
-	hold := &Hold{st: st, id: id}
-	for _, place := range places {
-		l, err := st.hostAt(ctx, place, o)
-		if err != nil {
-			return nil, wrap("acquire", id, joinErrors(err, hold.giveBack()))
-		}
-		hold.locks = append(hold.locks, l)
-	}
-	return hold, nil
-}
-
-// Hold is the right to run a session, which [Store.Acquire] returns. Its methods may
-// be called by many goroutines. The zero Hold holds nothing: its methods return nil.
-type Hold struct {
-	st    *Store
-	id    string
-	locks []*ownerLock // in the order in which they were taken
-
-	mu       sync.Mutex // guards the fields below
-	released bool
-	err      error // of the release
-}
-
-// Release releases the lock. A second Release does nothing, and returns the result of the
-// first.
-func (h *Hold) Release() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.released {
-		h.released, h.err = true, wrap("release", h.id, h.giveBack())
-	}
-	return h.err
-}
-
-func (h *Hold) giveBack() (err error) {
-	for _, l := range slices.Backward(h.locks) {
-		err = joinErrors(err, h.st.owners.release(l))
-	}
-	return err
-}
-
-// Check returns nil while the session may be run. The error Is [ErrFenced] when the
-// transfer of the session to another host has begun: a host then ends its turn and
-// releases the session. It Is [ErrClosed] after [Hold.Release] and [Store.Close].
-func (h *Hold) Check() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, l := range h.locks {
-		err := errReleased
-		if !h.released {
-			err = ownershipError(h.st.owners.check(l))
-		}
-		if err != nil {
-			return wrap("check the hold of", h.id, err)
-		}
-	}
-	return nil
-}
-
-var errReleased = limits.Errorf(ErrClosed, "the session was released")
-
-// hostAt takes one lock for a host. A lock of this directory alone is made under the
-// session's lock: calls that write the session look for it while they hold the session's
-// lock.
-func (st *Store) hostAt(ctx context.Context, place ownership.Session, o Owner) (l *ownerLock, err error) {
-	if place.Sessions != "" {
-		lock, failed := st.lockHere(ctx, place.ID)
-		if failed != nil {
-			return nil, failed
-		}
-		defer func() { err = joinErrors(err, lock.Unlock()) }()
-	}
-	if l, err = st.owners.enter(ctx, place); err != nil {
-		return nil, err
-	}
-	defer st.owners.leave(l)
-	if l.held == nil {
-		if l.held, err = st.takeOwnership(ctx, place, nil); err != nil {
-			return nil, err
-		}
-	}
-	app := o.App
-	if app == "" {
-		app = filepath.Base(os.Args[0])
-	}
-	if err := l.held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
-		return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
-	}
-	st.owners.refHost(l)
-	return l, nil
-}
 
 // isNative reports whether hosts look for a session in this directory.
 func (st *Store) isNative(place ownership.Session) bool {
 	native, err := os.Stat(filepath.Dir(place.NativeDirectory()))
 	return err == nil && sessiondir.IsAt(native, st.base.Path())
-}
-
-// lockHere takes the lock of session id and makes the directory for the ownership
-// locks of this sessions directory.
-func (st *Store) lockHere(ctx context.Context, id string) (*lock.Lock, error) {
-	owners, err := st.base.Kept(ownersDir)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := st.base.Lock(ctx, id)
-	return lock, joinErrors(lockError(ctx, err), owners.Close())
 }
 
 // ownersDir is the directory of the bookkeeping with the ownership locks of
@@ -356,4 +210,220 @@ func (st *Store) ownHosted(ctx context.Context, s *session, id string) (*ownerLo
 		return nil, nil
 	}
 	return st.ownAt(ctx, s, p, p.workspace)
+}
+
+// owners are the ownership locks of sessions that a store holds or waits for. A
+// lock is taken for the first use of a call or a host, and given up with the last.
+// The lock of a call has no record; hosts of Acquire have written one.
+type owners struct {
+	mu    sync.Mutex // guards the fields below
+	locks map[lockKey]*ownerLock
+}
+
+// lockKey identifies an ownership lock.
+type lockKey struct {
+	id   string // of the session
+	here bool   // the lock of this directory, not the lock of a workspace
+}
+
+// ownerLock is an ownership lock of one session.
+type ownerLock struct {
+	key lockKey
+
+	turn chan struct{}   // holds a token while a goroutine takes the lock or gives it up
+	held *ownership.Held // nil: not held; changed only by the goroutine that has the turn
+
+	// Guarded by the mutex of owners.
+	entered int // the number of goroutines that have the turn or wait for it
+	uses    int // calls and hosts that need it
+	hosts   int // the uses that began with Acquire
+}
+
+// ownerPlace holds the places of the ownership locks of a session, which may have both.
+type ownerPlace struct {
+	workspace *ownership.Session // of hosts that run it for a workspace; nil: none
+	here      *ownership.Session // of this directory alone; nil: no host looks for it
+	warned    bool               // that its state cannot be used
+}
+
+// enter waits for the turn at the lock of place: the right to take the lock
+// and to give it up. leave ends the turn.
+func (w *owners) enter(ctx context.Context, place ownership.Session) (*ownerLock, error) {
+	key := lockKey{place.ID, place.Sessions != ""}
+	w.mu.Lock()
+	l := w.locks[key]
+	if l == nil {
+		l = &ownerLock{key: key, turn: make(chan struct{}, 1)}
+		w.locks[key] = l
+	}
+	l.entered++
+	w.mu.Unlock()
+	select {
+	case l.turn <- struct{}{}:
+		return l, nil
+	case <-ctx.Done():
+		w.left(l)
+		return nil, ctx.Err()
+	}
+}
+
+// enterHeld is enter for a user of the lock, without a context. The wait is short: while
+// the lock is held, the goroutine that has the turn waits for nothing.
+func (w *owners) enterHeld(l *ownerLock) {
+	w.mu.Lock()
+	l.entered++
+	w.mu.Unlock()
+	l.turn <- struct{}{}
+}
+
+func (w *owners) leave(l *ownerLock) {
+	<-l.turn
+	w.left(l)
+}
+
+// left drops the entry of a lock that no goroutine holds or waits for.
+func (w *owners) left(l *ownerLock) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.entered--; l.entered == 0 && l.held == nil && w.locks[l.key] == l {
+		delete(w.locks, l.key)
+	}
+}
+
+// ref begins a use of a lock that is held. The caller has the turn.
+func (w *owners) ref(l *ownerLock) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.uses++
+}
+
+func (w *owners) refHost(l *ownerLock) {
+	w.ref(l)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.hosts++
+}
+
+// endUse reports whether a use was the last one.
+func (w *owners) endUse(l *ownerLock) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.uses--
+	return l.uses == 0
+}
+
+// giveUpUnused gives up a lock that was taken for a use that did not begin.
+func (w *owners) giveUpUnused(l *ownerLock) error {
+	w.mu.Lock()
+	used := l.uses > 0
+	w.mu.Unlock()
+	if used {
+		return nil
+	}
+	return l.giveUp(nil)
+}
+
+// giveUp releases the lock, and leaves its directory open in kept, which may be
+// nil. The caller has the turn.
+func (l *ownerLock) giveUp(kept *ownership.State) error {
+	held := l.held
+	l.held = nil
+	if held == nil { // Close has released it
+		return nil
+	}
+	return held.ReleaseTo(kept)
+}
+
+// forget removes the records of the locks of session id that this store holds.
+func (w *owners) forget(id string) (err error) {
+	for _, key := range []lockKey{{id, false}, {id, true}} {
+		w.mu.Lock()
+		l := w.locks[key]
+		w.mu.Unlock()
+		if l == nil {
+			continue
+		}
+		w.enterHeld(l)
+		if l.held != nil {
+			err = joinErrors(err, l.held.RemoveOwner())
+		}
+		w.leave(l)
+	}
+	return err
+}
+
+// hosted reports whether session id was acquired by this store.
+func (w *owners) hosted(id string) bool {
+	return w.any(id, func(l *ownerLock) bool { return l.hosts > 0 })
+}
+
+// holds reports whether this store has a lock of session id.
+func (w *owners) holds(id string) bool {
+	return w.any(id, func(l *ownerLock) bool { return l.uses > 0 })
+}
+
+func (w *owners) any(id string, is func(*ownerLock) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	workspace, here := w.locks[lockKey{id, false}], w.locks[lockKey{id, true}]
+	return workspace != nil && is(workspace) || here != nil && is(here)
+}
+
+// unref ends a call's use. The last use gives the lock up. Its checked directory
+// then stays open in kept, which may be nil. l may be nil.
+func (w *owners) unref(l *ownerLock, kept *ownership.State) error {
+	if l == nil {
+		return nil
+	}
+	w.enterHeld(l)
+	defer w.leave(l)
+	if !w.endUse(l) {
+		return nil
+	}
+	return l.giveUp(kept)
+}
+
+// release ends a host's use. After the last host's use, the record says so.
+func (w *owners) release(l *ownerLock) error {
+	w.enterHeld(l)
+	defer w.leave(l)
+	w.mu.Lock()
+	l.hosts--
+	hosted := l.hosts > 0
+	w.mu.Unlock()
+	switch {
+	case w.endUse(l):
+		return l.giveUp(nil)
+	case l.held == nil || hosted:
+		return nil
+	}
+	return l.held.Retract()
+}
+
+// check reports whether the session of a lock may still be run.
+func (w *owners) check(l *ownerLock) error {
+	w.enterHeld(l)
+	defer w.leave(l)
+	if l.held == nil { // Close has released it
+		return errClosed
+	}
+	return l.held.Check()
+}
+
+// close gives up all locks, which hosts hold. No call may be under way.
+func (w *owners) close() error {
+	w.mu.Lock()
+	var held []*ownerLock
+	for _, l := range w.locks {
+		l.entered++
+		held = append(held, l)
+	}
+	w.mu.Unlock()
+	var err error
+	for _, l := range held {
+		l.turn <- struct{}{}
+		err = joinErrors(err, l.giveUp(nil))
+		w.leave(l)
+	}
+	return err
 }

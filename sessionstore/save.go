@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyyaml"
 )
 
 // A write that changes a file makes its former state the backup. A write that changes
@@ -304,3 +306,89 @@ func (tx *transaction) saveOver(t *transcript, want []Message) error {
 		}
 	}
 }
+
+// SaveConfig writes config as the session's config.md, YAML between two lines
+// of dashes, byte for byte as the reference does. The session's directory is
+// made when there is none. Nothing is redacted.
+func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) (err error) {
+	tx, err := st.begin(ctx, "save config of", id, creates)
+	if err != nil {
+		return err
+	}
+	defer tx.end(&err)
+	for tx.next(&err) {
+		err = tx.saveConfig(config)
+	}
+	return err
+}
+
+func (tx *transaction) saveConfig(config Metadata) error {
+	content, err := pyyaml.Append([]byte("---\n"), config.object())
+	if err != nil {
+		return fmt.Errorf("encode config: %w", err)
+	}
+	content = append(content, "---\n\nConfig snapshot for session "+tx.id+"\n"...)
+	if err := tx.ctx.Err(); err != nil {
+		return err
+	}
+	_, err = tx.replace(sessiondir.Config, commit.Replacement{
+		Time:   time.Now(),
+		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
+		Rotate: func() (bool, error) { return true, nil },
+	})
+	return err
+}
+
+// refuseWindow returns [ErrWindow] if want is a window of t with messages behind it: t
+// ends with messages with which want begins, its first message is not among these, and a
+// person wrote a message before the longest possible overlap.
+func (tx *transaction) refuseWindow(t *transcript, want []Message) error {
+	if t.from != fromMain || !t.main.found || t.damage != nil || t.appendPending || len(t.rows) < 2 {
+		return nil
+	}
+	first := slices.IndexFunc(want, func(m Message) bool { return m.m == nil || m.m.places.role != unstoredRole })
+	if first < 0 || want[first] == t.rows[0] || tx.wouldStore(want[first], t.rows[0]) {
+		return nil // nothing is stored, or the transcript begins as before
+	}
+	rows, err := tx.st.storable(want, 0)
+	if err != nil {
+		return nil // the save returns the error
+	}
+	least, most := overlap(t.rows, rows)
+	isFirst := func(m Message) bool { return sameBytes(m, t.rows[0]) }
+	if least == 0 || slices.ContainsFunc(t.rows[len(t.rows)-least:], isFirst) || countUsers(t.rows[:len(t.rows)-most]) == 0 {
+		return nil
+	}
+	return ErrWindow
+}
+
+// overlap returns the least and the greatest number of messages that are both the end of
+// old and the beginning of next. Both are 0 if there is no overlap. The first message of
+// old does not count. The time grows with the sum of both lengths.
+func overlap(old, next []Message) (least, most int) {
+	next = next[:min(len(next), len(old))]
+	borders := make([]int, len(next)) // of next[:i+1]: the longest that it begins and ends with
+	step := func(at int, m Message) int {
+		for at > 0 && (at == len(next) || !sameBytes(next[at], m)) {
+			at = borders[at-1]
+		}
+		if sameBytes(next[at], m) {
+			at++
+		}
+		return at
+	}
+	for i := 1; i < len(next); i++ {
+		borders[i] = step(borders[i-1], next[i])
+	}
+	at := 0
+	for _, m := range old[1:] {
+		at = step(at, m)
+	}
+	for least = at; least > 0 && borders[least-1] > 0; {
+		least = borders[least-1]
+	}
+	return least, at
+}
+
+// sameBytes reports whether two messages are written as the same bytes.
+func sameBytes(a, b Message) bool { return a == b || string(a.m.line()) == string(b.m.line()) }

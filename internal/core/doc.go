@@ -8,6 +8,6 @@
 // and the lock for it. So it is internal, and no exported identifier of a public package
 // mentions it.
 //
-// The code is in package sessionstore, in the files core*.go. It is reached through
+// The code is in package sessionstore, in core.go. It is reached through
 // package access.
 package core

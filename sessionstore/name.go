@@ -1,129 +1,19 @@
 package sessionstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
-	"github.com/amplifier-go/sessionstorage/internal/format/pyyaml"
 )
-
-// metadata returns the metadata of the session.
-func (tx *transaction) metadata() metadataFile {
-	return tx.st.metadataOf(tx.s, tx.dir, tx.id)
-}
-
-// replaceMetadata writes content as metadata.json in the place of m, unless m is
-// the same. The error is one of [overtaken] when another writer came between.
-func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
-	if m.unread != nil {
-		return m.unread
-	}
-	if m.main.sound() && bytes.Equal(m.main.data, content) {
-		return nil
-	}
-	from := fromMain
-	if !m.main.sound() && m.backup.sound() {
-		from = fromBackup
-	}
-	r := commit.Replacement{
-		Was:    m.main.stamp,
-		Time:   vfs.Now(m.main.stamp.Mtime),
-		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
-		Rotate: func() (bool, error) { return tx.rotate(&m.main, &m.backup, from) },
-	}
-	done, err := tx.commitAmended(m, content)
-	if err == nil {
-		r.Time = m.amended.time
-	} else if errors.Is(err, commit.ErrRewrite) {
-		m.amended.discard()
-		done, err = tx.replace(sessiondir.Metadata, r)
-	}
-	if err != nil {
-		return err
-	}
-	if done.Displaced {
-		return errDisplaced
-	}
-	return tx.putWrittenMetadata(content, r.Time, done.Main)
-}
-
-// commitAmended makes the backup of m, which has content, the metadata. The error Is
-// [commit.ErrRewrite] where the backup has not.
-func (tx *transaction) commitAmended(m *metadataFile, content []byte) (commit.Result, error) {
-	if m.amended.file == nil || !bytes.Equal(m.amended.content, content) {
-		return commit.Result{}, commit.ErrRewrite
-	}
-	done, err := m.amended.file.Commit()
-	m.amended.discard()
-	if err == nil {
-		tx.noteRename(sessiondir.Metadata)
-	}
-	return done, err
-}
-
-// putWrittenMetadata caches content, which was just written to the file with that
-// stamp, which was given the time set.
-func (tx *transaction) putWrittenMetadata(content []byte, set time.Time, stamp sessiondir.Stamp) error {
-	if stamp.Size != int64(len(content)) || !stamp.Mtime.Equal(set) {
-		return nil // another writer's, or a file system with a coarse clock
-	}
-	md, err := ParseMetadata(content)
-	if err != nil {
-		return err
-	}
-	m := metadataFile{md: md, writtenTime: set}
-	m.main = file{name: sessiondir.Metadata, path: tx.dir.Path(sessiondir.Metadata), found: true, data: content, stamp: stamp}
-	tx.s.putMetadata(m, time.Now())
-	return nil
-}
-
-// saveMetadata is replaceMetadata with retries: when another writer came between, edit
-// makes new content from the metadata of that writer.
-func (tx *transaction) saveMetadata(m *metadataFile, content []byte, edit func(*metadataFile) ([]byte, error)) error {
-	err := tx.replaceMetadata(m, content)
-	for try := 0; try < maxRetries && overtaken(err); try++ {
-		tx.s.invalidate()
-		now := tx.metadata()
-		if errors.Is(err, errDisplaced) {
-			theirs, ok := tx.displacedMetadata(now)
-			if !ok {
-				return nil
-			}
-			now = theirs
-		}
-		if content, err = edit(&now); err != nil {
-			return err
-		}
-		err = tx.replaceMetadata(&now, content)
-	}
-	return tx.conflict(sessiondir.Metadata, err)
-}
-
-// displacedMetadata returns the metadata that this call displaced, with the present file
-// ours as its main. ok is false when the displaced file is not whole any more.
-func (tx *transaction) displacedMetadata(ours metadataFile) (metadataFile, bool) {
-	theirs, _, err := tx.displacedFile(sessiondir.Metadata)
-	if err != nil {
-		return ours, false
-	}
-	md := theirs.parseMetadata()
-	return metadataFile{main: ours.main, backup: theirs, md: md, displaced: true}, theirs.sound()
-}
 
 // Naming is a name for a session, with the conditions under which it is taken.
 type Naming struct {
@@ -295,80 +185,4 @@ func (md Metadata) is(name, text string) bool {
 func (md Metadata) truthy(name string) bool {
 	raw, ok := md.lookup(name)
 	return ok && pyjson.Truthy(raw)
-}
-
-// UpdateMetadata hands the metadata on disk to edit, writes the edited metadata, and
-// returns them, secrets not redacted. Other calls that write the session wait until then.
-// When a tool that takes no lock writes the metadata in between, edit is called again
-// with the metadata of that tool. When edit returns an error, UpdateMetadata returns that
-// error and writes nothing. Damaged metadata is replaced, and kept aside, as by
-// [Store.Save]; edit is then given the reference's placeholder.
-func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metadata) error) (md Metadata, err error) {
-	tx, err := st.begin(ctx, "update metadata of", id, 0)
-	if err != nil {
-		return Metadata{}, err
-	}
-	defer tx.end(&err)
-	for tx.next(&err) {
-		md, err = tx.updateMetadata(edit)
-	}
-	if err != nil {
-		return Metadata{}, err
-	}
-	return md, nil
-}
-
-func (tx *transaction) updateMetadata(edit func(*Metadata) error) (md Metadata, err error) {
-	edited := func(m *metadataFile) ([]byte, error) {
-		md = m.md
-		if err := edit(&md); err != nil {
-			return nil, err
-		}
-		content, err := md.file(tx.st.opts.Portable)
-		if err != nil {
-			return nil, fmt.Errorf("encode metadata: %w", err)
-		}
-		return content, tx.ctx.Err()
-	}
-	m := tx.metadata()
-	if m.unread != nil {
-		return md, m.unread
-	}
-	content, err := edited(&m)
-	if err != nil {
-		return md, err
-	}
-	return md, tx.saveMetadata(&m, content, edited)
-}
-
-// SaveConfig writes config as the session's config.md, YAML between two lines
-// of dashes, byte for byte as the reference does. The session's directory is
-// made when there is none. Nothing is redacted.
-func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) (err error) {
-	tx, err := st.begin(ctx, "save config of", id, creates)
-	if err != nil {
-		return err
-	}
-	defer tx.end(&err)
-	for tx.next(&err) {
-		err = tx.saveConfig(config)
-	}
-	return err
-}
-
-func (tx *transaction) saveConfig(config Metadata) error {
-	content, err := pyyaml.Append([]byte("---\n"), config.object())
-	if err != nil {
-		return fmt.Errorf("encode config: %w", err)
-	}
-	content = append(content, "---\n\nConfig snapshot for session "+tx.id+"\n"...)
-	if err := tx.ctx.Err(); err != nil {
-		return err
-	}
-	_, err = tx.replace(sessiondir.Config, commit.Replacement{
-		Time:   time.Now(),
-		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
-		Rotate: func() (bool, error) { return true, nil },
-	})
-	return err
 }

@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,123 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
+
+// transcript returns the transcript on disk for writing. It returns an error, and nothing
+// may be written, while there is a marker and the backup is no transcript, and while the
+// system does not let the transcript be read.
+func (tx *transaction) transcript(md Metadata) (*transcript, error) {
+	t, err := tx.existing(md)
+	if err == nil && t.gone {
+		t.damage, err = nil, tx.refuseMissing(t)
+	}
+	return t, err
+}
+
+// existing is transcript, but also returns a missing transcript that must not be written.
+func (tx *transaction) existing(md Metadata) (*transcript, error) {
+	t := tx.read(md)
+	if t.unread != nil {
+		return nil, t.unread
+	}
+	if t.appendPending && t.damage != nil {
+		return nil, t.damage
+	}
+	return &t, nil
+}
+
+// read reads the transcript as the only writer.
+func (tx *transaction) read(md Metadata) transcript {
+	return tx.st.transcriptOf(tx.s, tx.dir, tx.id, md)
+}
+
+// saveTranscript makes the storable messages of want the transcript, in place of t.
+func (tx *transaction) saveTranscript(t *transcript, want []Message) error {
+	if t.cached != nil && !t.cached.nonCanonical {
+		if n, ok := tx.matchPrefix(want, t.rows); ok {
+			added, err := tx.st.storable(want[n:], n)
+			if err != nil {
+				return err
+			}
+			t.cached = t.cached.withMessages(want[:n])
+			return tx.extend(t, added)
+		}
+	}
+	rows, err := tx.st.storable(want, 0)
+	if err != nil {
+		return err
+	}
+	return tx.writeRows(t, rows)
+}
+
+// matchPrefix returns the number of messages of want that match have, all of which is
+// stored. Messages of want that are not stored are skipped, and count. ok is false when
+// want does not begin with have. Messages that this store returned are compared by
+// identity.
+func (tx *transaction) matchPrefix(want, have []Message) (n int, ok bool) {
+	if sameMessages(want, have) {
+		return len(have), true
+	}
+	for _, m := range have {
+		for n < len(want) && want[n] != m && want[n].m != nil && want[n].m.places.role == unstoredRole {
+			n++
+		}
+		if n == len(want) || want[n] != m && !tx.wouldStore(want[n], m) {
+			return n, false
+		}
+		n++
+	}
+	return n, true
+}
+
+// sameMessages reports whether want begins with the very messages of have.
+func sameMessages(want, have []Message) bool {
+	if len(want) < len(have) {
+		return false
+	}
+	const step = 64 // compared as one piece of memory
+	for len(have) >= step {
+		if *(*[step]Message)(want) != *(*[step]Message)(have) {
+			return false
+		}
+		want, have = want[step:], have[step:]
+	}
+	return slices.Equal(want[:len(have)], have)
+}
+
+// wouldStore reports whether a save of m writes the line of row.
+func (tx *transaction) wouldStore(m, row Message) bool {
+	if m.m == nil {
+		return false
+	}
+	if tx.st.opts.Portable {
+		m = m.portable()
+	}
+	return bytes.Equal(m.m.raw, row.m.raw)
+}
+
+// storable returns the messages that are stored. Errors call the first message number at.
+func (st *Store) storable(msgs []Message, at int) ([]Message, error) {
+	rows := make([]Message, 0, len(msgs))
+	for i, m := range msgs {
+		if m.m == nil {
+			return nil, zeroMessage(at + i)
+		}
+		if m.m.places.role == unstoredRole {
+			continue
+		}
+		if st.opts.Portable {
+			m = m.portable()
+		}
+		rows = append(rows, m)
+	}
+	return rows, nil
+}
+
+func zeroMessage(i int) error {
+	return fmt.Errorf("message %d: %w: it is the zero Message", i, ErrUnstorable)
+}
 
 // writeRows writes rows as the whole transcript in place of t. A nil t means that no
 // former transcript needs a backup. The error is one of [overtaken] when another writer
@@ -307,4 +424,22 @@ func (tx *transaction) quarantined(f *file, name string, err error) error {
 	tx.namesChanged = true
 	tx.st.log.Warn("put damaged file aside", "session", tx.id, "file", name)
 	return nil
+}
+
+// noteAppend notes in the index that an append turned the transcript was of s into now.
+// The append does not fail because of the index.
+func (st *Store) noteAppend(s *session, was, now *cachedTranscript) {
+	if was.size < index.LargeFrom || now.writtenTime.IsZero() || !st.reliesOnTimes() {
+		return
+	}
+	if s.rowsFile == "" {
+		s.rowsFile = sessiondir.Bookkeeping + "/" + indexDir + "/" + index.RowsName(s.id)
+	}
+	if _, regular, err := st.base.Stat(s.rowsFile, "."); err != nil || !regular {
+		return // no caller has asked for parts of this session
+	}
+	a := index.Append{Was: was.main, Now: now.main, Wrote: !was.writtenTime.IsZero()}
+	if err := st.index().NoteAppend(s.id, a); err != nil {
+		st.log.Debug("append not noted in index", "session", s.id, "err", err)
+	}
 }
