@@ -1,10 +1,15 @@
 package vfs
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
 func (d *Dir) exchange(a, b string) error { return d.rename(a, b, unix.RENAME_EXCHANGE) }
@@ -48,4 +53,134 @@ func beginSync(f *os.File, off, n int64) {
 		return
 	}
 	_ = c.Control(func(fd uintptr) { _ = unix.SyncFileRange(int(fd), off, n, unix.SYNC_FILE_RANGE_WRITE) })
+}
+
+// onFd is [WithFd], and calls do again when a signal interrupted it.
+func onFd(f *os.File, do func(fd int) error) error {
+	return WithFd(f, func(fd int) error {
+		for {
+			if err := do(fd); !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		}
+	})
+}
+
+// LargeFile is the flag by which a program of 32 bits opens files of 2 GiB and more.
+// [os.Root] leaves it to its callers.
+const LargeFile = syscall.O_LARGEFILE
+
+// uninterrupted repeats a call for as long as signals interrupt it.
+func uninterrupted(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}
+
+// identify returns the identity of a file, and the time of the last change of its inode,
+// as far as the system reports them.
+func identify(fi fs.FileInfo) (dev, inode uint64, ctime time.Time) {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		dev, inode = uint64(st.Dev), st.Ino
+		ctime = time.Unix(int64(st.Ctim.Sec), int64(st.Ctim.Nsec)) // narrower on 32 bit
+	}
+	return dev, inode, ctime
+}
+
+// StampAt returns the stamp of name in the directory in, without following a
+// symlink. It opens nothing. hooks may be nil.
+func StampAt(in *os.File, name string, hooks *seam.Seam) (Stamp, error) {
+	var at unix.Stat_t
+	err := onFd(in, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil {
+		return Stamp{}, &fs.PathError{Op: "stat", Path: name, Err: err}
+	}
+	return stampIn(&at, hooks), nil
+}
+
+func stampIn(at *unix.Stat_t, hooks *seam.Seam) Stamp {
+	return Stamp{
+		Dev: uint64(at.Dev), Inode: at.Ino, Size: at.Size,
+		Mtime: hooks.Round(time.Unix(int64(at.Mtim.Sec), int64(at.Mtim.Nsec))), // narrower on 32 bit
+		Ctime: hooks.Round(time.Unix(int64(at.Ctim.Sec), int64(at.Ctim.Nsec))),
+	}
+}
+
+// statPath is [Sessions.Stat] of a path.
+func statPath(path string, hooks *seam.Seam) (is Stamp, regular bool, err error) {
+	return statFrom(unix.AT_FDCWD, path, hooks)
+}
+
+// statIn is [Sessions.Stat] of a path below the directory in.
+func statIn(in *os.File, path string, hooks *seam.Seam) (is Stamp, regular bool, err error) {
+	err = WithFd(in, func(fd int) error {
+		is, regular, err = statFrom(fd, path, hooks)
+		return err
+	})
+	return is, regular, err
+}
+
+func statFrom(fd int, path string, hooks *seam.Seam) (is Stamp, regular bool, err error) {
+	var at unix.Stat_t
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Fstatat(fd, path, &at, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
+		return Stamp{}, false, &fs.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	kind := at.Mode & unix.S_IFMT
+	return stampIn(&at, hooks), kind == unix.S_IFREG || kind == unix.S_IFDIR, nil
+}
+
+// statEntry returns the stamp of the entry name of the sessions directory in,
+// and whether it is a directory; symlinks are followed.
+func statEntry(in *os.File, name string) (is Stamp, isDir bool, err error) {
+	var at unix.Stat_t
+	if err := onFd(in, func(fd int) error { return unix.Fstatat(fd, name, &at, 0) }); err != nil {
+		return is, false, err
+	}
+	return stampIn(&at, nil), at.Mode&unix.S_IFMT == unix.S_IFDIR, nil
+}
+
+// has reports whether path, below the directory in, exists, also as a symlink that leads
+// nowhere, or whether that is not known.
+func has(in *os.File, path string) bool {
+	var st unix.Stat_t
+	err := onFd(in, func(fd int) error { return unix.Fstatat(fd, path, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// IsLocal reports whether an open file or directory is on one of the local file systems
+// that are known to behave: every change of a file or directory changes its time, and the
+// kernel knows every program that has one of its files open. Others are on other
+// machines, or keep no times of directories at all.
+func IsLocal(f *os.File) bool {
+	local := false
+	_ = WithFd(f, func(fd int) error { local = isLocal(fd); return nil }) // never fails
+	return local
+}
+
+// IsLocalAt is [IsLocal] for path, which it does not open.
+func IsLocalAt(path string) bool {
+	var on unix.Statfs_t
+	_, err := uninterrupted(func() (int, error) { return 0, unix.Statfs(path, &on) })
+	return err == nil && isLocalType(int64(on.Type))
+}
+
+func isLocal(fd int) bool {
+	var on unix.Statfs_t
+	_, err := uninterrupted(func() (int, error) { return 0, unix.Fstatfs(fd, &on) })
+	return err == nil && isLocalType(int64(on.Type))
+}
+
+func isLocalType(magic int64) bool {
+	switch magic {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
+		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return true
+	}
+	return false
 }

@@ -1,8 +1,13 @@
 package vfs
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -148,4 +153,154 @@ func (s *Sessions) openStamped(id, name string) (fd int, now Stamp, err error) {
 		now = Stamp{}
 	}
 	return fd, now, nil
+}
+
+// openAt opens path in the directory with the descriptor dir; resolve limits the
+// symlinks. The result may be any kind of file: the caller must check it.
+func openAt(dir int, path string, resolve uint64) (fd int, err error) {
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | LargeFile, Resolve: resolve}
+	return openLeased(func() (int, error) { return unix.Openat2(dir, path, &how) })
+}
+
+// openIn is openAt in an open directory.
+func openIn(dir *os.File, path string, resolve uint64) (fd int, err error) {
+	err = WithFd(dir, func(in int) (err error) {
+		fd, err = openAt(in, path, resolve)
+		return err
+	})
+	return fd, err
+}
+
+// openBeneath opens the regular file path, which does not lead out of the
+// directory in, for reading.
+func openBeneath(in *os.File, path string) (fd int, size int64, err error) {
+	fd, err = openIn(in, path, unix.RESOLVE_BENEATH)
+	if err != nil {
+		return 0, 0, err
+	}
+	var st unix.Stat_t
+	err = unix.Fstat(fd, &st)
+	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return 0, 0, errors.Join(err, unix.Close(fd))
+	}
+	return fd, st.Size, nil
+}
+
+// isPlain reports whether path has no symlink in it.
+func isPlain(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && real == path
+}
+
+// File is a file of a [Reader], open for reading. It is for one goroutine.
+//
+// An [os.File] costs more, between opening and closing a file, than reading some hundred
+// bytes; so File is the bare number of a file.
+type File struct {
+	file *os.File // nil: fd
+	fd   int
+	left int64 // the bytes not read yet, of the size at the time of the open
+}
+
+// openFile opens the file path below the directory in, in one call that confines by
+// itself. Every error except that there is no file may concern only this call: older
+// systems do not know it.
+func openFile(in *os.File, path string) (*File, error) {
+	fd, size, err := openBeneath(in, path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{fd: fd, left: size}, nil
+}
+
+// Read reads as an [io.Reader] does. If possible, it returns io.EOF together with the
+// last bytes.
+func (f *File) Read(p []byte) (int, error) {
+	if f.file != nil {
+		return f.file.Read(p)
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := uninterrupted(func() (int, error) { return unix.Read(f.fd, p) })
+	if err != nil {
+		return 0, err
+	}
+	f.left -= int64(n)
+	if n == 0 || n < len(p) && f.left <= 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	if f.file != nil {
+		return f.file.Close()
+	}
+	return unix.Close(f.fd)
+}
+
+// The offsets of the parts of an entry in the output of getdents64.
+const (
+	sizeAt = 16 // two bytes
+	kindAt = 18
+	nameAt = 19 // up to a zero
+)
+
+// readNames yields the names in the directory f as texts of a listing, in the
+// order of the file system.
+func readNames(f *os.File, yield func(text string)) error {
+	buf := make([]byte, 32<<10)
+	var text []byte
+	for {
+		var n int
+		err := onFd(f, func(fd int) (err error) {
+			n, err = unix.ReadDirent(fd, buf)
+			return err
+		})
+		if err != nil {
+			return &fs.PathError{Op: "readdir", Path: f.Name(), Err: err}
+		}
+		if n <= 0 {
+			return nil
+		}
+		text = text[:0]
+		for rest := buf[:n]; len(rest) > 0; {
+			size := int(binary.NativeEndian.Uint16(rest[sizeAt:]))
+			name, _, _ := bytes.Cut(rest[nameAt:size], []byte{0})
+			is := kindOf(rest[kindAt])
+			if rest[kindAt] == unix.DT_UNKNOWN {
+				is = ask(f, string(name))
+			}
+			text = appendName(text, name, is)
+			rest = rest[size:]
+		}
+		yield(string(text))
+	}
+}
+
+// ask returns the kind of a name in the directory f, if the file system does not report
+// it in a listing.
+func ask(f *os.File, name string) kind {
+	var at unix.Stat_t
+	if onFd(f, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) }) != nil {
+		return unknown
+	}
+	return kindOf(byte(at.Mode & unix.S_IFMT >> 12))
+}
+
+func kindOf(dirent byte) kind {
+	switch dirent {
+	case unix.DT_DIR:
+		return directory
+	case unix.DT_LNK:
+		return symlink
+	case unix.DT_UNKNOWN:
+		return unknown
+	}
+	return other
 }

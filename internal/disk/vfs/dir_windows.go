@@ -1,12 +1,13 @@
-//go:build !unix
-
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"time"
+
+	"golang.org/x/sys/windows"
 )
 
 func (d *Dir) open(name string, flag int) (*os.File, error) {
@@ -23,3 +24,14 @@ func Own(*os.Root, string) error { return nil }
 func (d *Dir) replaceNamed(name string, _ fs.FileInfo, write func(io.Writer) error) error {
 	return d.Replace(name, true, time.Now(), write)
 }
+
+// inUse reports whether err means that another program has the file, or a range of it, to
+// itself.
+func inUse(err error) bool {
+	return errors.Is(err, ErrInUse) || errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
+		errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
+}
+
+// denied reports whether err is the error of Windows when a file takes the name of an
+// open file, when a file is about to vanish, and when permission is lacking.
+func denied(err error) bool { return errors.Is(err, windows.ERROR_ACCESS_DENIED) }
