@@ -2,7 +2,10 @@ package commit
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -76,3 +79,214 @@ type Replacement struct {
 	// Relaxed replaces the file without a sync, whatever [File] says.
 	Relaxed bool
 }
+
+// unchanged returns ErrOvertaken unless main is still the file with the stamp was. The
+// zero stamp fits any file.
+func (f File) unchanged(was sessiondir.Stamp) error {
+	if was == (sessiondir.Stamp{}) {
+		return nil
+	}
+	now, err := f.Dir.Stat(f.Name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !now.SameContent(was) {
+		return ErrOvertaken
+	}
+	return err
+}
+
+var errNoExchange = errors.New("names cannot be exchanged")
+
+// exchange takes the step from "ready" to "done". The error Is [ErrOvertaken] or
+// errNoExchange, and nothing has changed, when main is another file or names
+// cannot be exchanged.
+func (f File) exchange(main *leased) error {
+	if err := f.unchanged(main.at); err != nil {
+		return err
+	}
+	if err := f.Dir.Exchange(f.Name, f.backup()); err != nil {
+		f.Dir.NoExchange(err)
+		return fmt.Errorf("%w: %w", errNoExchange, err)
+	}
+	return nil
+}
+
+// settle finishes the commit after the exchange: next is main now, and main is the
+// backup. It returns the result.
+func (f File) settle(next, main *leased) (done Result, err error) {
+	defer func() { err = afterNaming(err) }()
+	if err := f.protectBackup(main); err != nil {
+		return Result{}, err
+	}
+	if err := f.protectMain(next); err != nil {
+		return Result{}, err
+	}
+	return f.result(next, main)
+}
+
+// protectBackup makes the backup a copy of the former main when a program waits
+// to open that: it may be about to copy it over the backup.
+func (f File) protectBackup(main *leased) error {
+	if main.state() == leaseHeld {
+		return nil
+	}
+	at, err := main.copyOver(f.backup())
+	switch {
+	case errors.Is(err, errAltered), errors.Is(err, ErrOvertaken):
+		return nil // the lease had expired, and the program has written its own backup
+	case err != nil:
+		return fmt.Errorf("copy the former %s: %w", f.Name, err)
+	}
+	main.at = at
+	return nil
+}
+
+// protectMain makes main a copy of next when a program waits to write into next, which it
+// opened as the backup.
+func (f File) protectMain(next *leased) error {
+	if next.state() != writerWaits {
+		return nil
+	}
+	at, err := next.copyOver(f.Name)
+	if errors.Is(err, errAltered) {
+		return fmt.Errorf("%w: %w", ErrOverwritten, err)
+	}
+	if err != nil {
+		return fmt.Errorf("copy the new %s: %w", f.Name, err)
+	}
+	next.at = at
+	return nil
+}
+
+// result checks that main is next and that the backup is the former main.
+func (f File) result(next, main *leased) (Result, error) {
+	now, err := f.Dir.Stat(f.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Result{}, ErrOvertaken
+	case err != nil:
+		return Result{}, err
+	case !now.SameFile(next.at):
+		return Result{}, ErrOvertaken
+	case now.Size != next.at.Size:
+		return Result{}, ErrOverwritten
+	}
+	former, err := f.Dir.Stat(f.backup())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Result{Main: now}, nil
+	case err != nil:
+		return Result{}, err
+	case !former.SameFile(main.at):
+		return Result{Main: now, Displaced: true}, nil
+	case !former.SameContent(main.at):
+		former = sessiondir.Stamp{}
+	}
+	return Result{Main: now, Backup: former}, nil
+}
+
+// leased is an open file with a write lease: no other program has it open.
+type leased struct {
+	of   File
+	name string // the name that it had when it was leased
+	file *os.File
+	at   sessiondir.Stamp // when it was leased, and when this process had written it
+	own  bool             // it is a regular file with one name
+	mode fs.FileMode      // when it was leased
+}
+
+// lease takes a write lease on file, which has the name. The error Is errInUse
+// when another program has it open. The caller keeps the file open.
+func (f File) lease(file *os.File, name string) (*leased, error) {
+	if !f.Dir.Local() {
+		return nil, errNoLease
+	}
+	err := f.Dir.Lease(name, func() error { return takeLease(file) })
+	if errors.Is(err, errInUse) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoLease, err)
+	}
+	l := &leased{of: f, name: name, file: file}
+	fi, err := file.Stat()
+	if err != nil {
+		l.release()
+		return nil, err
+	}
+	l.at = f.Dir.StampIn(fi)
+	l.mode = fi.Mode()
+	l.own = l.mode.IsRegular() && sessiondir.Links(fi) == 1
+	return l, nil
+}
+
+// How long a commit waits for a program that reads main, and before it looks again: at
+// first, and then twice as long each time.
+const (
+	readerLimit = 20 * time.Millisecond
+	readerPause = 30 * time.Microsecond
+)
+
+// leaseMain opens main, which must be the file with the stamp was, and takes the lease on
+// it. It waits for readers of main, but not while a program waits to write into next:
+// that program may hold main as its source. The caller closes the file.
+func (f File) leaseMain(was sessiondir.Stamp, next *leased) (*leased, error) {
+	file, err := f.Dir.OpenPlain(f.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrOvertaken, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	main, err := f.lease(file, f.Name)
+	until, pause := time.Now().Add(readerLimit), readerPause
+	for errors.Is(err, errInUse) && next.state() != writerWaits && time.Now().Before(until) {
+		time.Sleep(pause)
+		pause = min(2*pause, time.Millisecond)
+		main, err = f.lease(file, f.Name)
+	}
+	if err == nil && !main.at.SameContent(was) {
+		main.release()
+		err = ErrOvertaken
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return main, nil
+}
+
+// state returns the state of the lease, and so whether a program waits for the file.
+func (l *leased) state() leaseState { return leaseStateOf(l.file) }
+
+// release gives the lease up; a waiting program goes on. The file stays open.
+func (l *leased) release() { l.of.Dir.Release(l.name, func() { dropLease(l.file) }) }
+
+// copyOver gives name to a complete copy of the file and returns the stamp of
+// the copy. The error Is errAltered when the file has changed since it was
+// leased: then the lease had expired.
+func (l *leased) copyOver(name string) (sessiondir.Stamp, error) {
+	p, err := l.of.copyOf(l.file, l.at, name)
+	if err != nil {
+		return sessiondir.Stamp{}, err
+	}
+	return rename(l.of.Dir, p, name)
+}
+
+// close gives the lease up and closes the file.
+func (l *leased) close() {
+	l.release()
+	_ = l.file.Close() // only read
+}
+
+// leaseState is the state of a write lease.
+type leaseState uint8
+
+const (
+	leaseHeld    leaseState = iota
+	readerWaits             // a program waits to open the file for reading
+	writerWaits             // a program waits to open the file for writing, or the lease has expired
+	leaseUnknown            // the system does not report it
+)
+
+var (
+	errInUse   = errors.New("another program has the file open")
+	errNoLease = errors.New("the file system has no leases")
+)

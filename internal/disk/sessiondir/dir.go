@@ -214,12 +214,51 @@ type Stamp = vfs.Stamp
 
 func (d *Dir) stamp(fi fs.FileInfo) Stamp { return vfs.StampOf(fi, d.seam) }
 
-// staged is the staging directory of a session that is not there yet.
-type staged struct {
-	path string // below the sessions directory; empty once it is published or removed
-	id   string
+// Lease runs take, which takes a lease on the file name. Nothing on the disk
+// changes, but other programs that open the file wait until [Dir.Release].
+func (d *Dir) Lease(name string, take func() error) error {
+	return d.seam.Do(seam.Op{Kind: seam.Lease, Dir: d.Root().Name(), Name: name}, take)
 }
 
-// LeftAfter is the age at which a temporary file or directory counts as left by a killed
-// process. A younger one may belong to a process that lives.
-const LeftAfter = 24 * time.Hour
+// Release runs drop, which gives a lease on the file name up. A seam cannot
+// refuse it.
+func (d *Dir) Release(name string, drop func()) {
+	op := seam.Op{Kind: seam.Release, Dir: d.Root().Name(), Name: name}
+	if err := d.seam.Do(op, func() error { drop(); return nil }); err != nil {
+		drop()
+	}
+}
+
+// Local reports whether the directory is on a local file system, so that the
+// kernel knows every program that has one of its files open.
+func (d *Dir) Local() bool {
+	d.local.once.Do(func() {
+		in, err := d.Handle()
+		d.local.is = err == nil && vfs.IsLocal(in)
+	})
+	return d.local.is
+}
+
+// Exchanges reports whether an exchange of names is worth a try.
+func (d *Dir) Exchanges() bool { return d.Local() && !d.noExchange.Load() }
+
+// NoExchange notes that an exchange of names failed with err. No other exchange is tried
+// in this sessions directory if err means that its file system has none. Any other error
+// may concern only this file at this moment.
+func (d *Dir) NoExchange(err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		d.noExchange.Store(true)
+	}
+}
+
+// StampOf returns the stamp of an open file.
+func (d *Dir) StampOf(f *os.File) (Stamp, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	return d.StampIn(fi), nil
+}
+
+// StampIn returns the stamp in fi.
+func (d *Dir) StampIn(fi fs.FileInfo) Stamp { return d.stamp(fi) }
