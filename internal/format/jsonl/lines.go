@@ -1,9 +1,14 @@
 package jsonl
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"iter"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 // A Line is one line without its LF.
@@ -70,4 +75,144 @@ func ReadRows(line Line, read func(row []byte) error) error {
 		err = errors.Join(err, read(part.Bytes))
 	}
 	return err
+}
+
+const bufferSize = 256 << 10
+
+// Reader reads lines from a stream. It holds one line in memory.
+type Reader struct {
+	src    *bufio.Reader
+	long   []byte // a line longer than the buffer of src
+	number int
+	offset int64
+}
+
+// NewReader returns a Reader of the lines of r.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{src: bufio.NewReaderSize(r, bufferSize)}
+}
+
+// Next returns the next line, whose bytes are valid until the next call, and io.EOF after
+// the last line. The error Is [limits.ErrTooLarge] for a line that does not fit into
+// memory.
+func (r *Reader) Next() (Line, error) {
+	r.long = r.long[:0]
+	for {
+		part, err := r.src.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			r.long = append(r.long, part...)
+			if err := limits.Check(int64(len(r.long))); err != nil {
+				return Line{}, fmt.Errorf("line %d, offset %d: %w", r.number+1, r.offset, err)
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Line{}, err
+		}
+		if len(r.long) > 0 {
+			r.long = append(r.long, part...)
+			part = r.long
+		}
+		return r.line(part, err == nil)
+	}
+}
+
+func (r *Reader) line(raw []byte, ended bool) (Line, error) {
+	if len(raw) == 0 {
+		return Line{}, io.EOF
+	}
+	r.number++
+	l := Line{Bytes: raw, Number: r.number, Offset: r.offset, Ended: ended}
+	r.offset += int64(len(raw))
+	if ended {
+		l.Bytes = raw[:len(raw)-1]
+	}
+	return l, nil
+}
+
+// Log reads data, an append-only log of which each line was synced before it was
+// acknowledged. parse takes a line and reports whether it is a record; damaged is called
+// for each other line that is not blank. Log returns the size of the lines that were
+// written whole, and whether the last of them lacks its LF. Later bytes were never
+// acknowledged, so they go to neither function: a last line that is no record and lacks
+// its LF, as a killed writer leaves, or holds NUL, as a power cut leaves where it grew a
+// file.
+func Log(data []byte, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
+	return LogOf(Lines(data), int64(len(data)), parse, damaged)
+}
+
+// LogOf is [Log] for the lines up to the offset size. It stops at the line that was not
+// written whole.
+func LogOf(lines iter.Seq[Line], size int64, parse func(Line) bool, damaged func(Line)) (whole int64, open bool) {
+	for line := range lines {
+		if !line.Ended {
+			line.Bytes = bytes.TrimRight(line.Bytes, "\x00") // in place of the LF
+		}
+		last := !line.Ended || line.Offset+int64(len(line.Bytes))+1 == size
+		record := parse(line)
+		if last && !record && (!line.Ended || bytes.IndexByte(line.Bytes, 0) >= 0) {
+			return whole, open
+		}
+		if !record && len(bytes.TrimSpace(line.Bytes)) > 0 {
+			damaged(line)
+		}
+		whole, open = line.Offset+int64(len(line.Bytes)), !line.Ended
+		if line.Ended {
+			whole++
+		}
+	}
+	return whole, open
+}
+
+// Last returns a line of the first size bytes of r, counted from their end: 1 is
+// the last. The bytes must end with an LF. It reads back from the end in parts, and
+// holds the line and one part. The error Is [io.ErrUnexpectedEOF] when there are
+// fewer lines.
+func Last(r io.ReadSeeker, size, line int64) ([]byte, error) {
+	end := int64(-1) // of the line, once it was met
+	buf := make([]byte, min(size, lastPart))
+	met := int64(0) // LFs
+	for at := size; at > 0; {
+		n := min(at, int64(len(buf)))
+		at -= n
+		if err := readAt(r, buf[:n], at); err != nil {
+			return nil, err
+		}
+		for rest := buf[:n]; ; {
+			i := bytes.LastIndexByte(rest, '\n')
+			if i < 0 {
+				break
+			}
+			if met++; met == line {
+				end = at + int64(i)
+			}
+			if met > line {
+				return section(r, at+int64(i)+1, end)
+			}
+			rest = rest[:i]
+		}
+	}
+	if end < 0 {
+		return nil, fmt.Errorf("read line from the end: %w", io.ErrUnexpectedEOF)
+	}
+	return section(r, 0, end)
+}
+
+const lastPart = 64 << 10
+
+// section returns the bytes of r from one place to another.
+func section(r io.ReadSeeker, from, to int64) ([]byte, error) {
+	out := make([]byte, to-from)
+	return out, readAt(r, out, from)
+}
+
+func readAt(r io.ReadSeeker, p []byte, at int64) error {
+	_, err := r.Seek(at, io.SeekStart)
+	if err == nil {
+		_, err = io.ReadFull(r, p)
+	}
+	if err != nil {
+		return fmt.Errorf("read line from the end: %w", err)
+	}
+	return nil
 }

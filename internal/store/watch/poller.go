@@ -1,11 +1,14 @@
 package watch
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -277,4 +280,110 @@ func (s *session) compare(id, path string, dir seen, files scope, stat func(path
 		found = append(found, Change{ID: id, File: sessiondir.Transcript, Op: Wrote})
 	}
 	return found
+}
+
+// schedule decides which sessions to poll, so that the work is spread evenly and each
+// session has a turn once in a period.
+type schedule struct {
+	period time.Duration
+	last   time.Time // of the call of due before
+	queue  list.List // of *turn, the least recently polled first
+	at     map[string]*list.Element
+}
+
+type turn struct {
+	id   string
+	last time.Time
+}
+
+func newSchedule(period time.Duration, now time.Time) *schedule {
+	return &schedule{period: period, last: now, at: map[string]*list.Element{}}
+}
+
+// add adds a session that was polled now.
+func (s *schedule) add(id string, now time.Time) {
+	if s.at[id] == nil {
+		s.at[id] = s.queue.PushBack(&turn{id, now})
+	}
+}
+
+func (s *schedule) remove(id string) {
+	if e := s.at[id]; e != nil {
+		s.queue.Remove(e)
+		delete(s.at, id)
+	}
+}
+
+// due returns the sessions to poll now: their share for the time since the call before,
+// and all whose last turn was a period ago.
+func (s *schedule) due(now time.Time) []string {
+	n := s.queue.Len()
+	share := n
+	if passed := now.Sub(s.last); passed < s.period {
+		share = int((int64(n)*int64(passed) + int64(s.period) - 1) / int64(s.period))
+	}
+	s.last = now
+	var ids []string
+	for range n {
+		e := s.queue.Front()
+		next := e.Value.(*turn)
+		if len(ids) >= share && now.Sub(next.last) < s.period {
+			break
+		}
+		next.last = now
+		s.queue.MoveToBack(e)
+		ids = append(ids, next.id)
+	}
+	return ids
+}
+
+// state is the state of a path. Two equal states mean that nothing changed, unless it
+// changed within one step of the file system's clock. The zero state means that the path
+// does not exist.
+type state struct {
+	kind   kind
+	linked bool      // a symlink leads there, or the file has further hard links: it may change without an event
+	stamp  vfs.Stamp // on Windows with the time of creation as the inode
+}
+
+type kind uint8
+
+const (
+	absent kind = iota
+	file
+	directory
+	hidden // the system does not report the state, as when permissions are missing
+)
+
+// exists reports whether the path exists, even if it is out of reach.
+func (s state) exists() bool { return s.kind != absent }
+
+// id returns the identity of the file or directory on this machine.
+func (s state) id() [2]uint64 { return [2]uint64{s.stamp.Dev, s.stamp.Inode} }
+
+// sameAs reports whether both states are of one file or directory, changed or not.
+func (s state) sameAs(t state) bool { return s.kind == t.kind && s.id() == t.id() }
+
+// stateAt returns the state of path. It follows symlinks and opens nothing else.
+func stateAt(path string) state {
+	fi, err := os.Lstat(path)
+	link := err == nil && fi.Mode()&fs.ModeSymlink != 0
+	if link {
+		fi, err = os.Stat(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return state{linked: link}
+	case err != nil:
+		return state{kind: hidden, linked: link}
+	case fi.IsDir():
+		return state{directory, link, stampOf(fi)}
+	}
+	return state{file, link || sessiondir.Links(fi) > 1, stampOf(fi)}
+}
+
+// settled reports whether every change after the time at, when the state was taken, shows
+// in a later state.
+func (s state) settled(at time.Time) bool {
+	return s.stamp == (vfs.Stamp{}) || vfs.Settled(nil, s.stamp, at)
 }
