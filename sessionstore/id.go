@@ -8,13 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 // NewID returns a fresh top-level id: a random (version 4) UUID in lower case.
@@ -78,57 +72,6 @@ func agentSuffix(agent string) string {
 // U+0130 becomes an i and a combining dot, in Go an i alone.
 func lowerName(s string) string {
 	return strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307"))
-}
-
-// checkID refuses an id that cannot be the name of a session's directory, with the
-// reference's texts where the reference refuses the id too.
-func checkID(id string) error {
-	if blank(id) {
-		return limits.Reference(ErrInvalidID, "session_id cannot be empty")
-	}
-	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
-		return limits.Reference(ErrInvalidID, "Invalid session_id: "+shown(id))
-	}
-	if reason := unfit(id, runtime.GOOS); reason != "" {
-		return fmt.Errorf("%w: %s", ErrInvalidID, reason)
-	}
-	return nil
-}
-
-// blank reports whether id is all space.
-func blank(id string) bool {
-	plain := id != "" && ' ' < id[0] && id[0] < utf8.RuneSelf // as nearly always
-	return !plain && strings.TrimFunc(id, isSpace) == ""
-}
-
-// unfit returns the reason why the file system of goos, or this library, cannot hold id.
-func unfit(id, goos string) string {
-	switch {
-	case strings.ContainsRune(id, 0):
-		return "embedded null byte"
-	case len(id) > maxIDBytes:
-		return "longer than 255 bytes"
-	case !utf8.ValidString(id):
-		return "not UTF-8"
-	case sessiondir.Reserved(id):
-		return "the name is reserved"
-	case goos != "windows":
-		return ""
-	case strings.ContainsAny(id, `<>:"|?*`) || strings.ContainsFunc(id, unicode.IsControl):
-		return "holds a character that Windows does not allow"
-	case strings.HasSuffix(id, ".") || strings.HasSuffix(id, " "):
-		return "ends in a dot or a space, which Windows drops"
-	case windowsDevice.MatchString(id):
-		return "names a Windows device"
-	}
-	return ""
-}
-
-var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)`)
-
-// isSpace reports whether Python's str.strip removes r.
-func isSpace(r rune) bool {
-	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
 }
 
 // ProjectSlug returns the name of the project directory for a project in the directory

@@ -224,67 +224,6 @@ func (st *Store) quickMetadata(id string) (md Metadata, ok bool) {
 	return md, err == nil
 }
 
-// transcriptOf returns the transcript in dir. It reads the files only when the
-// transcript is not cached or may have changed.
-func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Metadata) transcript {
-	if c := st.getTranscript(s, dir); c != nil && c.size > 0 && !mayBeAppending(dir) {
-		t := transcript{rows: c.rows, cached: c}
-		t.main = file{name: sessiondir.Transcript, path: dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
-		t.from = fromMain
-		return t
-	}
-	asked := time.Now()
-	t := readTranscript(dir, md)
-	if t.from == fromNothing && dir.Removed() {
-		gone := notFound(id)
-		return transcript{unread: gone, damage: gone}
-	}
-	if t.from == fromMain && t.damage == nil && t.main.stamp.Size == int64(len(t.main.data)) {
-		t.cached = cachedTranscriptOf(&t.main, t.rows, asked)
-		s.putTranscript(t.cached)
-	}
-	return t
-}
-
-// getTranscript returns the cached transcript, or nil when there is none or the
-// file in dir may have changed since.
-func (st *Store) getTranscript(s *session, dir *sessiondir.Dir) *cachedTranscript {
-	s.mu.Lock()
-	c := s.cached
-	s.mu.Unlock()
-	if c == nil {
-		return nil
-	}
-	now, err := dir.Stat(sessiondir.Transcript)
-	if err != nil || !now.Same(c.main) {
-		return nil
-	}
-	if now.Mtime.Equal(c.writtenTime) || st.base.Settled(now, c.checkedAt) {
-		return c
-	}
-	return nil
-}
-
-// metadataOf returns the metadata in dir. It reads the files only when the
-// metadata is not cached or may have changed.
-func (st *Store) metadataOf(s *session, dir *sessiondir.Dir, id string) metadataFile {
-	s.mu.Lock()
-	cached, at := s.meta, s.metaCheckedAt
-	s.mu.Unlock()
-	if cached != nil {
-		now, err := dir.Stat(sessiondir.Metadata)
-		if err == nil && now.Same(cached.main.stamp) && (now.Mtime.Equal(cached.writtenTime) || st.base.Settled(now, at)) {
-			return *cached
-		}
-	}
-	asked := time.Now()
-	m := readMetadata(dir, id, st.opts.Now)
-	if m.unread == nil {
-		s.putMetadata(m, asked)
-	}
-	return m
-}
-
 // chunkSize is the size of a part of a transcript that is worth a goroutine of its own.
 const chunkSize = 1 << 20
 

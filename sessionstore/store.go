@@ -7,14 +7,20 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"regexp"
+	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/internal/store/watch"
 )
@@ -266,4 +272,55 @@ func (st *Store) changed(id string, op Op, files ...string) {
 	for _, name := range files {
 		st.opts.OnChange(Change{ID: id, File: name, Op: op})
 	}
+}
+
+// checkID refuses an id that cannot be the name of a session's directory, with the
+// reference's texts where the reference refuses the id too.
+func checkID(id string) error {
+	if blank(id) {
+		return limits.Reference(ErrInvalidID, "session_id cannot be empty")
+	}
+	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
+		return limits.Reference(ErrInvalidID, "Invalid session_id: "+shown(id))
+	}
+	if reason := unfit(id, runtime.GOOS); reason != "" {
+		return fmt.Errorf("%w: %s", ErrInvalidID, reason)
+	}
+	return nil
+}
+
+// blank reports whether id is all space.
+func blank(id string) bool {
+	plain := id != "" && ' ' < id[0] && id[0] < utf8.RuneSelf // as nearly always
+	return !plain && strings.TrimFunc(id, isSpace) == ""
+}
+
+// unfit returns the reason why the file system of goos, or this library, cannot hold id.
+func unfit(id, goos string) string {
+	switch {
+	case strings.ContainsRune(id, 0):
+		return "embedded null byte"
+	case len(id) > maxIDBytes:
+		return "longer than 255 bytes"
+	case !utf8.ValidString(id):
+		return "not UTF-8"
+	case sessiondir.Reserved(id):
+		return "the name is reserved"
+	case goos != "windows":
+		return ""
+	case strings.ContainsAny(id, `<>:"|?*`) || strings.ContainsFunc(id, unicode.IsControl):
+		return "holds a character that Windows does not allow"
+	case strings.HasSuffix(id, ".") || strings.HasSuffix(id, " "):
+		return "ends in a dot or a space, which Windows drops"
+	case windowsDevice.MatchString(id):
+		return "names a Windows device"
+	}
+	return ""
+}
+
+var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)`)
+
+// isSpace reports whether Python's str.strip removes r.
+func isSpace(r rune) bool {
+	return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f
 }
