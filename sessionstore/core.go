@@ -28,6 +28,7 @@ var _ = access.Register(access.Functions{
 	From:         Message.from,
 	Blocks:       Message.blocks,
 	Row:          Message.row,
+	Spread:       spread,
 })
 
 // readSoundMetadata reads metadata.json alone, as [Store.Load] reads a file. It does not

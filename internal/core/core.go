@@ -21,6 +21,7 @@ var (
 	from         = registered.From.(func(sessionstore.Message, string) []byte)
 	blocks       = registered.Blocks.(func(sessionstore.Message) []byte)
 	row          = registered.Row.(func(sessionstore.Message) []byte)
+	spread       = registered.Spread.(func(int, func(next func() (int, bool))))
 )
 
 // Open is [sessionstore.Open] with a seam, which sees every operation that
@@ -67,6 +68,9 @@ func Blocks(m sessionstore.Message) []byte { return blocks(m) }
 // Row returns the JSON value of a message, without white space at its ends. The bytes are
 // the message's own: the caller must not change them.
 func Row(m sessionstore.Message) []byte { return row(m) }
+
+// Spread runs worker on all processors; next hands out the numbers below n.
+func Spread(n int, worker func(next func() (int, bool))) { spread(n, worker) }
 
 // Change runs do in a transaction on the existing session id: no other writer of this
 // library, and no tool that takes the session's lock, writes the session during the

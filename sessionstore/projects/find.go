@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/store/keyword"
@@ -122,7 +120,7 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	for i, c := range all {
 		c.place = i
 	}
-	spread(len(all), func(next func() (int, bool)) {
+	core.Spread(len(all), func(next func() (int, bool)) {
 		buf := make([]byte, 0, metadataRoom)
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
 			readCandidate(all[i], &s.query, buf)
@@ -218,7 +216,7 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 
 // holding returns the candidates whose transcript holds the keyword.
 func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
-	spread(len(some), func(next func() (int, bool)) {
+	core.Spread(len(some), func(next func() (int, bool)) {
 		r := s.keyword.Reader()
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
 			some[i].ok, some[i].err = holds(ctx, r, some[i].dir, some[i].name)
@@ -289,20 +287,4 @@ func cause(err error) error {
 		return pe.Err
 	}
 	return err
-}
-
-// spread runs worker on all processors; next hands out the numbers below n.
-func spread(n int, worker func(next func() (int, bool))) {
-	var (
-		taken atomic.Int64
-		group sync.WaitGroup
-	)
-	next := func() (int, bool) {
-		i := int(taken.Add(1)) - 1
-		return i, i < n
-	}
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(func() { worker(next) })
-	}
-	group.Wait()
 }
