@@ -78,15 +78,15 @@ func (n *nextMain) discard() error {
 // and that file the name of the backup.
 func (f File) takeName(next *nextMain, was sessiondir.Stamp) (Result, error) {
 	main, err := f.leaseMain(was, next.leased)
-	if errors.Is(err, errInUse) || errors.Is(err, errNoLease) {
+	if errors.Is(err, vfs.ErrOpen) || errors.Is(err, vfs.ErrNoLease) {
 		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)
 	}
 	if err != nil {
 		return Result{}, err
 	}
 	defer main.close()
-	if next.state() == writerWaits {
-		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, errInUse)
+	if vfs.LeaseOf(next.file) == vfs.WriterWaits {
+		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, vfs.ErrOpen)
 	}
 	if err := f.exchange(main); errors.Is(err, errNoExchange) {
 		return Result{}, fmt.Errorf("%w: %w", ErrRewrite, err)

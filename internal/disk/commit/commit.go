@@ -125,7 +125,7 @@ func (f File) settle(next, main *leased) (done Result, err error) {
 // protectBackup makes the backup a copy of the former main when a program waits
 // to open that: it may be about to copy it over the backup.
 func (f File) protectBackup(main *leased) error {
-	if main.state() == leaseHeld {
+	if vfs.LeaseOf(main.file) == vfs.LeaseHeld {
 		return nil
 	}
 	at, err := main.copyOver(f.backup())
@@ -142,7 +142,7 @@ func (f File) protectBackup(main *leased) error {
 // protectMain makes main a copy of next when a program waits to write into next, which it
 // opened as the backup.
 func (f File) protectMain(next *leased) error {
-	if next.state() != writerWaits {
+	if vfs.LeaseOf(next.file) != vfs.WriterWaits {
 		return nil
 	}
 	at, err := next.copyOver(f.Name)
@@ -193,18 +193,18 @@ type leased struct {
 	mode fs.FileMode      // when it was leased
 }
 
-// lease takes a write lease on file, which has the name. The error Is errInUse
-// when another program has it open. The caller keeps the file open.
+// lease takes a write lease on file, which has the name. The error Is
+// [vfs.ErrOpen] when another program has it open. The caller keeps the file open.
 func (f File) lease(file *os.File, name string) (*leased, error) {
 	if !f.Dir.Local() {
-		return nil, errNoLease
+		return nil, vfs.ErrNoLease
 	}
-	err := f.Dir.Lease(name, func() error { return takeLease(file) })
-	if errors.Is(err, errInUse) {
+	err := f.Dir.Lease(name, file)
+	if errors.Is(err, vfs.ErrOpen) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoLease, err)
+		return nil, fmt.Errorf("%w: %w", vfs.ErrNoLease, err)
 	}
 	l := &leased{of: f, name: name, file: file}
 	fi, err := file.Stat()
@@ -214,7 +214,7 @@ func (f File) lease(file *os.File, name string) (*leased, error) {
 	}
 	l.at = f.Dir.StampIn(fi)
 	l.mode = fi.Mode()
-	l.own = l.mode.IsRegular() && sessiondir.Links(fi) == 1
+	l.own = l.mode.IsRegular() && vfs.Links(fi) == 1
 	return l, nil
 }
 
@@ -238,7 +238,7 @@ func (f File) leaseMain(was sessiondir.Stamp, next *leased) (*leased, error) {
 	}
 	main, err := f.lease(file, f.Name)
 	until, pause := time.Now().Add(readerLimit), readerPause
-	for errors.Is(err, errInUse) && next.state() != writerWaits && time.Now().Before(until) {
+	for errors.Is(err, vfs.ErrOpen) && vfs.LeaseOf(next.file) != vfs.WriterWaits && time.Now().Before(until) {
 		time.Sleep(pause)
 		pause = min(2*pause, time.Millisecond)
 		main, err = f.lease(file, f.Name)
@@ -253,11 +253,8 @@ func (f File) leaseMain(was sessiondir.Stamp, next *leased) (*leased, error) {
 	return main, nil
 }
 
-// state returns the state of the lease, and so whether a program waits for the file.
-func (l *leased) state() leaseState { return leaseStateOf(l.file) }
-
 // release gives the lease up; a waiting program goes on. The file stays open.
-func (l *leased) release() { l.of.Dir.Release(l.name, func() { dropLease(l.file) }) }
+func (l *leased) release() { l.of.Dir.Release(l.name, l.file) }
 
 // copyOver gives name to a complete copy of the file and returns the stamp of
 // the copy. The error Is errAltered when the file has changed since it was
@@ -275,18 +272,3 @@ func (l *leased) close() {
 	l.release()
 	_ = l.file.Close() // only read
 }
-
-// leaseState is the state of a write lease.
-type leaseState uint8
-
-const (
-	leaseHeld    leaseState = iota
-	readerWaits             // a program waits to open the file for reading
-	writerWaits             // a program waits to open the file for writing, or the lease has expired
-	leaseUnknown            // the system does not report it
-)
-
-var (
-	errInUse   = errors.New("another program has the file open")
-	errNoLease = errors.New("the file system has no leases")
-)

@@ -61,7 +61,7 @@ func (f File) rotate(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 		return Result{}, err
 	}
 	done, err := f.exchangeNew(next, was)
-	if errors.Is(err, errInUse) || errors.Is(err, errNoLease) || errors.Is(err, errNoExchange) {
+	if errors.Is(err, vfs.ErrOpen) || errors.Is(err, vfs.ErrNoLease) || errors.Is(err, errNoExchange) {
 		return f.copyAndRename(next, was)
 	}
 	return done, err
@@ -78,7 +78,7 @@ func (f File) clearBackup() error {
 	return err
 }
 
-// exchangeNew goes by way of the state "ready". The error Is errInUse, errNoLease or
+// exchangeNew goes by way of the state "ready". The error Is [vfs.ErrOpen], [vfs.ErrNoLease] or
 // errNoExchange, and next has its temporary name, if this is not possible.
 func (f File) exchangeNew(next *vfs.Pending, was sessiondir.Stamp) (Result, error) {
 	if !f.Dir.Exchanges() {

@@ -159,7 +159,7 @@ func (b *Base) nowhere(id string) bool {
 }
 
 func (b *Base) dir(root *os.Root, id string) *Dir {
-	return &Dir{Dir: vfs.New(root, b.seam), path: filepath.Join(b.path, id), seam: b.seam, noExchange: &b.noExchange, emptied: emptied{b.open, id}}
+	return &Dir{Dir: vfs.New(root, b.seam), path: filepath.Join(b.path, id), noExchange: &b.noExchange, emptied: emptied{b.open, id}}
 }
 
 // Sync makes the names in directories durable, one after the other. They are paths below

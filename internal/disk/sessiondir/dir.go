@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
@@ -38,7 +37,6 @@ type Dir struct {
 	*vfs.Dir
 	path   string  // its present or future path
 	staged *staged // nil: the session existed already
-	seam   *seam.Seam
 
 	noExchange *atomic.Bool // of the Base
 	emptied    emptied      // the record that the transcript was emptied on purpose
@@ -68,7 +66,7 @@ func (d *Dir) Open(name string) (io.ReadSeekCloser, Stamp, error) {
 	if err != nil {
 		return nil, Stamp{}, err
 	}
-	return f, d.stamp(fi), nil
+	return f, d.StampIn(fi), nil
 }
 
 // rereads is the number of times that a file is read again because it changed during the
@@ -155,16 +153,7 @@ func fill(f io.ReadSeeker, data []byte) (int, error) {
 // leadsTo reports whether name is the file with the stamp at, unchanged.
 func (d *Dir) leadsTo(name string, at Stamp) bool {
 	fi, err := d.Root().Stat(name)
-	return err == nil && d.stamp(fi).SameContent(at)
-}
-
-// lstat is [Dir.Stat] by way of the root.
-func (d *Dir) lstat(name string) (Stamp, error) {
-	fi, err := d.Root().Lstat(name)
-	if err != nil {
-		return Stamp{}, err
-	}
-	return d.stamp(fi), nil
+	return err == nil && d.StampIn(fi).SameContent(at)
 }
 
 // QuarantineName returns the name under which the damaged file name is kept: name,
@@ -212,23 +201,6 @@ func (d *Dir) QuarantineLinked(name string) (string, error) {
 // Stamp identifies a file and its state.
 type Stamp = vfs.Stamp
 
-func (d *Dir) stamp(fi fs.FileInfo) Stamp { return vfs.StampOf(fi, d.seam) }
-
-// Lease runs take, which takes a lease on the file name. Nothing on the disk
-// changes, but other programs that open the file wait until [Dir.Release].
-func (d *Dir) Lease(name string, take func() error) error {
-	return d.seam.Do(seam.Op{Kind: seam.Lease, Dir: d.Root().Name(), Name: name}, take)
-}
-
-// Release runs drop, which gives a lease on the file name up. A seam cannot
-// refuse it.
-func (d *Dir) Release(name string, drop func()) {
-	op := seam.Op{Kind: seam.Release, Dir: d.Root().Name(), Name: name}
-	if err := d.seam.Do(op, func() error { drop(); return nil }); err != nil {
-		drop()
-	}
-}
-
 // Local reports whether the directory is on a local file system, so that the
 // kernel knows every program that has one of its files open.
 func (d *Dir) Local() bool {
@@ -250,15 +222,3 @@ func (d *Dir) NoExchange(err error) {
 		d.noExchange.Store(true)
 	}
 }
-
-// StampOf returns the stamp of an open file.
-func (d *Dir) StampOf(f *os.File) (Stamp, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return Stamp{}, err
-	}
-	return d.StampIn(fi), nil
-}
-
-// StampIn returns the stamp in fi.
-func (d *Dir) StampIn(fi fs.FileInfo) Stamp { return d.stamp(fi) }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 )
@@ -57,7 +55,7 @@ func (d *Dir) Knows(name string, t Tail) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return t.File == Stamp{}
 	}
-	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || vfs.Settled(d.seam, now, t.at))
+	return err == nil && now.Same(t.File) && (now.Mtime.Equal(t.set) || d.Settled(now, t.at))
 }
 
 // AppendLog adds whole lines to the log name, whose tail the caller, its only writer,
@@ -85,7 +83,7 @@ func (d *Dir) AppendLog(name string, t Tail, lines []byte, sync bool) (Tail, err
 	fi, err := e.File().Stat()
 	switch {
 	case err != nil:
-	case !d.stamp(fi).SameContent(t.File):
+	case !d.StampIn(fi).SameContent(t.File):
 		err = ErrOvertaken
 	default:
 		err = w.add(lines)
@@ -110,7 +108,7 @@ func (d *Dir) makeLog(name string) (Stamp, error) {
 	if err := errors.Join(err, a.Close()); err != nil {
 		return Stamp{}, err
 	}
-	return d.stamp(fi), nil
+	return d.StampIn(fi), nil
 }
 
 // logWriter is one call of [Dir.AppendLog].
@@ -173,7 +171,7 @@ func (w *logWriter) tail() (Tail, error) {
 	if err != nil {
 		return Tail{}, err
 	}
-	t := Tail{Whole: w.size, File: w.dir.stamp(fi), at: time.Now(), set: w.set}
+	t := Tail{Whole: w.size, File: w.dir.StampIn(fi), at: time.Now(), set: w.set}
 	if t.File.Size != t.Whole {
 		return Tail{}, ErrOvertaken
 	}
@@ -203,15 +201,4 @@ func (d *Dir) plain(name string) (fs.FileInfo, error) {
 		err = &fs.PathError{Op: "open", Path: name, Err: vfs.ErrNotRegular}
 	}
 	return fi, err
-}
-
-// SyncFile makes the content of the file name durable, whatever program wrote it. It does
-// nothing if name is missing, is no regular file, or may not be opened.
-func (d *Dir) SyncFile(name string) error {
-	f, _, err := vfs.Open(d.Root(), name, os.O_RDWR)
-	if err != nil {
-		return nil //nolint:nilerr // another program made it so that it cannot be synced
-	}
-	op := seam.Op{Kind: seam.Sync, Dir: d.Root().Name(), Name: name}
-	return errors.Join(d.seam.Do(op, f.Sync), f.Close())
 }

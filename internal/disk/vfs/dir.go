@@ -72,13 +72,6 @@ func (d *Dir) Handle() (*os.File, error) {
 	return f, err
 }
 
-// Opened returns the directory itself if it was needed before, else nil.
-func (d *Dir) Opened() *os.File {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.self
-}
-
 // Root returns the root for reading. Changes of the disk go through Dir.
 func (d *Dir) Root() *os.Root { return d.root }
 
@@ -106,6 +99,27 @@ func StampOf(fi fs.FileInfo, hooks *seam.Seam) Stamp {
 		Dev: dev, Inode: inode, Size: fi.Size(),
 		Mtime: hooks.Round(fi.ModTime()), Ctime: hooks.Round(ctime),
 	}
+}
+
+// StampIn returns the stamp in fi, of a file of the directory.
+func (d *Dir) StampIn(fi fs.FileInfo) Stamp { return StampOf(fi, d.seam) }
+
+// StampOf returns the stamp of an open file.
+func (d *Dir) StampOf(f *os.File) (Stamp, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
+	}
+	return d.StampIn(fi), nil
+}
+
+// lstat is [Dir.Stat] by way of the root.
+func (d *Dir) lstat(name string) (Stamp, error) {
+	fi, err := d.root.Lstat(name)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return d.StampIn(fi), nil
 }
 
 // rounded returns the stamp as a coarser clock of the file system gives it.
@@ -155,6 +169,9 @@ func Settled(hooks *seam.Seam, s Stamp, at time.Time) bool {
 	}
 	return at.Sub(last) > step
 }
+
+// Settled is the function [Settled] for a file of the directory.
+func (d *Dir) Settled(s Stamp, at time.Time) bool { return Settled(d.seam, s, at) }
 
 // Rename gives the file name the name to, and replaces a file of that name.
 func (d *Dir) Rename(name, to string) error {
@@ -387,4 +404,33 @@ func WithFd(f *os.File, do func(fd int) error) error {
 	err := do(int(f.Fd()))
 	runtime.KeepAlive(f)
 	return err
+}
+
+// Lease is the state of a write lease.
+type Lease uint8
+
+const (
+	LeaseHeld    Lease = iota
+	ReaderWaits        // a program waits to open the file for reading
+	WriterWaits        // a program waits to open the file for writing, or the lease has expired
+	LeaseUnknown       // the system does not report it
+)
+
+// The errors of [Dir.Lease].
+var (
+	ErrOpen    = errors.New("another program has the file open")
+	ErrNoLease = errors.New("the file system has no leases")
+)
+
+// Lease takes a write lease on f, the open file name. Nothing on the disk changes, but
+// other programs that open the file wait until [Dir.Release].
+func (d *Dir) Lease(name string, f *os.File) error {
+	return d.seam.Do(d.op(seam.Lease, name, ""), func() error { return takeLease(f) })
+}
+
+// Release gives the lease on f, the open file name, up. A seam cannot refuse it.
+func (d *Dir) Release(name string, f *os.File) {
+	if err := d.seam.Do(d.op(seam.Release, name, ""), func() error { dropLease(f); return nil }); err != nil {
+		dropLease(f)
+	}
 }

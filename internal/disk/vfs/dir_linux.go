@@ -90,15 +90,21 @@ func identify(fi fs.FileInfo) (dev, inode uint64, ctime time.Time) {
 	return dev, inode, ctime
 }
 
-// StampAt returns the stamp of name in the directory in, without following a
-// symlink. It opens nothing. hooks may be nil.
-func StampAt(in *os.File, name string, hooks *seam.Seam) (Stamp, error) {
+// Stat returns the stamp of the file name, a name in the directory, without following a
+// symlink.
+func (d *Dir) Stat(name string) (Stamp, error) {
+	d.mu.Lock()
+	self := d.self
+	d.mu.Unlock()
+	if self == nil {
+		return d.lstat(name)
+	}
 	var at unix.Stat_t
-	err := onFd(in, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) })
+	err := onFd(self, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
 		return Stamp{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
-	return stampIn(&at, hooks), nil
+	return stampIn(&at, d.seam), nil
 }
 
 func stampIn(at *unix.Stat_t, hooks *seam.Seam) Stamp {
@@ -183,4 +189,49 @@ func isLocalType(magic int64) bool {
 		return true
 	}
 	return false
+}
+
+// takeLease takes a write lease. The system reports a waiting program by a signal, by
+// default SIGIO, which ends a process that does not expect it. So the signal is set to
+// SIGURG first, which every process ignores by default, and which the Go runtime sends
+// itself all the time.
+func takeLease(f *os.File) error {
+	err := WithFd(f, func(fd int) error {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETSIG, int(unix.SIGURG)); err != nil {
+			return err
+		}
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK)
+		return err
+	})
+	if errors.Is(err, unix.EAGAIN) {
+		return ErrOpen
+	}
+	return err
+}
+
+// LeaseOf returns the state of the lease on f, and so whether a program waits for the file.
+func LeaseOf(f *os.File) Lease {
+	is := 0
+	err := WithFd(f, func(fd int) (err error) {
+		is, err = unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
+		return err
+	})
+	switch {
+	case err != nil:
+		return LeaseUnknown
+	case is == unix.F_WRLCK:
+		return LeaseHeld
+	case is == unix.F_RDLCK:
+		return ReaderWaits
+	}
+	return WriterWaits
+}
+
+// dropLease does not rely on the closing of the file: a child between fork and
+// exec has it open, too.
+func dropLease(f *os.File) {
+	_ = WithFd(f, func(fd int) error {
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+		return err // an expired lease is none
+	})
 }

@@ -120,3 +120,11 @@ func likeFormer(root *os.Root, f *os.File, was fs.FileInfo) error {
 func inUse(err error) bool { return errors.Is(err, ErrInUse) }
 
 func denied(error) bool { return false }
+
+// Links returns the number of names of a file.
+func Links(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // narrower on some systems
+	}
+	return 1
+}

@@ -35,3 +35,6 @@ func inUse(err error) bool {
 // denied reports whether err is the error of Windows when a file takes the name of an
 // open file, when a file is about to vanish, and when permission is lacking.
 func denied(err error) bool { return errors.Is(err, windows.ERROR_ACCESS_DENIED) }
+
+// Links returns 1: the system does not report the number of names of a file.
+func Links(fs.FileInfo) uint64 { return 1 }

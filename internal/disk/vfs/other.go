@@ -120,3 +120,13 @@ func kindOf(mode fs.FileMode) kind {
 func beginSync(*os.File, int64, int64) {}
 
 func (d *Dir) setTime(name string, at time.Time) error { return d.root.Chtimes(name, time.Time{}, at) }
+
+// Stat returns the stamp of the file name, a name in the directory, without following a
+// symlink.
+func (d *Dir) Stat(name string) (Stamp, error) { return d.lstat(name) }
+
+// LeaseOf returns LeaseUnknown: the system has no leases.
+func LeaseOf(*os.File) Lease { return LeaseUnknown }
+
+func takeLease(*os.File) error { return ErrNoLease }
+func dropLease(*os.File)       {}

@@ -367,3 +367,13 @@ func (a *Append) Close() error { return a.file.Close() }
 // OpenPlain opens the file name for reading, and faster than the root does. A pipe would
 // wait for its writer: the caller must know that name is a file.
 func (d *Dir) OpenPlain(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }
+
+// SyncFile makes the content of the file name durable, whatever program wrote it. It does
+// nothing if name is missing, is no regular file, or may not be opened.
+func (d *Dir) SyncFile(name string) error {
+	f, _, err := Open(d.root, name, os.O_RDWR)
+	if err != nil {
+		return nil //nolint:nilerr // another program made it so that it cannot be synced
+	}
+	return errors.Join(d.seam.Do(d.op(seam.Sync, name, ""), f.Sync), f.Close())
+}

@@ -379,7 +379,7 @@ func stateAt(path string) state {
 	case fi.IsDir():
 		return state{directory, link, stampOf(fi)}
 	}
-	return state{file, link || sessiondir.Links(fi) > 1, stampOf(fi)}
+	return state{file, link || vfs.Links(fi) > 1, stampOf(fi)}
 }
 
 // settled reports whether every change after the time at, when the state was taken, shows
