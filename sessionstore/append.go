@@ -65,29 +65,21 @@ func (tx *transaction) appendBatch() error {
 	for tx.next(&err) {
 		if err = tx.ctx.Err(); err == nil {
 			batch = append(batch, tx.s.appends.takeAll()...)
-			err = tx.append(batchContext(tx.ctx, batch), batchRows(batch))
+			ctx := tx.ctx
+			if len(batch) > 1 { // the end of one call's context does not end the others
+				ctx = context.WithoutCancel(ctx)
+			}
+			var rows []Message
+			for _, a := range batch {
+				rows = append(rows, a.rows...)
+			}
+			err = tx.append(ctx, rows)
 		}
 	}
 	for _, a := range batch {
 		a.done, a.err = true, err
 	}
 	return err
-}
-
-func batchRows(batch []*queuedAppend) (rows []Message) {
-	for _, a := range batch {
-		rows = append(rows, a.rows...)
-	}
-	return rows
-}
-
-// batchContext returns the context of the call that writes a batch: the end
-// of one call's context does not end the others.
-func batchContext(ctx context.Context, batch []*queuedAppend) context.Context {
-	if len(batch) > 1 {
-		return context.WithoutCancel(ctx)
-	}
-	return ctx
 }
 
 // append adds rows to the transcript, and metadata to a new session. The metadata are

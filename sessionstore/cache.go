@@ -99,7 +99,10 @@ func (c *sessionCache) putIdle(s *session) {
 		}
 		c.putSmall(small)
 	}
-	c.evict()
+	for c.idle.Over() { // the least recently used sessions make room
+		_, s, _ := c.idle.Evict()
+		c.drop(s)
+	}
 }
 
 // putSmall caches s without its transcript, which is nearly always the large part. s may
@@ -110,14 +113,6 @@ func (c *sessionCache) putSmall(s *session) {
 	}
 	s.cached = nil
 	if !c.idle.Put(s.id, s, s.cost()) {
-		c.drop(s)
-	}
-}
-
-// evict drops the least recently used sessions until the others fit the bound.
-func (c *sessionCache) evict() {
-	for c.idle.Over() {
-		_, s, _ := c.idle.Evict()
 		c.drop(s)
 	}
 }
@@ -169,12 +164,8 @@ type session struct {
 
 // worthCaching reports whether s holds anything that a later call can use.
 func (s *session) worthCaching() bool {
-	return s.cached != nil || s.meta != nil || s.owner != nil || s.namesSynced()
-}
-
-// namesSynced reports whether s knows of a synced name.
-func (s *session) namesSynced() bool {
-	return s.parentSynced != (sessiondir.Stamp{}) || s.nameSynced != (sessiondir.Stamp{})
+	return s.cached != nil || s.meta != nil || s.owner != nil ||
+		s.parentSynced != (sessiondir.Stamp{}) || s.nameSynced != (sessiondir.Stamp{})
 }
 
 // putTranscript caches c.
@@ -297,7 +288,10 @@ func (c *cachedTranscript) revision() Revision {
 func (c *cachedTranscript) extended(rows []Message, tail []byte) *cachedTranscript {
 	n := &cachedTranscript{
 		rows: append(c.rows, rows...), sum: c.sum, size: c.size + int64(len(tail)), ended: true,
-		nonCanonical: c.nonCanonical, users: c.users.plus(rows), epoch: c.epoch,
+		nonCanonical: c.nonCanonical, users: c.users, epoch: c.epoch,
+	}
+	if c.users.known {
+		n.users.n += countUsers(rows)
 	}
 	if c.places != nil {
 		n.places = addPlaces(c.places, rows)

@@ -98,14 +98,6 @@ func (m Message) Lookup(name string) ([]byte, bool) {
 // lookup returns the value of a member, nil where there is none.
 func (m Message) lookup(name string) []byte { return pyjson.First(m.from(name)) }
 
-// from returns the value of a member with the rest of the row behind it.
-func (m Message) from(name string) []byte {
-	if m.m == nil {
-		return nil
-	}
-	return m.m.from(name)
-}
-
 // row returns the line without white space at its ends, nil for the zero Message.
 func (m Message) row() []byte {
 	if m.m == nil {
@@ -148,32 +140,35 @@ func (m Message) portable() Message {
 }
 
 // from returns the row from the value of a member on, nil where there is none.
-func (m *message) from(name string) []byte {
-	if uint64(len(m.raw)) > math.MaxUint32 {
-		return m.find(name)
+func (m Message) from(name string) []byte {
+	if m.m == nil {
+		return nil
 	}
-	at := uint32(0)
+	if uint64(len(m.m.raw)) > math.MaxUint32 {
+		return m.m.find(name)
+	}
+	at, places := uint32(0), &m.m.places
 	switch name {
 	case "content":
-		at = m.places.content
+		at = places.content
 	case "timestamp":
-		at = m.places.timestamp
+		at = places.timestamp
 	case "metadata":
-		at = m.places.metadata
+		at = places.metadata
 	case "tool_calls":
-		at = m.places.toolCalls
+		at = places.toolCalls
 	case "tool_call_id":
-		at = m.places.toolCallID
+		at = places.toolCallID
 	default:
-		if name == "ts" && !m.places.ts {
+		if name == "ts" && !places.ts {
 			return nil
 		}
-		return m.find(name)
+		return m.m.find(name)
 	}
 	if at == 0 {
 		return nil
 	}
-	return m.raw[at:]
+	return m.m.raw[at:]
 }
 
 // find does the same as from without places.
@@ -232,14 +227,6 @@ func canonical(m Message) []byte {
 type userCount struct {
 	known bool
 	n     int
-}
-
-// plus returns the count of the transcript with rows at its end.
-func (c userCount) plus(rows []Message) userCount {
-	if c.known {
-		c.n += countUsers(rows)
-	}
-	return c
 }
 
 // countUsers returns the number of rows that a person wrote.

@@ -137,31 +137,21 @@ func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
 	st.log.Warn("session written without its ownership lock", "session", id, "err", err)
 }
 
-// own takes the ownership lock for one call, where hosts look for it. The caller
-// holds the session's gate and ends the use with unref. l is nil when the session
-// has no such lock. It is also nil when the lock's directory is unusable: no host
-// can run the session then, so the call may write.
-func (st *Store) own(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
-	if p := st.ownerPlace(s, id); p.workspace != nil {
-		l, err = st.ownAt(ctx, s, p, p.workspace)
-	}
-	return l, err
-}
-
-// ownHere is own for the lock of this directory. The caller holds the session's lock, so
-// no such lock is made in between. ownHere takes the lock if there is one.
-func (st *Store) ownHere(ctx context.Context, s *session, id string) (l *ownerLock, err error) {
-	p := st.ownerPlace(s, id)
-	if p.here == nil {
+// own takes the ownership lock at place, which is one of p, for one call. The caller
+// holds the session's gate, for a lock of this directory the session's lock too, and ends
+// the use with unref. Unless makes is set, own takes only a lock that a host has ever
+// taken: taking another one would create its file. The result is nil when there is no such
+// lock. It is also nil when the lock's directory is unusable: no host can run the session
+// then, so the call may write.
+func (st *Store) own(ctx context.Context, s *session, p *ownerPlace, place *ownership.Session, makes bool) (*ownerLock, error) {
+	if place == nil {
 		return nil, nil
 	}
-	if _, err := os.Lstat(p.here.LockPath()); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if !makes {
+		if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
 	}
-	return st.ownAt(ctx, s, p, p.here)
-}
-
-func (st *Store) ownAt(ctx context.Context, s *session, p *ownerPlace, place *ownership.Session) (*ownerLock, error) {
 	l, err := st.owners.enter(ctx, *place)
 	if err != nil {
 		return nil, err
@@ -197,19 +187,6 @@ func (st *Store) forgetOwner(id string) error {
 		return err
 	}
 	return joinErrors(err, st.base.RemoveKept(ownersDir, id))
-}
-
-// ownHosted is own for the removal of a session. It takes the lock only where a host
-// has ever run the session, since taking it would create its file.
-func (st *Store) ownHosted(ctx context.Context, s *session, id string) (*ownerLock, error) {
-	p := st.ownerPlace(s, id)
-	if p.workspace == nil {
-		return nil, nil
-	}
-	if _, err := os.Lstat(p.workspace.LockPath()); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return st.ownAt(ctx, s, p, p.workspace)
 }
 
 // owners are the ownership locks of sessions that a store holds or waits for. A

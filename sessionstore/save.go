@@ -73,7 +73,7 @@ func (tx *transaction) ensureBackup(main *file, seen *soundBackup, sound func(*f
 		return nil
 	}
 	if backup.bad != nil {
-		if err := tx.quarantine(&backup); err != nil {
+		if err := tx.quarantine(&backup, tx.dir.Quarantine); err != nil {
 			return err
 		}
 	}

@@ -89,14 +89,6 @@ func (st *Store) given() *Store {
 	return st
 }
 
-// alive returns the error of ctx. It panics with a clear text if ctx is nil.
-func alive(ctx context.Context) error {
-	if ctx == nil {
-		panic("sessionstore: nil Context") // unreachable: every caller has a context
-	}
-	return ctx.Err()
-}
-
 // Dir returns the absolute path of the sessions directory.
 func (st *Store) Dir() string {
 	if st.given().base == nil {
@@ -131,7 +123,10 @@ func (st *Store) close() error {
 // admit admits a call: Close waits until it is done. A call leaves nothing in
 // the store before it is admitted.
 func (st *Store) admit(ctx context.Context) error {
-	if err := alive(ctx); err != nil {
+	if ctx == nil {
+		panic("sessionstore: nil Context") // unreachable: every caller has a context
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	st.given().mu.Lock()

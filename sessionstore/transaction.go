@@ -115,21 +115,18 @@ func (tx *transaction) acquire() (err error) {
 	if err := tx.exists(); err != nil {
 		return err
 	}
-	switch {
-	case tx.mode&owns != 0:
-		tx.workspace, err = tx.st.own(tx.ctx, tx.s, tx.id)
-	case tx.mode&removes != 0:
-		tx.workspace, err = tx.st.ownHosted(tx.ctx, tx.s, tx.id)
-	}
-	if err != nil {
-		return err
+	if tx.mode&(owns|removes) != 0 {
+		p := tx.st.ownerPlace(tx.s, tx.id)
+		if tx.workspace, err = tx.st.own(tx.ctx, tx.s, p, p.workspace, tx.mode&owns != 0); err != nil {
+			return err
+		}
 	}
 	if err := tx.exists(); err != nil { // another process may have removed it
 		return err
 	}
 	tx.lock, err = tx.st.lock(tx.ctx, tx.id)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if err = tx.recreateBase(); err == nil {
+		if err = tx.close(tx.openDir()); err == nil { // unless the session must exist, it is made anew
 			tx.lock, err = tx.st.lock(tx.ctx, tx.id)
 		}
 	}
@@ -147,11 +144,6 @@ func (tx *transaction) exists() error {
 		err = notFound(tx.id)
 	}
 	return err
-}
-
-// recreateBase makes the sessions directory anew, unless the session must exist.
-func (tx *transaction) recreateBase() error {
-	return tx.close(tx.openDir())
 }
 
 // lock takes the lock that writers of a session share with the Python tools.
@@ -217,7 +209,8 @@ func (tx *transaction) checkPlace() (err error) {
 		return err
 	}
 	if tx.mode&(owns|removes) != 0 && tx.here == nil {
-		tx.here, err = tx.st.ownHere(tx.ctx, tx.s, tx.id)
+		p := tx.st.ownerPlace(tx.s, tx.id)
+		tx.here, err = tx.st.own(tx.ctx, tx.s, p, p.here, false)
 	}
 	return err
 }
@@ -274,21 +267,16 @@ func (tx *transaction) release(err error) error {
 func (tx *transaction) end(err *error) {
 	*err = tx.release(tx.close(*err))
 	if tx.entered {
-		tx.leave()
+		state := tx.s.state
+		tx.s.state = nil
+		if err := tx.st.states.put(tx.id, state); err != nil {
+			tx.st.log.Warn("state directories not closed", "err", err)
+		}
+		<-tx.s.gate // the next call enters
 	}
 	tx.st.cache.end(tx.s)
 	tx.st.done()
 	*err = tx.called(*err)
-}
-
-// leave gives the state directory back and lets the next call enter.
-func (tx *transaction) leave() {
-	state := tx.s.state
-	tx.s.state = nil
-	if err := tx.st.states.put(tx.id, state); err != nil {
-		tx.st.log.Warn("state directories not closed", "err", err)
-	}
-	<-tx.s.gate
 }
 
 // called reports the call to the observer, and returns err with the call's name. A write

@@ -174,16 +174,13 @@ func (tx *transaction) rotateTranscript(t *transcript) (rotates bool, err error)
 // removeMarker removes the marker of a newer Python tool. It first makes the
 // transcript durable that has replaced the half-written one.
 func (tx *transaction) removeMarker() error {
-	if err := tx.dir.Sync(); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
+	if err := tx.syncNames(); err != nil {
+		return err
 	}
 	if err := tx.dir.Remove(sessiondir.Marker); err != nil {
 		return fmt.Errorf("remove marker: %w", err)
 	}
-	if err := tx.dir.Sync(); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
+	return tx.syncNames()
 }
 
 // putWritten caches c, the content of the file that was just written and given
@@ -390,34 +387,23 @@ func (tx *transaction) rotate(main, backup *file, from origin) (rotates bool, er
 	switch {
 	case main.sound() && from != fromBackup:
 		if main.stamp.Size == 0 && backup.found && (backup.bad != nil || len(backup.data) > 0) {
-			err = tx.quarantine(backup)
+			err = tx.quarantine(backup, tx.dir.Quarantine)
 		}
 		return true, err
 	case main.bad != nil:
-		err = tx.quarantineMain(main)
+		err = tx.quarantine(main, tx.dir.QuarantineLinked)
 	}
 	if err == nil && backup.bad != nil {
-		err = tx.quarantine(backup)
+		err = tx.quarantine(backup, tx.dir.Quarantine)
 	}
 	return false, err
 }
 
-// quarantine renames a backup to a name under which no save changes it.
-func (tx *transaction) quarantine(backup *file) error {
-	name, err := tx.dir.Quarantine(backup.name)
-	return tx.quarantined(backup, name, err)
-}
-
-// quarantineMain gives a damaged file a second name, under which it stays when
-// its own name goes to another file.
-func (tx *transaction) quarantineMain(main *file) error {
-	name, err := tx.dir.QuarantineLinked(main.name)
-	return tx.quarantined(main, name, err)
-}
-
-// quarantined returns err, the error of the renaming of f, or notes and logs that f has
-// another name now.
-func (tx *transaction) quarantined(f *file, name string, err error) error {
+// quarantine gives f another name by aside, under which no save changes it:
+// [sessiondir.Dir.Quarantine], or, for a file whose own name goes to another file in one
+// step, [sessiondir.Dir.QuarantineLinked].
+func (tx *transaction) quarantine(f *file, aside func(name string) (string, error)) error {
+	name, err := aside(f.name)
 	if err != nil {
 		return fmt.Errorf("put damaged %s aside: %w", f.name, err)
 	}

@@ -62,8 +62,11 @@ func (f File) leaseBackup(main sessiondir.Stamp) (*nextMain, error) {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrRewrite, err), file.Close())
 	}
 	n := &nextMain{next, file}
-	if err := f.reusable(next, main); err != nil {
-		return nil, errors.Join(err, n.discard())
+	switch {
+	case !n.own:
+		return nil, errors.Join(fmt.Errorf("%w: the backup has other names", ErrRewrite), n.discard())
+	case n.at.SameFile(main):
+		return nil, errors.Join(fmt.Errorf("%w: the backup is the file itself", ErrRewrite), n.discard())
 	}
 	return n, nil
 }
@@ -94,17 +97,6 @@ func (f File) takeName(next *nextMain, was sessiondir.Stamp) (Result, error) {
 		return Result{}, err
 	}
 	return f.settle(next.leased, main)
-}
-
-// reusable returns the reason why the backup may not become main, nil if it may.
-func (f File) reusable(backup *leased, main sessiondir.Stamp) error {
-	switch {
-	case !backup.own:
-		return fmt.Errorf("%w: the backup has other names", ErrRewrite)
-	case backup.at.SameFile(main):
-		return fmt.Errorf("%w: the backup is the file itself", ErrRewrite)
-	}
-	return nil
 }
 
 // extend brings the backup up to date with main and appends a.Lines.

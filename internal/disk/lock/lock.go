@@ -81,11 +81,9 @@ func (o Options) acquire(ctx context.Context, root *os.Root, name string) (lock 
 // Unlock gives the lock up; the file stays. Further calls do nothing.
 func (l *Lock) Unlock() error {
 	var err error
-	l.once.Do(func() { err = l.unlock() })
+	l.once.Do(func() { err = errors.Join(l.giveUp(), l.file.Close()) })
 	return err
 }
-
-func (l *Lock) unlock() error { return errors.Join(l.giveUp(), l.file.Close()) }
 
 // giveUp gives the lock up. Closing the file would not be enough: a child between fork
 // and exec has a copy of the descriptor.

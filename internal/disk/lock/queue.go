@@ -86,7 +86,10 @@ func (l Line) Empty() bool {
 }
 
 func (l Line) empty() (bool, error) {
-	if l.queue.gated(l.first) {
+	l.queue.mu.Lock()
+	gate := l.queue.gates[l.first] // of goroutines of this queue that are in the line or wait for it
+	l.queue.mu.Unlock()
+	if gate != nil {
 		return false, nil
 	}
 	t, err := l.queue.present()
@@ -155,13 +158,6 @@ func (q *Queue) reopen() (*tickets, error) {
 type gate struct {
 	turn  chan struct{} // holds a token while a goroutine is in the line
 	users int           // number of goroutines in the line or at the gate; guarded by the queue's mutex
-}
-
-// gated reports whether a goroutine of this queue is in the line or waits for it.
-func (q *Queue) gated(first int64) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.gates[first] != nil
 }
 
 // enter waits at the gate of a line.

@@ -352,16 +352,12 @@ func (b *Base) Lock(ctx context.Context, id string) (*lock.Lock, error) {
 
 // await waits in the line of session id's lock, which is the file name in root. in
 // is root's directory, or nil.
-func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (lock *lock.Lock, err error) {
+func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (held *lock.Lock, err error) {
 	err = b.queue.Line("session "+id).Wait(ctx, func() (err error) {
-		lock, err = b.lockOptions(in).Try(root, name)
+		held, err = lock.Options{Perm: lockPerm, In: in, Alone: b.Alone}.Try(root, name)
 		return err
 	})
-	return lock, err
-}
-
-func (b *Base) lockOptions(in *os.File) lock.Options {
-	return lock.Options{Perm: lockPerm, In: in, Alone: b.Alone}
+	return held, err
 }
 
 // OwnershipLine returns the line of the waiters for the ownership lock of session id,
@@ -390,7 +386,7 @@ func (b *Base) Free(id string) bool {
 		defer sub.Close()
 		root = sub
 	}
-	lock, err := b.lockOptions(nil).Try(root, name)
+	lock, err := lock.Options{Perm: lockPerm, Alone: b.Alone}.Try(root, name)
 	if err != nil {
 		return errors.Is(err, errors.ErrUnsupported)
 	}

@@ -8,16 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (d *Dir) exchange(a, b string) error { return d.rename(a, b, unix.RENAME_SWAP) }
+// The ways to rename that [Dir.rename] knows.
+const (
+	exchanging = unix.RENAME_SWAP
+	toNew      = unix.RENAME_EXCL // the new name must be free
+)
 
-func (d *Dir) renameNew(name, to string) error { return d.rename(name, to, unix.RENAME_EXCL) }
-
-func (d *Dir) rename(a, b string, flag uint32) error {
+// rename gives the file a the name b in one of the ways above.
+func (d *Dir) rename(a, b string, way uint32) error {
 	self, err := d.Handle()
 	if err != nil {
 		return err
 	}
-	return WithFd(self, func(fd int) error { return unix.RenameatxNp(fd, a, fd, b, flag) })
+	return WithFd(self, func(fd int) error { return unix.RenameatxNp(fd, a, fd, b, way) })
 }
 
 // identify returns the identity of a file, and the time of the last change of its inode,

@@ -12,16 +12,19 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
-func (d *Dir) exchange(a, b string) error { return d.rename(a, b, unix.RENAME_EXCHANGE) }
+// The ways to rename that [Dir.rename] knows.
+const (
+	exchanging = unix.RENAME_EXCHANGE
+	toNew      = unix.RENAME_NOREPLACE // the new name must be free
+)
 
-func (d *Dir) renameNew(name, to string) error { return d.rename(name, to, unix.RENAME_NOREPLACE) }
-
-func (d *Dir) rename(a, b string, flag uint) error {
+// rename gives the file a the name b in one of the ways above.
+func (d *Dir) rename(a, b string, way uint) error {
 	self, err := d.Handle()
 	if err != nil {
 		return err
 	}
-	return WithFd(self, func(fd int) error { return unix.Renameat2(fd, a, fd, b, flag) })
+	return WithFd(self, func(fd int) error { return unix.Renameat2(fd, a, fd, b, way) })
 }
 
 // setTime sets the time of the last change of name, which is no symlink.

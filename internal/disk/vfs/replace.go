@@ -190,7 +190,7 @@ func (d *Dir) Copy(name, to string, sync bool) error {
 // [errors.ErrUnsupported] where the system or the file system has no such call. The name is
 // durable after [Dir.Sync].
 func (p *Pending) RenameNew(to string) error {
-	err := known(p.dir.seam.Do(p.dir.op(seam.Rename, p.name, to), func() error { return p.dir.renameNew(p.name, to) }))
+	err := known(p.dir.seam.Do(p.dir.op(seam.Rename, p.name, to), func() error { return p.dir.rename(p.name, to, toNew) }))
 	if err == nil {
 		p.name = to
 	}
