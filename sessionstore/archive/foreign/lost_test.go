@@ -257,7 +257,6 @@ func TestParentIsMissing(t *testing.T) {
 			h, leave := land.OpenOriginal(t.Context(), filepath.Join(st.Dir(), report.Sessions[0].ID, "import"), claude.Tool{}, land.State{Tool: string(Claude)})
 			defer leave()
 			h.Table.SetScope(thread.WholeLine)
-			require.NoError(t, h.FindEnd(t.Context()))
 			require.Len(t, h.Line(thread.WholeLine), len(h.Table.Conversation(h.Table.Leaves(nil)[0], thread.WholeLine)), "what is kept is read as the file was")
 		})
 	}

@@ -132,6 +132,7 @@ func TestUnplaced(t *testing.T) {
 		`{"type":"user","uuid":"x","parentUuid":"2","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"after"}}`,
 		`{"type":"user","uuid":"y","parentUuid":"z","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"round"}}`,
 		`{"type":"user","uuid":"z","parentUuid":"y","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"and round"}}`,
+		`{"type":"system","uuid":"w","parentUuid":"6","timestamp":"2026-03-04T10:00:08.000Z"}`,
 	))
 	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)

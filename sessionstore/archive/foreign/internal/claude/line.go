@@ -26,6 +26,7 @@ type line struct {
 	sidechain, meta        bool
 	team, summary, shown   bool   // shown: only in the tool's transcript
 	human                  bool   // the tool says that a person wrote it
+	explicit               bool   // a person chose the record that the line names
 	goesOn                 string // the session in which this one goes on
 	mark                   string // see thread.ExportMember
 	response, request      string // the ids of the response and of its request
@@ -82,6 +83,8 @@ func (l *line) member(name string, v []byte) {
 		l.leaf = thread.Text(v)
 	case "isSidechain":
 		l.sidechain = thread.IsTrue(v)
+	case "explicit":
+		l.explicit = thread.IsTrue(v)
 	case "isMeta":
 		l.meta = thread.IsTrue(v)
 	case "teamName":

@@ -12,13 +12,22 @@ type maker struct {
 	w      *thread.LineWriter
 	about  thread.About
 	parent string
+	joined bool // the next line is the first one behind the tool's own lines
 }
 
 func (c *maker) Begin() error { return nil }
 
 func (c *maker) Join(parent string, _ bool) error {
-	c.parent = parent
+	c.parent, c.joined = parent, true
 	return nil
+}
+
+// place is the line by which the tool resumes from the lines behind it: without it, the
+// tool resumes from the record that its own last line of this kind names.
+type place struct {
+	Kind    string `json:"type"`
+	Leaf    string `json:"leafUuid"`
+	Session string `json:"sessionId"`
 }
 
 func (c *maker) File() string { return c.about.ID + thread.HistorySuffix }
@@ -116,9 +125,14 @@ func (c *maker) row(m thread.Made, kind string, message any) error {
 	if c.parent != "" {
 		r.Parent = &c.parent
 	}
+	if c.joined {
+		if err := c.w.Row(place{"last-prompt", m.Key, c.about.ID}); err != nil {
+			return err
+		}
+	}
 	if err := c.w.Row(r); err != nil {
 		return err
 	}
-	c.parent = m.Key
+	c.parent, c.joined = m.Key, false
 	return nil
 }

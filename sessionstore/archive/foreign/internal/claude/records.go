@@ -100,17 +100,22 @@ type copySaid struct {
 	copy int
 }
 
+// begins reports whether a copy begins with the line at offset.
+func (c *copyNames) begins(offset int64) (begins bool) {
+	for c.copy < len(c.starts) && offset >= c.starts[c.copy] {
+		c.copy, c.names, begins = c.copy+1, map[uint64]uint64{}, true
+	}
+	return begins
+}
+
 // of returns the names of the record of a line, of its parent and of its logical parent.
-func (c *copyNames) of(offset int64, l line) (uuid, parent, logical uint64) {
+func (c *copyNames) of(l line) (uuid, parent, logical uint64) {
 	uuid, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
 	if len(c.starts) == 0 {
 		return uuid, parent, logical
 	}
 	if c.said == nil {
 		c.said = map[uint64]copySaid{}
-	}
-	for c.copy < len(c.starts) && offset >= c.starts[c.copy] {
-		c.copy, c.names = c.copy+1, map[uint64]uint64{}
 	}
 	before, known := c.said[uuid]
 	switch {
@@ -119,13 +124,15 @@ func (c *copyNames) of(offset int64, l line) (uuid, parent, logical uint64) {
 	case before.copy != c.copy && before.says != l.says():
 		c.names[uuid] = max(1, xxh3.HashSeed(nil, uuid+uint64(c.copy)))
 	}
-	name := func(uuid uint64) uint64 {
-		if own, renamed := c.names[uuid]; renamed {
-			return own
-		}
-		return uuid
+	return c.name(uuid), c.name(parent), c.name(logical)
+}
+
+// name returns the name of a record of this copy.
+func (c *copyNames) name(uuid uint64) uint64 {
+	if own, renamed := c.names[uuid]; renamed {
+		return own
 	}
-	return name(uuid), name(parent), name(logical)
+	return uuid
 }
 
 // says returns a hash of the uuid and of the content of a record.

@@ -20,7 +20,7 @@ type Tool struct{}
 func (Tool) Name() string { return "claude" }
 
 func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
-	return format{l, elsewhere, &copyNames{starts: l.Copies}}
+	return format{l, elsewhere, &copyNames{starts: l.Copies}, &end{last: -1}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -51,6 +51,7 @@ type format struct {
 	*thread.Layout
 	has    func(uuid uint64) bool // whether another file has the record
 	copies *copyNames
+	end    *end
 }
 
 func (f format) Scan(s *thread.Scanning, raw []byte) error {
@@ -58,12 +59,15 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	if err != nil {
 		return err
 	}
+	if f.copies.begins(s.Offset) {
+		*f.end = end{last: -1}
+	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
 	s.Mark(l.mark)
 	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
-		r.UUID, parent, logical = f.copies.of(s.Offset, l)
+		r.UUID, parent, logical = f.copies.of(l)
 	}
 	at := int32(s.Table.Records.Len())
 	r.Key, r.Flags = describe(s, l, at)
@@ -76,6 +80,7 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	if l.kind == "system" && l.subtype == "compact_boundary" && r.UUID != 0 {
 		noteBoundary(s, l, at)
 	}
+	f.end.line(l, at)
 	s.Add(r, parent)
 	return nil
 }
@@ -100,6 +105,7 @@ func (f format) Finish(s *thread.Scanning) {
 		}
 		return found
 	})
+	s.Table.End = f.end.find(s.Table, f.copies.name)
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }
 

@@ -84,9 +84,6 @@ type compared struct {
 func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, stop func(), err error) {
 	f.Table.SetScope(s)
 	c.next, stop = iter.Pull2(st.Messages(ctx, id))
-	if err := f.FindEnd(ctx); err != nil {
-		return c, stop, err
-	}
 	c.chain, c.whole = f.Line(s), true
 	tg := target{file: f, chain: c.chain}
 	if f.Table.Exported == id {

@@ -102,9 +102,6 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History,
 		return ss, err
 	}
 	f.Table.SetScope(s)
-	if err := f.FindEnd(ctx); err != nil {
-		return ss, err
-	}
 	if ld.home != "" {
 		if top.here, err = findHere(ctx, f, ld.st, ld.home); err != nil {
 			return ss, err

@@ -129,9 +129,9 @@ func (t *Table) last(leaves []int32, s Scope) int32 {
 	return leaves[0]
 }
 
-// walk yields the records from one to the first one. It ends in a circle when it has
+// Walk yields the records from one to the first one. It ends in a circle when it has
 // yielded as many as there are.
-func (t *Table) walk(from int32, s Scope) iter.Seq[int32] {
+func (t *Table) Walk(from int32, s Scope) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		at := from
 		for steps := 0; at >= 0 && steps < t.Records.Len() && yield(at); steps++ {
@@ -233,7 +233,7 @@ func (t *Table) isShown(at int32) bool {
 // session, or that a later line repeats.
 func (t *Table) uncovered(leaf int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		for at := range t.walk(leaf, t.Scope) {
+		for at := range t.Walk(leaf, t.Scope) {
 			if t.Records.At(at).Is(isCovered|IsRepeated) || !yield(at) {
 				return
 			}

@@ -66,7 +66,7 @@ type CountedUsage struct {
 // ends, and returns the last of them.
 func (t *Table) CountLine(s Scope) (n int, last int32) {
 	end, steps := t.last(t.Leaves(t.Roots())[0], s), 0
-	line := t.walk(end, s)
+	line := t.Walk(end, s)
 	for range line {
 		steps++
 	}

@@ -297,33 +297,6 @@ func (f *File) RecordID(at int32) string {
 	return fmt.Sprint("line ", f.Table.Line(at)+1)
 }
 
-// FindEnd finds the record that the conversation ends with: the leaf with the newest time,
-// without the leaves of sub-agents. Where none has a time, t.End stays as it was.
-func (f *File) FindEnd(ctx context.Context) error {
-	t := f.Table
-	if t.End >= 0 {
-		return nil
-	}
-	newest := time.Time{}
-	for i, r := range t.Records.All() {
-		at := int32(i)
-		if r.UUID == 0 || r.Is(HasChild|IsRepeated|IsSidechain|IsProgress) || t.dropped(at) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		p, err := f.Part(at)
-		if err != nil {
-			return err
-		}
-		if when, _ := p.Time(); !when.IsZero() && !when.Before(newest) {
-			t.End, newest = at, when
-		}
-	}
-	return nil
-}
-
 // Times returns the earliest and the latest time of the session's records, which mine
 // reports.
 func (f *File) Times(mine func(at int32) bool) (first, last string, err error) {

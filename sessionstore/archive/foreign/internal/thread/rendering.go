@@ -265,7 +265,7 @@ func (r *Rendering) Longer() bool {
 		return false
 	}
 	first, here := int32(-1), false
-	for at := range r.f.Table.walk(r.chain[len(r.chain)-1], ActiveLine) {
+	for at := range r.f.Table.Walk(r.chain[len(r.chain)-1], ActiveLine) {
 		first, here = at, at == r.chain[0]
 		if here {
 			break
