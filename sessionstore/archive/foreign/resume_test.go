@@ -120,3 +120,22 @@ func TestResumesAsTheTool(t *testing.T) {
 		})
 	}
 }
+
+// TestExportResumes exports a session that went on here behind a turn of Claude Code that
+// ends with an attachment, where the tool was. The export says that it goes on behind that:
+// else the tool would resume without the turns that were added here.
+func TestExportResumes(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	f := new(resumed).turn("1", "", 0).linked("attachment", "s", "1a", 2, map[string]any{"attachment": map[string]any{"type": "prompt_snapshot"}}).at("s")
+	g.write(strings.Join(f.rows, "\n") + "\n")
+	id := g.run(nil)[0].ID
+	g.say(id, "ours", "our answer")
+	var b strings.Builder
+	done, err := Export(t.Context(), g.st, id, Claude, &b)
+	require.NoError(t, err)
+	require.Equal(t, 2, done.Messages)
+	g = newGrowing(t)
+	g.write(b.String())
+	require.Equal(t, []string{"1q", "1a", "ours", "our answer"}, texts(t, g.st, g.run(nil)[0].ID))
+}

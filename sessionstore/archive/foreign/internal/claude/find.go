@@ -87,18 +87,18 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			failed = errors.Join(failed, err)
 			continue
 		}
-		cwd, session, err := beginning(path, titles)
+		begin, err := beginning(path, titles)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		if strings.HasPrefix(e.Name(), agentPrefix) {
-			beside[session] = append(beside[session], path)
+			beside[begin.session] = append(beside[begin.session], path)
 			continue
 		}
 		all = append(all, thread.History{
-			ID: id, Path: path, Dir: cwd, Folder: filepath.Base(dir), Size: fi.Size(), Modified: fi.ModTime(),
-			GoesOn: ending(path),
+			ID: id, Path: path, Dir: begin.cwd, Folder: filepath.Base(dir), Size: fi.Size(), Modified: fi.ModTime(),
+			GoesOn: ending(path), First: thread.Hash(begin.first), Compacted: begin.compacted,
 		})
 	}
 	for _, e := range entries {
@@ -128,6 +128,7 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
 		all[i].Near = near.has
 	}
+	forks(all)
 	return all, failed
 }
 
@@ -137,9 +138,9 @@ func orphan(path, session string) (thread.History, error) {
 	if err != nil {
 		return thread.History{}, err
 	}
-	cwd, _, err := beginning(path, &thread.Facts{})
+	begin, err := beginning(path, &thread.Facts{})
 	id, _, _ := agentIn(path)
-	return thread.History{ID: session + "/" + id, Path: path, Dir: cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
+	return thread.History{ID: session + "/" + id, Path: path, Dir: begin.cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
 // agentsBelow lists the files of sub-agents below a directory. A folder that cannot be read
@@ -161,27 +162,36 @@ func agentsBelow(dir string) (all []string, failed error) {
 	return all, failed
 }
 
-// beginning returns the working directory and the session that a file names first. It keeps
-// in titles the summaries before these: the tool writes them for other sessions.
-func beginning(path string, titles *thread.Facts) (cwd, session string, err error) {
+// begin is what the beginning of a file names first.
+type begin struct {
+	cwd, session, first string // the working directory, the session, the uuid of a record
+	compacted           bool   // the record is a compaction
+}
+
+// beginning returns what the beginning of a file names first. It keeps in titles the
+// summaries before that: the tool writes them for other sessions.
+func beginning(path string, titles *thread.Facts) (b begin, err error) {
 	f, _, err := thread.OpenRegular(path)
 	if err != nil {
-		return "", "", err
+		return b, err
 	}
 	defer f.Close()
 	for l, err := range soundLines(context.Background(), io.LimitReader(f, thread.MaxBeginning)) {
 		if err != nil {
-			return "", "", err
+			return begin{}, err
 		}
-		cwd, session = cmp.Or(cwd, l.cwd), cmp.Or(session, l.session)
+		b.cwd, b.session = cmp.Or(b.cwd, l.cwd), cmp.Or(b.session, l.session)
+		if b.first == "" && inChain(l.kind) && !l.sidechain {
+			b.first, b.compacted = l.uuid, l.kind == "system" && l.subtype == "compact_boundary"
+		}
 		if l.kind == "summary" && l.title != "" && l.leaf != "" {
 			titles.Summary(thread.Hash(l.leaf), l.title)
 		}
-		if cwd != "" && session != "" {
+		if b.cwd != "" && b.session != "" {
 			break
 		}
 	}
-	return cwd, session, nil
+	return b, nil
 }
 
 // maxEnding is the number of bytes at the end of a file that ending reads.

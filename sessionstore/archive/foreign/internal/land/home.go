@@ -85,13 +85,22 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 // findParent finds the parent of a session that the tool forked, and the turn at which the
 // fork leaves the parent.
 func (ld *lander) findParent(ctx context.Context, top *target, h thread.History) (err error) {
-	path, t := "", top.file.Table
+	path, t, from := "", top.file.Table, h.Origin
 	switch {
 	case ld.home != "":
 		return nil
-	case top.kind == KindConversation && h.Origin != nil:
-		path = h.Origin.Path
-		top.parent, err = ld.sessionOf(h.Origin.ID)
+	case top.kind != KindConversation || from != nil || ld.origin != "" || h.Forked == nil:
+	case ld.has(top.id): // it is known
+		md, err := ld.st.Metadata(ctx, top.id)
+		top.parent = md.Text("parent_id")
+		return err
+	default:
+		from = h.Forked(ctx)
+	}
+	switch {
+	case top.kind == KindConversation && from != nil:
+		path = from.Path
+		top.parent, err = ld.sessionOf(from.ID)
 	case top.kind == KindConversation && ld.origin != "":
 		top.parent, path = ld.origin, filepath.Join(filepath.Dir(h.Path), ld.thread+thread.HistorySuffix)
 	case top.parent != "":

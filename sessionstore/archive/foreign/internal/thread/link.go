@@ -85,7 +85,9 @@ func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64
 		switch {
 		case r.Is(IsBoundary):
 			hid := t.Find(r.Key)
-			if hid < 0 && usable() && !elsewhere(r.Key) {
+			if hid >= 0 && t.follows(hid, at, &steps) { // a fork has the kept record behind the compaction
+				hid = -1
+			} else if hid < 0 && usable() && !elsewhere(r.Key) {
 				hid = before[side]
 			}
 			r.Key = uint64(hid + 1)

@@ -1,0 +1,147 @@
+package foreign
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+)
+
+// queued adds a line of the second sec that is no record.
+func (f *resumed) queued(sec int) *resumed {
+	return f.row(map[string]any{"type": "queue-operation", "timestamp": fmt.Sprintf("2026-03-04T10:%02d:%02d.000Z", sec/60, sec%60)})
+}
+
+func (f *resumed) compaction(uuid, hidden string, sec int) *resumed {
+	return f.linked("system", uuid, "", sec, map[string]any{"subtype": "compact_boundary", "logicalParentUuid": hidden})
+}
+
+// TestForkOfTheTool has files of which one is a fork of another one, as Claude Code 2.1.332
+// writes it with --fork-session: the same records, and no name of the origin. The fork has
+// the origin as its parent where the files prove which one that is.
+func TestForkOfTheTool(t *testing.T) {
+	t.Parallel()
+	of := func() *resumed { return new(resumed) }
+	for _, c := range []struct {
+		about string
+		files map[string]*resumed
+		want  map[string]string // parents, and the turn
+	}{
+		{
+			"the origin has nothing else",
+			map[string]*resumed{"a": of().turn("1", "", 0).at("1a"), "b": of().turn("1", "", 0).turn("2", "1a", 60)},
+			map[string]string{"a": " 0", "b": "a 1"},
+		},
+		{
+			"the origin went on, and the fork begins with a later time",
+			map[string]*resumed{"a": of().turn("1", "", 0).turn("3", "1a", 90), "b": of().queued(59).turn("1", "", 0).turn("2", "1a", 60)},
+			map[string]string{"a": " 0", "b": "a 1"},
+		},
+		{
+			"the origin went on, and has lines between the records",
+			map[string]*resumed{"a": of().prompt("1q", "", 0).at("1a").answer("1a", "1q", 1).at("1a").turn("3", "1a", 90), "b": of().turn("1", "", 0).turn("2", "1a", 60).at("2a")},
+			map[string]string{"a": " 0", "b": "a 1"},
+		},
+		{
+			"nothing says which one is the fork",
+			map[string]*resumed{"a": of().turn("1", "", 0).turn("3", "1a", 90), "b": of().turn("1", "", 0).turn("2", "1a", 60)},
+			map[string]string{"a": " 0", "b": " 0"},
+		},
+		{
+			"a fork of a fork",
+			map[string]*resumed{
+				"a": of().queued(0).turn("1", "", 0).turn("4", "1a", 90), "b": of().queued(59).turn("1", "", 0).turn("2", "1a", 60).turn("5", "2a", 100),
+				"c": of().queued(79).turn("1", "", 0).turn("2", "1a", 60).turn("3", "2a", 80), "d": of().queued(84).turn("1", "", 0).turn("6", "1a", 85),
+			},
+			map[string]string{"a": " 0", "b": "a 1", "c": "b 2", "d": "a 1"},
+		},
+		{
+			"the fork begins with a compaction",
+			map[string]*resumed{
+				"a": of().turn("1", "", 0).compaction("c", "1a", 10).turn("2", "c", 20).turn("3", "2a", 90),
+				"b": of().queued(59).compaction("c", "1a", 10).answer("1a", "c", 1).turn("2", "1a", 20).turn("4", "2a", 60),
+			},
+			map[string]string{"a": " 0", "b": "a 1"},
+		},
+		{
+			"another session has the compaction's copy",
+			map[string]*resumed{"a": of().turn("1", "", 0), "b": of().compaction("c", "1a", 10).turn("2", "c", 20)},
+			map[string]string{"a": " 0", "b": " 0"},
+		},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			dir := filepath.Join(home, "projects", "-w")
+			require.NoError(t, os.MkdirAll(dir, 0o700))
+			for id, f := range c.files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(strings.Join(f.rows, "\n")+"\n"), 0o600))
+			}
+			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+			require.NoError(t, err)
+			p := openProjects(t)
+			for range 2 { // the second import reports the same
+				got := map[string]string{}
+				for _, h := range all {
+					report, err := Import(t.Context(), p, h, nil)
+					require.NoError(t, err)
+					st, err := p.Store(report.Project)
+					require.NoError(t, err)
+					md, err := st.Metadata(t.Context(), h.SessionID())
+					require.NoError(t, err)
+					turn, _ := md.Int("forked_from_turn")
+					parent := ""
+					for id := range c.files {
+						if idOf(Claude, id) == md.Text("parent_id") {
+							parent = id
+						}
+					}
+					got[h.ID] = fmt.Sprint(parent, " ", turn)
+					counted := countsIn(t, report)[0].Parent
+					require.Equal(t, parent == "", counted == nil)
+				}
+				require.Equal(t, c.want, got)
+			}
+		})
+	}
+}
+
+// TestForkCountsOnce has a fork with the responses of its origin: each counts once, by the
+// ids of the response and of its request, or else by the record.
+func TestForkCountsOnce(t *testing.T) {
+	t.Parallel()
+	spend := func(f *resumed, uuid, parent string, request any) *resumed {
+		return f.linked("assistant", uuid, parent, 1, map[string]any{
+			"requestId": request,
+			"message":   map[string]any{"id": "m" + uuid, "role": "assistant", "model": "x", "content": uuid, "usage": map[string]any{"input_tokens": 1, "output_tokens": 10}},
+		})
+	}
+	begun := func() *resumed {
+		return spend(spend(new(resumed).prompt("q", "", 0), "a", "q", "r1").prompt("p", "a", 2), "b", "p", nil)
+	}
+	home := t.TempDir()
+	dir := filepath.Join(home, "projects", "-w")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	for id, f := range map[string]*resumed{"a": begun(), "b": spend(begun().prompt("s", "b", 60), "c", "s", "r2")} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(strings.Join(f.rows, "\n")+"\n"), 0o600))
+	}
+	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+	require.NoError(t, err)
+	p := openProjects(t)
+	for _, h := range all {
+		_, err := Import(t.Context(), p, h, nil)
+		require.NoError(t, err)
+	}
+	responses, tokens := 0, int64(0)
+	for u, err := range Usage(t.Context(), p, projects.Query{}) {
+		require.NoError(t, err)
+		responses, tokens = responses+u.Responses, tokens+u.Output
+	}
+	require.Equal(t, 3, responses)
+	require.Equal(t, int64(30), tokens)
+}
