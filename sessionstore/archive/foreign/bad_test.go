@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // TestLongLine imports a file with a line that is longer than what is read: the line
@@ -149,4 +152,17 @@ func TestDamagedLineOfAnotherFile(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
+}
+
+// TestLineError finds the line in an error of Import, and the reason.
+func TestLineError(t *testing.T) {
+	t.Parallel()
+	failed := error(lineErrors{fmt.Errorf("import: %w", errors.Join(ErrEmpty, &thread.LineError{Line: 3, Err: ErrChanged}))})
+	var line *LineError
+	require.ErrorAs(t, failed, &line)
+	require.Equal(t, 3, line.Line)
+	require.EqualError(t, line, "line 3: "+ErrChanged.Error())
+	require.ErrorIs(t, line, ErrChanged)
+	require.ErrorIs(t, failed, ErrEmpty)
+	require.False(t, errors.As(error(lineErrors{ErrEmpty}), &line))
 }

@@ -53,7 +53,7 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	found.Size, found.Modified, found.Agents, found.Title, found.Parent = h.Size, h.Modified, h.Agents, h.Title, h.Parent
 	err := land.Import(ctx, p, found, tool, land.Options(o), done)
 	if err != nil {
-		err = fmt.Errorf("import %s: %w", h.Path, err)
+		err = fmt.Errorf("import %s: %w", h.Path, lineErrors{err})
 	}
 	return reportOf(done), err
 }

@@ -3,6 +3,7 @@ package foreign
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -19,10 +20,32 @@ var (
 )
 
 // LineError is the reason why a line of the tool's file could not be used. It has no text
-// of the line.
+// of the line. The error of [Import] is a *LineError, for [errors.As], where it is about a
+// line.
 type LineError struct {
 	Line int // from 1
 	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns the reason.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// lineErrors is an error that may be a *thread.LineError.
+type lineErrors struct{ error }
+
+func (e lineErrors) Unwrap() error { return e.error }
+
+// As makes a *LineError of it.
+func (e lineErrors) As(target any) bool {
+	to, ok := target.(**LineError)
+	var found *thread.LineError
+	if !ok || !errors.As(e.error, &found) {
+		return false
+	}
+	*to = (*LineError)(found)
+	return true
 }
 
 // Action is the effect of an import on a session.

@@ -193,7 +193,7 @@ func (l line) User() (p thread.UserParts) {
 		case "text":
 			p.Say(thread.Text(m[1]))
 		case "image", "document":
-			p.Parts = append(p.Parts, json.RawMessage(bytes.Clone(block)))
+			p.Show(json.RawMessage(bytes.Clone(block)))
 		case "tool_result":
 		default:
 			p.Other = append(p.Other, kind)

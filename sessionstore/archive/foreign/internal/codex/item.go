@@ -95,7 +95,7 @@ func addContent(p *thread.UserParts, raw []byte) {
 			}
 		case "input_image":
 			if block := imageBlock(thread.Text(m[2])); block != nil {
-				p.Parts = append(p.Parts, block)
+				p.Show(block)
 				continue
 			}
 			p.Other = append(p.Other, kind)

@@ -52,7 +52,39 @@ func (p *AnswerParts) Think(s string) {
 type UserParts struct {
 	Parts []json.RawMessage // images and documents
 	Said  []string          // texts
+	ahead []int             // for each of the parts: how many texts are ahead of it
 	Other []string          // kinds of parts that have no place
+}
+
+// Show adds an image or a document.
+func (p *UserParts) Show(block json.RawMessage) {
+	p.Parts, p.ahead = append(p.Parts, block), append(p.ahead, len(p.Said))
+}
+
+// join adds the texts and parts of a prompt behind these.
+func (p *UserParts) join(next UserParts) {
+	for i, n := range next.ahead {
+		p.Parts, p.ahead = append(p.Parts, next.Parts[i]), append(p.ahead, len(p.Said)+n)
+	}
+	p.Said = append(p.Said, next.Said...)
+}
+
+// blocks returns the texts and parts in their order. Texts that follow each other are one
+// block.
+func (p *UserParts) blocks() (all []json.RawMessage) {
+	said := 0
+	say := func(to int) {
+		if to > said {
+			all = append(all, TextBlock(strings.Join(p.Said[said:to], "\n\n")))
+		}
+		said = to
+	}
+	for i, part := range p.Parts {
+		say(p.ahead[i])
+		all = append(all, part)
+	}
+	say(len(p.Said))
+	return all
 }
 
 // Say adds a text that is not blank.

@@ -40,8 +40,7 @@ func (r *Rendering) user(at int32) error {
 	}
 	switch {
 	case rec.Is(IsPerson) && r.prompt != nil:
-		r.prompt.Parts = append(r.prompt.Parts, p.Parts...)
-		r.prompt.Said = append(r.prompt.Said, p.Said...)
+		r.prompt.join(p)
 		r.prompt.lines = append(r.prompt.lines, at)
 	case rec.Is(IsPerson):
 		r.owing = r.owing || r.open // the answer had nothing to show
@@ -100,10 +99,7 @@ func (r *Rendering) emitUser(s said) error {
 	only := strings.Join(s.Said, "\n\n")
 	var parts []json.RawMessage
 	if len(s.Parts) > 0 {
-		parts = append(parts, s.Parts...)
-		if only != "" {
-			parts = append(parts, TextBlock(only))
-		}
+		parts = s.blocks()
 	}
 	m, err := o.userMessage(parts, only)
 	if err != nil && len(parts) > 0 { // parts that no file can hold, such as an endless number
