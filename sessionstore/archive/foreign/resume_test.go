@@ -139,3 +139,29 @@ func TestExportResumes(t *testing.T) {
 	g.write(b.String())
 	require.Equal(t, []string{"1q", "1a", "ours", "our answer"}, texts(t, g.st, g.run(nil)[0].ID))
 }
+
+// TestFiller imports the answer that Claude Code writes behind a prompt without an answer
+// when a person goes on: it is none. What a model said is one, and so is an error.
+func TestFiller(t *testing.T) {
+	t.Parallel()
+	const words = "No response requested."
+	for _, c := range []struct {
+		model   string
+		content any
+		want    []string
+	}{
+		{"<synthetic>", words, []string{"p\n\nq", "a"}},
+		{"<synthetic>", []any{map[string]any{"type": "text", "text": words}}, []string{"p\n\nq", "a"}},
+		{"claude", words, []string{"p", words, "q", "a"}},
+		{"<synthetic>", "API Error", []string{"p", "API Error", "q", "a"}},
+	} {
+		g := newGrowing(t)
+		f := new(resumed).prompt("p", "", 0).linked("assistant", "f", "p", 1, map[string]any{"message": map[string]any{"id": "f", "role": "assistant", "model": c.model, "content": c.content}})
+		g.write(strings.Join(f.rows, "\n") + "\n")
+		require.Equal(t, c.want[0] == "p", len(texts(t, g.st, g.run(nil)[0].ID)) == 2)
+		g.write(strings.Join(f.prompt("q", "f", 2).answer("a", "q", 3).rows, "\n") + "\n")
+		made := g.run(nil)
+		require.Len(t, made, 1)
+		require.Equal(t, c.want, texts(t, g.st, made[0].ID))
+	}
+}

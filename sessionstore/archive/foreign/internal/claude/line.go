@@ -118,6 +118,15 @@ func (l *line) message(v []byte) {
 	l.response, l.model, l.content, l.usage = thread.Text(f[0]), thread.Text(f[1]), f[2], f[3]
 }
 
+// synthetic is the model of answers that the tool itself wrote.
+const synthetic = "<synthetic>"
+
+// isFiller reports whether the tool wrote an answer behind a prompt that got none, when a
+// person went on. It shows no such answer.
+func (l line) isFiller() bool {
+	return l.kind == "assistant" && l.model == synthetic && l.Prompt() == "No response requested."
+}
+
 // inChain reports whether lines of that kind are linked by parentUuid.
 func inChain(kind string) bool {
 	switch kind {
@@ -153,7 +162,7 @@ func (l line) ID() string                { return l.uuid }
 func (l line) Time() (time.Time, string) { return l.at, l.atText }
 
 func (l line) Spent() (model string, used thread.Usage) {
-	if l.model != "<synthetic>" {
+	if l.model != synthetic {
 		model = l.model
 	}
 	used.Read(l.usage)

@@ -158,6 +158,9 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 	case "user":
 		return describeUser(s, l, f|thread.IsUser, at)
 	case "assistant":
+		if l.isFiller() {
+			return 0, f | thread.IsLink
+		}
 		thinks, calls, says := false, false, false
 		for block := range pyjson.Elements(l.content) {
 			m := pyjson.Values(block, "type", "id")
