@@ -78,6 +78,15 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 			return err
 		}
 	}
+	if place == Folder { // an export of all lines leaves the tool's former lines where they are
+		rel, _, err := relate(ctx, f, filepath.Join(st.Dir(), id, place))
+		if err != nil {
+			return err
+		}
+		if rel == parted {
+			place = Folder + "_" + tool
+		}
+	}
 	ld.home, ld.place, f.ID = id, place, cmp.Or(known, f.ID) // which Export changes where it is no UUID
 	return nil
 }

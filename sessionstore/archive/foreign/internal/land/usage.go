@@ -71,13 +71,13 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found,
 				continue
 			}
 			if it.tool != nil && !it.tool.IsLinked() { // its totals are of the whole thread
-				if other := threads[it.state.ID]; other != nil {
+				if other := threads[place+it.state.ID]; other != nil {
 					if it.responses() > other.responses() {
 						*other = *it
 					}
 					continue
 				}
-				threads[it.state.ID] = it
+				threads[place+it.state.ID] = it
 			}
 			all = append(all, it)
 		}
