@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,6 +112,9 @@ func TestExport(t *testing.T) {
 			st, err := p.Store(report.Project)
 			require.NoError(t, err)
 			id, data := report.Sessions[0].ID, original(t, h.Path)
+			if h.Tool == Claude && report.Sessions[0].Kind == Agent { // the tool does not resume such lines
+				data = exported(t, st, id, h.Tool)
+			}
 			require.Equal(t, data, exported(t, st, id, h.Tool))
 			savedByPython(t, st, id)
 			require.Equal(t, data, exported(t, st, id, h.Tool))
@@ -300,4 +304,38 @@ func TestExportNumbered(t *testing.T) {
 			readBack(t, st, id, Codex)
 		})
 	}
+}
+
+// TestExportAgent exports the session of a sub-agent of Claude Code, whose lines the tool
+// resumes only within its session: the export is a session of its own, and what the tool
+// says behind it comes into the session.
+func TestExportAgent(t *testing.T) {
+	t.Parallel()
+	p := openProjects(t)
+	all, err := Find(t.Context(), Claude, &FindOptions{Home: filepath.Join("testdata", "claude")})
+	require.NoError(t, err)
+	agents := 0
+	for _, h := range all {
+		report, err := Import(t.Context(), p, h, &Options{Project: "-w"})
+		if !errors.Is(err, ErrEmpty) {
+			require.NoError(t, err)
+		}
+		for _, s := range report.Sessions {
+			if s.Kind != Agent {
+				continue
+			}
+			agents++
+			a := newAway(t, p, s.ID, Claude)
+			before, sessions := a.rows(s.ID), len(a.all())
+			a.export()
+			require.NotContains(t, original(t, a.path), `"isSidechain": true`)
+			require.NotContains(t, original(t, a.path), `"isSidechain":true`)
+			a.goOn("there")
+			require.Equal(t, []Imported{{s.ID, Conversation, Updated, s.Messages + 2}}, a.back())
+			require.Len(t, a.all(), sessions)
+			require.Equal(t, before, a.rows(s.ID)[:len(before)])
+			require.Equal(t, both("there"), a.said(s.ID, s.Messages))
+		}
+	}
+	require.Positive(t, agents)
 }

@@ -126,6 +126,9 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	if err != nil {
 		return 0, 0, err
 	}
+	if len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
+		return 0, 0, nil
+	}
 	if f.Table.Numbered {
 		if _, err, more := c.next(); err != nil || more || !c.whole {
 			return 0, 0, err

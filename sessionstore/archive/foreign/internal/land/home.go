@@ -84,7 +84,7 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 			return err
 		}
 		if rel == parted {
-			place = Folder + "_" + tool
+			place, known = Folder+"_"+tool, ""
 		}
 	}
 	ld.home, ld.place, f.ID = id, place, cmp.Or(known, f.ID) // which Export changes where it is no UUID
