@@ -28,7 +28,7 @@ type history struct {
 }
 
 // imports lets a tool write sessions, imports them, and compares them with what was said.
-// It returns the conversations, each with one more turn.
+// It returns the conversations and the sub-sessions, each with one more turn.
 func imports(t *testing.T, p *projects.Projects, from tool) (all []kept) {
 	t.Helper()
 	wrote := from.written(t)
@@ -39,18 +39,21 @@ func imports(t *testing.T, p *projects.Projects, from tool) (all []kept) {
 		t.Run("import of a "+want.about, func(t *testing.T) {
 			i := slices.IndexFunc(found, func(h foreign.History) bool { return h.ID == want.id })
 			require.GreaterOrEqual(t, i, 0, "no history %s", want.id)
-			compare(t, p, found[i], want)
+			agents := compare(t, p, found[i], want)
 			st, err := p.Store(found[i].Project())
 			require.NoError(t, err)
-			id := found[i].SessionID()
-			require.NoError(t, st.Append(t.Context(), id, text(t, "user", "And here?"), text(t, "assistant", "It went on here.")))
-			all = append(all, kept{want.about + " of " + string(from.name()), st, id})
+			for n, id := range append([]string{found[i].SessionID()}, agents...) {
+				require.NoError(t, st.Append(t.Context(), id, text(t, "user", "And here?"), text(t, "assistant", "It went on here.")))
+				all = append(all, kept{strings.Repeat("agent of a ", n) + want.about + " of " + string(from.name()), st, id})
+			}
 		})
 	}
 	return all
 }
 
-func compare(t *testing.T, p *projects.Projects, h foreign.History, want history) {
+// compare imports a history and compares it with what was said. It returns the ids of the
+// sub-sessions.
+func compare(t *testing.T, p *projects.Projects, h foreign.History, want history) (agents []string) {
 	t.Helper()
 	report, err := foreign.Import(t.Context(), p, h, nil)
 	require.NoError(t, err)
@@ -59,7 +62,6 @@ func compare(t *testing.T, p *projects.Projects, h foreign.History, want history
 	assert.Empty(t, report.Unknown)
 	st, err := p.Store(report.Project)
 	require.NoError(t, err)
-	agents := 0
 	for i, s := range report.Sessions {
 		rows := stored(t, kept{st: st, id: s.ID})
 		switch {
@@ -71,13 +73,13 @@ func compare(t *testing.T, p *projects.Projects, h foreign.History, want history
 			assert.Equal(t, want.branch, spoken(rows))
 			want.branch = nil
 		case s.Kind == foreign.Agent:
-			agents++
+			agents = append(agents, s.ID)
 		default:
 			assert.Fail(t, "a session of kind "+string(s.Kind))
 		}
 	}
 	assert.Empty(t, want.branch, "there is no fork")
-	assert.Equal(t, want.agents, agents, "sub-sessions")
+	assert.Len(t, agents, want.agents, "sub-sessions")
 	md, err := st.Metadata(t.Context(), report.Sessions[0].ID)
 	require.NoError(t, err)
 	if want.parent != "" {
@@ -91,6 +93,7 @@ func compare(t *testing.T, p *projects.Projects, h foreign.History, want history
 	for _, s := range again.Sessions {
 		assert.Equal(t, foreign.Unchanged, s.Action)
 	}
+	return agents
 }
 
 // results returns the results of calls.
@@ -185,8 +188,8 @@ func (c *codexTool) written(t *testing.T) (all []history) {
 	return all
 }
 
-// written lets Claude Code write sessions: two turns, a fork, a compaction, a turn behind an
-// earlier one, a call, and a sub-agent.
+// written lets Claude Code write sessions: two turns, a fork, one turn, a compaction, a fork
+// of it, a call, and a sub-agent.
 func (c *claudeCode) written(t *testing.T) (all []history) {
 	t.Helper()
 	ask := func(k *talk, prompt string, args ...string) string {
@@ -201,7 +204,11 @@ func (c *claudeCode) written(t *testing.T) (all []history) {
 	all = append(all, history{about: "session", id: id, said: first})
 	fork := ask(&forked, "beta one", "--resume", id, "--fork-session")
 	require.NotEqual(t, id, fork)
-	all = append(all, history{about: "fork", id: fork, said: forked})
+	all = append(all, history{about: "fork", id: fork, said: forked, parent: id})
+
+	var short talk
+	id = ask(&short, "gamma one")
+	all = append(all, history{about: "turn", id: id, said: short})
 
 	var compacted talk
 	id = ask(&compacted, "eta one")
@@ -209,6 +216,9 @@ func (c *claudeCode) written(t *testing.T) (all []history) {
 	c.say(t, "/compact", "--resume", id)
 	ask(&compacted, "eta three", "--resume", id)
 	all = append(all, history{about: "compaction", id: id, said: compacted})
+	kept := slices.Clone(compacted[3:]) // from the answer that the compaction keeps
+	fork = ask(&kept, "eta four", "--resume", id, "--fork-session")
+	all = append(all, history{about: "fork of a compaction", id: fork, said: kept, parent: id})
 
 	file := filepath.Join(c.work, "made-up.txt")
 	require.NoError(t, os.WriteFile(file, []byte("A made-up line.\n"), 0o600))
