@@ -15,8 +15,9 @@
 //
 // The conversation holds the messages that the tool would resume, and before them the
 // messages that each compaction hid. Import reads a conversation of Claude Code backwards
-// from the leaf of the newest time: along parentUuid, and from a compaction along
-// logicalParentUuid. It reads a conversation of Codex from line to line, and leaves out the
+// from the last record of the file: along parentUuid, and from a compaction along
+// logicalParentUuid. It begins with an earlier record, as the tool does, where the last line
+// of kind last-prompt names one that the last record does not follow from. It reads a conversation of Codex from line to line, and leaves out the
 // turns that were rolled back. The summary of a compaction becomes part of the conversation
 // only if the file lacks the messages that the compaction hid. With Options.ActiveOnly, a
 // new session leaves out all messages before the last compaction, and the summary begins
@@ -25,7 +26,8 @@
 // message; the results of its calls follow it. A call without a result gets one that says
 // so, and results without an answer get an answer that says so. Prompts with no answer
 // between them become one message. Texts that the tool itself wrote become a
-// <system-reminder>. So the session is healthy by slice.Diagnose and accepted by
+// <system-reminder>. The answer "No response requested." of Claude Code is left out: the
+// tool writes it where a prompt got none. So the session is healthy by slice.Diagnose and accepted by
 // accept.Check.
 //
 // A line beside the conversation becomes a fork when it has an answer, and a prompt of a
@@ -36,7 +38,11 @@
 // question that a person asked beside the conversation becomes a sub-session, too. A
 // session that the tool forked has the session of its origin as its parent, and begins with
 // the messages that both share; so does the copy in which a session went on in the
-// background, where Find names both. A session has the name that the tool gave it. Without
+// background, where Find names both. Claude Code does not name the origin of a fork: Import
+// looks for it among the files of the folder that begin with the same record, or have the
+// compaction that the fork begins with. The origin has no other records, or lines between
+// them, or the fork begins with a line of a later time; else the fork has no parent. A
+// session has the name that the tool gave it. Without
 // such a name, and when its first prompt begins with text that an editor or a command put
 // there, the name is the first text that a person typed. A sub-session has the name of its
 // task.
@@ -56,7 +62,8 @@
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for the
 // messages since then. The member amplifier of each such line names the session and the
-// message that the line was made from.
+// message that the line was made from. Claude Code resumes no sub-agent: the file of such a
+// session has no line of the tool, and is a session of its own.
 //
 // # Exported sessions that return
 //
@@ -66,7 +73,8 @@
 // that the tool wrote are kept in import_claude or import_codex, in the form of import, and
 // the member of metadata with that name describes it. When the session has changed since
 // the export, because it went on in the store or was rewound, it stays, and the tool's side
-// becomes a fork. So do the turns that the tool wrote behind an earlier turn. A file with
+// becomes a fork. So do the turns that the tool wrote behind an earlier turn. The lines that
+// the session was imported from stay in import where the export did not have them. A file with
 // nothing but the export changes nothing. Sessions that the tool forked from the exported
 // one have it as their parent. When the session is not in the store, or only in the trash,
 // the file makes a session of its own.
@@ -122,8 +130,4 @@
 // [Import] brings each prompt and answer of threads that Codex itself wrote, with forks, a
 // revert, a compaction, a resume and a call, and of sessions that Claude Code itself wrote,
 // with a fork, a compaction, a resume, a call and a sub-agent.
-//
-// Two things are known to differ. Claude Code 2.1.332 resumes from the last linked record of
-// its file, also where an earlier one has a newer time. A fork that it makes with the option
-// --fork-session does not name its origin, so the session has no parent.
 package foreign
