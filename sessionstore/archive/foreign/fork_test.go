@@ -111,6 +111,32 @@ func TestForkOfTheTool(t *testing.T) {
 	}
 }
 
+// TestAgentInOtherFolder has the file of a sub-agent in another folder than the file of its
+// session: the session has it as a sub-session.
+func TestAgentInOtherFolder(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write := func(name string, f *resumed) {
+		path := filepath.Join(home, "projects", name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(f.rows, "\n")+"\n"), 0o600))
+	}
+	side := map[string]any{"isSidechain": true, "sessionId": "s", "message": map[string]any{"role": "user", "content": "task"}}
+	done := map[string]any{"isSidechain": true, "sessionId": "s", "message": map[string]any{"id": "m", "role": "assistant", "content": "done"}}
+	write("-w/s.jsonl", new(resumed).turn("1", "", 0))
+	write("-v/s/subagents/agent-x.jsonl", new(resumed).linked("user", "t", "", 1, side).linked("assistant", "d", "t", 2, done))
+	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	p := openProjects(t)
+	report, err := Import(t.Context(), p, all[0], nil)
+	require.NoError(t, err)
+	st, err := p.Store(report.Project)
+	require.NoError(t, err)
+	require.Len(t, report.Sessions, 2)
+	require.Equal(t, []string{"task", "done"}, texts(t, st, report.Sessions[1].ID))
+}
+
 // TestForkCountsOnce has a fork with the responses of its origin: each counts once, by the
 // ids of the response and of its request, or else by the record.
 func TestForkCountsOnce(t *testing.T) {

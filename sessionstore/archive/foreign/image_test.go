@@ -27,6 +27,21 @@ func blocks(m sessionstore.Message) string {
 	return strings.Join(all, "|")
 }
 
+// TestImagesOfPrompts imports two prompts without an answer between them: the message has
+// the texts and images of both, in their order.
+func TestImagesOfPrompts(t *testing.T) {
+	t.Parallel()
+	g := newGrowing(t)
+	say := func(uuid, parent string) string {
+		return `{"type":"user","uuid":"` + uuid + `","parentUuid":` + parent + `,"cwd":"/w","timestamp":"2026-03-04T10:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"` + uuid +
+			`"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}},{"type":"text","text":"behind ` + uuid + `"}]}}` + "\n"
+	}
+	g.write(say("p", "null") + say("q", `"p"`) + `{"type":"assistant","uuid":"a","parentUuid":"q","timestamp":"2026-03-04T10:00:01.000Z","message":{"id":"a","role":"assistant","content":"seen"}}` + "\n")
+	rows := healthy(t, g.st, g.run(nil)[0].ID)
+	require.Len(t, rows, 2)
+	require.Equal(t, "p|image|behind p\n\nq|image|behind q", blocks(rows[0]))
+}
+
 // TestImagesInOrder imports prompts with images between their texts, exports them, and
 // imports the exports: the texts and images keep their order.
 func TestImagesInOrder(t *testing.T) {
