@@ -50,7 +50,7 @@ func TestSilentNetwork(t *testing.T) {
 				}))
 				container, err := cosmos.Connect(t.Context(), config, nil, o)
 				require.NoError(t, err)
-				s, err := Open(t.Context(), t.TempDir(), &Options{Remote: container, Project: "demo", User: "ada", Interval: time.Second})
+				s, err := Open(t.Context(), t.TempDir(), &Options{Remote: container, Project: "demo", User: "ada", Background: Background{Interval: time.Second}})
 				require.NoError(t, err)
 				a := &testDevice{s, t}
 				a.say("s", "hello")

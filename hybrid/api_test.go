@@ -17,16 +17,16 @@ import (
 
 // The shape that programs compile against.
 var (
-	_ func(context.Context, string, *hybrid.Options) (*hybrid.Store, error)                                         = hybrid.Open
+	_ func(context.Context, string, *hybrid.Options, ...workflow.Manifest) (*hybrid.Store, error)                   = hybrid.Open
 	_ func(context.Context, cosmos.Config, azcore.TokenCredential, *azcosmos.ClientOptions) (*cosmos.Remote, error) = cosmos.Connect
 	_ func() (cosmos.Config, bool)                                                                                  = cosmos.ConfigFromEnv
 	_ func(string) (cosmos.Config, bool, error)                                                                     = cosmos.ConfigFromSettings
 	_ func(context.Context, *azcosmos.Client, string, string) error                                                 = cosmos.Provision
 	_ func() hybrid.Redactor                                                                                        = hybrid.Secrets
 	_                                                                                                               = hybrid.Options{
-		Store: &sessionstore.Options{}, Manifests: []workflow.Manifest{}, Remote: (*cosmos.Remote)(nil), Project: "", User: "", Device: "",
-		Deny: []string{}, Redact: hybrid.Redactor(nil), Limits: &hybrid.Limits{RequestUnitsPerSecond: 1.0}, Manual: false,
-		Interval: time.Duration(0), Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
+		Store: &sessionstore.Options{}, Remote: (*cosmos.Remote)(nil), Project: "", User: "", Device: "",
+		Private: []string{}, Redact: hybrid.Redactor(nil), Limits: &hybrid.Limits{RequestUnitsPerSecond: 1.0, FirstAnswer: time.Duration(0)}, Manual: false,
+		Background: hybrid.Background{Interval: time.Duration(0), Watch: false, KnownOnly: false, CloseWait: time.Duration(0)}, Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
 	}
 	_ = []hybrid.Policy{hybrid.KeepBoth, hybrid.Ours, hybrid.Theirs}
 	_ = hybrid.Store{Store: (*sessionstore.Store)(nil), Log: (*workflow.Log)(nil)}

@@ -154,7 +154,7 @@ func takes(t *testing.T, want time.Duration, call func() error) error {
 }
 
 // TestNoNetworkNoWait takes a turn as an agent does, where the account cannot be reached: no
-// call waits for longer than RefreshWait, and no later one at all.
+// call waits for longer than Limits.FirstAnswer, and no later one at all.
 func TestNoNetworkNoWait(t *testing.T) {
 	t.Parallel()
 	for _, is := range noNetworks {
@@ -165,7 +165,7 @@ func TestNoNetworkNoWait(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						n := newNetwork(t, nil)
 						n.becomes(is)
-						a := n.device(t, "", func(o *Options) { o.Manual, o.RefreshWait = manual, wait })
+						a := n.device(t, "", func(o *Options) { o.Manual, o.Limits = manual, &Limits{FirstAnswer: wait} })
 						first := time.Duration(0)
 						if is == mute {
 							if first = wait; wait == 0 {
@@ -283,7 +283,7 @@ func TestBackgroundComesBack(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					n := newNetwork(t, nil)
-					a := n.device(t, "", background, func(o *Options) { o.Interval = 24 * time.Hour })
+					a := n.device(t, "", background, func(o *Options) { o.Background.Interval = 24 * time.Hour })
 					a.say("s0", "one")
 					time.Sleep(time.Minute)
 					require.Equal(t, UpToDate, a.state("s0").State)
@@ -314,7 +314,7 @@ func TestMuteRequestsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t, nil)
-		a := n.device(t, "", background, func(o *Options) { o.Interval = time.Second })
+		a := n.device(t, "", background, func(o *Options) { o.Background.Interval = time.Second })
 		a.say("first", "one")
 		time.Sleep(2 * time.Second)
 		hang := 0
@@ -340,7 +340,7 @@ func TestMuteRequestsEnd(t *testing.T) {
 }
 
 // TestRefreshWaitsForNoTransfer has an account whose answers come byte by byte, for minutes:
-// RefreshWait is for the first answer alone. Where the bytes stop, the call ends after half
+// Limits.FirstAnswer is for the first answer alone. Where the bytes stop, the call ends after half
 // a minute.
 func TestRefreshWaitsForNoTransfer(t *testing.T) {
 	t.Parallel()

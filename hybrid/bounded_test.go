@@ -109,7 +109,7 @@ func (n *failingNetwork) Do(r *http.Request) (*http.Response, error) {
 }
 
 // boundedCalls are the calls that wait for a network and must not outlast their
-// context. Close takes none; CloseWait bounds it.
+// context. Close takes none; Background.CloseWait bounds it.
 var boundedCalls = map[string]func(ctx context.Context, s *Store) error{
 	"Sync":      func(ctx context.Context, s *Store) error { _, err := s.Sync(ctx); return err },
 	"Sync one":  func(ctx context.Context, s *Store) error { _, err := s.Sync(ctx, "s"); return err },
@@ -193,7 +193,7 @@ func bounded(t *testing.T, call func(context.Context, *Store) error, network *fa
 		require.LessOrEqual(t, time.Since(start), limit+100*time.Millisecond)
 		return err
 	}
-	a := c.device(t, "a", func(o *Options) { o.Manual = !working; o.CloseWait = 2 * time.Second })
+	a := c.device(t, "a", func(o *Options) { o.Manual = !working; o.Background.CloseWait = 2 * time.Second })
 	a.pull("s")
 	require.NoError(t, a.Close())
 
@@ -207,7 +207,7 @@ func bounded(t *testing.T, call func(context.Context, *Store) error, network *fa
 	require.NoError(t, err)
 	var s *Store
 	require.NoError(t, within(0, func(context.Context) error {
-		s, err = Open(t.Context(), a.Dir(), &Options{Remote: container, Project: "demo", User: "ada", Device: "a", Manual: !working, Interval: time.Second})
+		s, err = Open(t.Context(), a.Dir(), &Options{Remote: container, Project: "demo", User: "ada", Device: "a", Manual: !working, Background: Background{Interval: time.Second}})
 		return err
 	}))
 	away := &testDevice{s, t}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
@@ -43,7 +44,7 @@ func (l *errorList) all() error {
 // the error joins the failures, and lines that were not sent stay on the disk for the
 // next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
 // Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
-// ctx has no deadline, within Options.RefreshWait. For 30 seconds after that, all calls
+// ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
 // return it at once.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	var r SyncResult
@@ -160,12 +161,16 @@ func (e *engine) asked(ctx context.Context) context.Context {
 	return e.soon(ctx)
 }
 
-// soon returns ctx for requests whose first answer must come within RefreshWait.
+// soon returns ctx for requests whose first answer must come within Limits.FirstAnswer.
 func (e *engine) soon(ctx context.Context) context.Context {
-	if e.opts.RefreshWait < 0 {
+	wait := e.opts.Limits.FirstAnswer
+	switch {
+	case wait < 0:
 		return ctx
+	case wait == 0:
+		wait = 5 * time.Second
 	}
-	return e.budget.Within(ctx, e.opts.RefreshWait)
+	return e.budget.Within(ctx, wait)
 }
 
 // each syncs sessions, several at once, and joins the errors. Once the account is away,

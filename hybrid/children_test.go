@@ -120,7 +120,7 @@ func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error
 // prints the number of each once it is acknowledged. It goes on until it is
 // killed.
 func writeChild(ctx context.Context, dir string, e errand) error {
-	s, err := e.open(ctx, dir, &Options{Interval: 50 * time.Millisecond})
+	s, err := e.open(ctx, dir, &Options{Background: Background{Interval: 50 * time.Millisecond}})
 	if err != nil {
 		return err
 	}

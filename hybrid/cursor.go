@@ -176,7 +176,7 @@ func (e *engine) hint(entries []replica.Entry) {
 // session that is here, or a session that was never here.
 func (e *engine) concerns(entry *replica.Entry) bool {
 	s, ok := e.Table.Session(entry.Session)
-	if ok && (s.State == replica.Denied || s.State != replica.Gone && s.Revision >= entry.Revision) || e.SID(entry.Session) != entry.SID {
+	if ok && (s.State == replica.Private || s.State != replica.Gone && s.Revision >= entry.Revision) || e.SID(entry.Session) != entry.SID {
 		return false
 	}
 	st := e.States.Load(entry.SID, entry.Session)

@@ -92,7 +92,7 @@ func (o *opens) take() int {
 // but for the one of each directory in a listing.
 func (c *cloud) counting(t testing.TB, dir string, stats *atomic.Int64, edit ...func(*Options)) *Store {
 	t.Helper()
-	o := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Interval: time.Hour, Manual: true}
+	o := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Background: Background{Interval: time.Hour}, Manual: true}
 	for _, e := range edit {
 		e(o)
 	}
@@ -213,7 +213,7 @@ func TestCostOfManySessions(t *testing.T) {
 		require.Len(t, all, n)
 	})
 	c.ResetCounters()
-	known := c.device(t, "k", background, func(o *Options) { o.KnownOnly = true })
+	known := c.device(t, "k", background, func(o *Options) { o.Background.KnownOnly = true })
 	require.Eventually(t, func() bool { return known.engine.Table.Cursor().Whole }, time.Minute, time.Millisecond)
 	require.LessOrEqual(t, c.Counters().Total.Charge, 0.5*float64(n), "the first look of a device")
 }

@@ -21,7 +21,7 @@
 //
 // # From a save to the other device
 //
-//  1. A write of this store marks its session, and returns. Every Options.Interval a
+//  1. A write of this store marks its session, and returns. Every Background.Interval a
 //     scan finds what other programs write: it looks at the names, sizes and times of
 //     the files and opens none.
 //  2. The worker waits until no write came for 200 ms, reads the session's files,
@@ -145,7 +145,7 @@
 // kept beside the state, as it was written here. Lines that were removed here and that a
 // pull brings back come as they were sent. Errors and logs hold no content.
 //
-// The settings Options.Deny, KeepLocal and Options.Redact are remembered beside the
+// The settings Options.Private, KeepLocal and Options.Redact are remembered beside the
 // sessions, and hold for every program that opens the directory, with or without options.
 // Only the version of a Redactor is remembered. A program without options applies the
 // built-in rules where the directory remembers these; otherwise it sends nothing, with

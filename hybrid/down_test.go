@@ -45,7 +45,7 @@ func downCostsNothing(t *testing.T, fault cosmostest.Fault) {
 	// the same instant could meet it while it reads a file, and a write waits for readers.
 	time.Sleep(time.Second / 3)
 	down, downDisk := counted(t, &Options{
-		Remote: n.container(t), Project: "demo", User: "ada", Device: "a", Interval: time.Second,
+		Remote: n.container(t), Project: "demo", User: "ada", Device: "a", Background: Background{Interval: time.Second},
 	})
 	time.Sleep(2*time.Second - time.Second/3)
 	for i, do := range chores(t) {

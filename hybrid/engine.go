@@ -18,7 +18,7 @@ type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
 	budget         *throttle.Budget
-	rulesUnread    error // the reason why Options.Deny of earlier stores is not known; nil: it is known
+	rulesUnread    error // the reason why Options.Private of earlier stores is not known; nil: it is known
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
@@ -154,7 +154,8 @@ func (e *engine) uses(id string, wrote bool) {
 // the limit, and so may requests that cost more than expected. The fields are set before
 // the first store is opened.
 type Limits struct {
-	RequestUnitsPerSecond float64 // 0: no limit
+	RequestUnitsPerSecond float64       // 0: no limit
+	FirstAnswer           time.Duration // how long Refresh, and a call whose context has no deadline, waits for the account's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
 
 	once   sync.Once
 	budget *throttle.Budget

@@ -56,7 +56,7 @@ var (
 	// is neither here nor in the cloud. [Store.Release] releases a session from its
 	// parent.
 	ErrHeld = privacy.ErrHeld
-	// ErrLocal is returned when a rule keeps the session on this machine: Options.Deny,
+	// ErrLocal is returned when a rule keeps the session on this machine: Options.Private,
 	// [Store.KeepLocal], or a parent that stays here. A [Status] that is [KeptLate] has
 	// it, too. A Check that mends, Restore and Recreate, which would change it in the
 	// remote, are refused; [Store.Remove] is not.

@@ -66,7 +66,7 @@ func TestNewSessionsArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		a := c.device(t, "a")
-		b, known := c.device(t, "b", background), c.device(t, "k", background, func(o *Options) { o.KnownOnly = true })
+		b, known := c.device(t, "b", background), c.device(t, "k", background, func(o *Options) { o.Background.KnownOnly = true })
 		a.say("first", "one")
 		a.say("second", "two")
 		a.sync()

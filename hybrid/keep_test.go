@@ -142,18 +142,18 @@ func TestRemovedHereStaysRemoved(t *testing.T) {
 	require.Equal(t, 1, a.sync().Pushed)
 }
 
-func TestLocalOnlyAndDeny(t *testing.T) {
+func TestLocalOnlyAndPrivate(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
-	deny := func(o *Options) { o.Deny = []string{"private-*", "Tax *"} }
+	private := func(o *Options) { o.Private = []string{"private-*", "Tax *"} }
 	func() {
 		s, err := Open(t.Context(), dir, &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Manual: true})
 		require.NoError(t, err)
 		require.NoError(t, s.KeepLocal(t.Context(), "mine"))
 		require.NoError(t, s.Close())
 	}()
-	a := c.deviceAt(t, dir, "a", deny)
+	a := c.deviceAt(t, dir, "a", private)
 	for _, id := range []string{"mine", "private-1", "named", "open"} {
 		a.say(id, "one")
 	}

@@ -42,7 +42,7 @@ func TestKeptAfterItWasSent(t *testing.T) {
 				a.say("s", "three")
 				require.Zero(t, a.sync("s").Pushed)
 				requireKeptLate(t, a, "s", 3, 2)
-				a = c.reopened(t, a, "a", func(o *Options) { o.Deny = a.engine.opts.Deny })
+				a = c.reopened(t, a, "a", func(o *Options) { o.Private = a.engine.opts.Private })
 				requireKeptLate(t, a, "s", 3, 2)
 				a.sync()
 				requireKeptLate(t, a, "s", 3, 2)
@@ -54,7 +54,7 @@ func TestKeptAfterItWasSent(t *testing.T) {
 					a.sync("s")
 				case "released":
 					require.NoError(t, a.Release(t.Context(), "s"))
-					a = c.reopened(t, a, "a", func(o *Options) { o.Deny = []string{} })
+					a = c.reopened(t, a, "a", func(o *Options) { o.Private = []string{} })
 					require.Equal(t, 1, a.sync("s").Pushed)
 					require.Equal(t, UpToDate, a.state("s").State)
 					return
@@ -77,7 +77,7 @@ func TestKeptAfterItWasSentWithoutState(t *testing.T) {
 	a.sync()
 	requireClosed(t, a.Store)
 	forgetStates(t, a)
-	a = c.deviceAt(t, a.Dir(), "a", func(o *Options) { o.Deny = []string{"s", "never"} })
+	a = c.deviceAt(t, a.Dir(), "a", func(o *Options) { o.Private = []string{"s", "never"} })
 	a.say("never", "one")
 	require.Zero(t, a.sync().Pushed)
 	requireKeptLate(t, a, "s", 1, 1)
@@ -94,7 +94,7 @@ func TestNameAfterTheFirstTurn(t *testing.T) {
 	var mu sync.Mutex // guards heard
 	var heard []Status
 	a := c.device(t, "a", func(o *Options) {
-		o.Deny = []string{"*draft*"}
+		o.Private = []string{"*draft*"}
 		o.OnStatus = func(s Status) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -116,10 +116,10 @@ func TestNameAfterTheFirstTurn(t *testing.T) {
 func TestDamagedRulesAdviseNoRemove(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"never"} })
+	a := c.device(t, "a", func(o *Options) { o.Private = []string{"never"} })
 	a.say("s", "one")
 	a.sync()
-	file := filepath.Join(a.Dir(), ".sessionstore", "sync", replica.DenyFile)
+	file := filepath.Join(a.Dir(), ".sessionstore", "sync", replica.PrivateFile)
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, []byte(`{"v":1,"globs":["never","[x"]}`), 0o600))

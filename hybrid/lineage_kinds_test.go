@@ -91,7 +91,7 @@ func TestImportedChildOfWhatStaysHere(t *testing.T) {
 	other := newCloud(t, nil).device(t, "other")
 	other.child("imported", "p")
 	other.child("deeper", "imported")
-	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"Tax*"} })
+	a := c.device(t, "a", func(o *Options) { o.Private = []string{"Tax*"} })
 	require.NoError(t, os.CopyFS(filepath.Join(a.Dir(), "deeper"), os.DirFS(filepath.Join(other.Dir(), "deeper"))))
 	_, err := a.Sync(t.Context())
 	require.ErrorIs(t, err, ErrHeld, "nobody knows its parent")
@@ -109,7 +109,7 @@ func TestImportedChildOfWhatStaysHere(t *testing.T) {
 func TestChildOfUnreadableMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"Tax*"} })
+	a := c.device(t, "a", func(o *Options) { o.Private = []string{"Tax*"} })
 	a.say("p", "one")
 	a.child("kid", "p")
 	a.child("grandkid", "kid")

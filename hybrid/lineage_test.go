@@ -53,9 +53,9 @@ func TestRulesFollowLineage(t *testing.T) {
 	for name, keep := range map[string]func(*testDevice) func(*Options){
 		"name": func(d *testDevice) func(*Options) {
 			d.setMember("ancestor", "name", "Tax 2026")
-			return func(o *Options) { o.Deny = []string{"Tax *"} }
+			return func(o *Options) { o.Private = []string{"Tax *"} }
 		},
-		"id": func(*testDevice) func(*Options) { return func(o *Options) { o.Deny = []string{"ancest*"} } },
+		"id": func(*testDevice) func(*Options) { return func(o *Options) { o.Private = []string{"ancest*"} } },
 		"local only": func(d *testDevice) func(*Options) {
 			require.NoError(d.t, d.KeepLocal(d.t.Context(), "ancestor"))
 			return func(*Options) {}
@@ -142,7 +142,7 @@ func TestHeldSessionsAskNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
-		a := c.device(t, "a", background, func(o *Options) { o.Interval = time.Hour })
+		a := c.device(t, "a", background, func(o *Options) { o.Background.Interval = time.Hour })
 		for i := range 5 {
 			a.child(fmt.Sprint("child", i), "parent")
 		}
@@ -169,7 +169,7 @@ func TestLocalOnlyReachesRunningPrograms(t *testing.T) {
 	app := c.device(t, "a")
 	app.say("other", "x")
 	require.Equal(t, 1, app.sync().Pushed)
-	tool := c.deviceAt(t, app.Dir(), "a", func(o *Options) { o.Deny = []string{"secret-*"} })
+	tool := c.deviceAt(t, app.Dir(), "a", func(o *Options) { o.Private = []string{"secret-*"} })
 	require.NoError(t, tool.KeepLocal(t.Context(), "mine"))
 	app.say("mine", "x")
 	app.say("secret-1", "x")
@@ -239,7 +239,7 @@ func TestToolBesideApp(t *testing.T) {
 	t.Parallel()
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	c := newCloud(t, nil)
-	app := c.device(t, "a", func(o *Options) { o.Redact, o.Deny = Secrets(), []string{"private-*"} })
+	app := c.device(t, "a", func(o *Options) { o.Redact, o.Private = Secrets(), []string{"private-*"} })
 	require.NoError(t, app.KeepLocal(t.Context(), "mine"))
 	app.say("open", "the key is "+secret)
 	app.say("private-1", "text of private-1")

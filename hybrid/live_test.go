@@ -129,7 +129,7 @@ func TestKilledProgramIsNoStranger(t *testing.T) {
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
 	turn := c.serve(t, c)
-	a, b := c.device(t, "a"), c.deviceAt(t, dir, "b", background, func(o *Options) { o.Interval = 100 * time.Millisecond })
+	a, b := c.device(t, "a"), c.deviceAt(t, dir, "b", background, func(o *Options) { o.Background.Interval = 100 * time.Millisecond })
 	spawn := func(text string) {
 		child := turn.by("b", text).spawn(t, "turn", dir)
 		_, ok := child.Line()

@@ -8,31 +8,45 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/redact"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
 // Options are the settings of a store. The zero value, and nil, are a store
 // without a cloud.
 type Options struct {
-	Store       *sessionstore.Options
-	Manifests   []workflow.Manifest
-	Remote      remote.Remote // the remote that all devices share, as of packages cosmos and dir; nil: local only
-	Project     string        // stable name of the project on all devices; required with a remote
-	User        string        // owner of the sessions in the remote
-	Device      string        // "": the device that the directory has recorded for this machine, see Devices in the package's documentation
-	Deny        []string      // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? match "/", too; nil: the globs of the last store of the directory that had some
-	Redact      Redactor      // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
-	Limits      *Limits       // of requests, shared by all stores that have them; nil: none
-	Manual      bool          // keep the remote, sync only on Sync and Pull
-	WatchFiles  bool          // watch for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
-	Interval    time.Duration // between scans of the directory and reads of the catalogue; 0: a minute
-	KnownOnly   bool          // the background fetches only what belongs to sessions that are here; without it new sessions of other devices arrive, too
-	RefreshWait time.Duration // how long Refresh, and a call whose context has no deadline, waits for the account's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
-	CloseWait   time.Duration // how long Close tries to send unsent lines; 0: 2 seconds, negative: not at all
-	Conflict    Policy
-	Logger      *slog.Logger
-	OnStatus    func(Status) // called when the status of a session changed, or a sync did something, one call at a time; must not block nor call the store
-	Observer    Observer     // for traces and metrics; nil: none
+	Remote     remote.Remote         // the remote that all devices share, as of packages cosmos and dir; nil: local only
+	Store      *sessionstore.Options // of the local store
+	Project    string                // stable name of the project on all devices; required with a remote
+	User       string                // owner of the sessions in the remote
+	Device     string                // "": the device that the directory has recorded for this machine, see Devices in the package's documentation
+	Private    []string              // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? match "/", too; nil: the globs of the last store of the directory that had some
+	Redact     Redactor              // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
+	Conflict   Policy                // of every sync, also of those in the background
+	Limits     *Limits               // of requests, shared by all stores that have them; nil: none
+	Manual     bool                  // keep the remote, sync only on Sync and Pull; Background has no effect
+	Background Background
+	OnStatus   func(Status) // called when the status of a session changed, or a sync did something, one call at a time; must not block nor call the store
+	Logger     *slog.Logger
+	Observer   Observer // for traces and metrics; nil: none
+}
+
+// Background are the settings of the worker that syncs in the background. The zero value
+// is for a program on a person's machine.
+type Background struct {
+	Interval  time.Duration // between scans of the directory and reads of the catalogue; 0: a minute
+	Watch     bool          // for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
+	KnownOnly bool          // fetch only what belongs to sessions that are here; without it new sessions of other devices arrive, too
+	CloseWait time.Duration // how long Close tries to send unsent lines; 0: 2 seconds, negative: not at all
+}
+
+// complete returns the settings with the defaults in the place of zeros.
+func (b Background) complete() Background {
+	if b.Interval <= 0 {
+		b.Interval = time.Minute
+	}
+	if b.CloseWait == 0 {
+		b.CloseWait = 2 * time.Second
+	}
+	return b
 }
 
 // Policy decides between two histories when two devices added to one session. Nothing is

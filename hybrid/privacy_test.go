@@ -201,9 +201,9 @@ func harmAny(t *testing.T, c *cloud, r *rand.Rand) {
 	}))
 }
 
-// TestDenyOutlivesTheProcess opens a directory again and again, with globs and
+// TestPrivateOutlivesTheProcess opens a directory again and again, with globs and
 // without.
-func TestDenyOutlivesTheProcess(t *testing.T) {
+func TestPrivateOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
@@ -215,20 +215,20 @@ func TestDenyOutlivesTheProcess(t *testing.T) {
 		require.Equal(t, want, a.sync().Pushed)
 		require.NoError(t, a.Close())
 	}
-	deny := func(globs ...string) func(*Options) { return func(o *Options) { o.Deny = globs } }
-	say(1, deny("private-*"))
+	private := func(globs ...string) func(*Options) { return func(o *Options) { o.Private = globs } }
+	say(1, private("private-*"))
 	say(1)
 	say(1)
-	file := filepath.Join(dir, ".sessionstore", "sync", replica.DenyFile)
+	file := filepath.Join(dir, ".sessionstore", "sync", replica.PrivateFile)
 	for _, damaged := range []string{"", "{", `{"v":2,"globs":[]}`} {
 		require.NoError(t, os.WriteFile(file, []byte(damaged), 0o600))
 		say(0) // nothing leaves by mistake
 	}
-	say(0, deny("*"))
+	say(0, private("*"))
 	say(0)
-	say(1, deny("open"))
+	say(1, private("open"))
 	say(1)
-	say(2, func(o *Options) { o.Deny = []string{} })
+	say(2, func(o *Options) { o.Private = []string{} })
 	say(2)
 }
 

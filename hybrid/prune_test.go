@@ -301,7 +301,7 @@ func TestUploadThatSlept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		w := &tripwire{after: true}
-		patient := func(o *Options) { o.RefreshWait = -1 } // a machine that sleeps does not count the time
+		patient := func(o *Options) { o.Limits = &Limits{FirstAnswer: -1} } // a machine that sleeps does not count the time
 		a, b := c.device(t, "a", c.over(t, w), patient), c.device(t, "b")
 		removed := 0
 		for n := 1; ; n++ {

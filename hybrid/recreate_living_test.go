@@ -171,7 +171,7 @@ func TestRecreateIsRefusedAlive(t *testing.T) {
 			return a
 		}, ErrLocal, ""},
 		"denied": {func(t *testing.T, c *cloud, a, _ *testDevice) *testDevice {
-			return c.reopened(t, a, "a", secrets, func(o *Options) { o.Deny = []string{"s*"} })
+			return c.reopened(t, a, "a", secrets, func(o *Options) { o.Private = []string{"s*"} })
 		}, ErrLocal, ""},
 		"held": {func(t *testing.T, _ *cloud, a, _ *testDevice) *testDevice {
 			a.put("s", "metadata.json", "{")

@@ -198,7 +198,7 @@ func TestRecreateIsRefused(t *testing.T) {
 	plain.pull()
 	a.remove(a.ids()...)
 	require.NoError(t, a.KeepLocal(t.Context(), "local"))
-	denying := c.deviceAt(t, a.Dir(), "a", secrets, func(o *Options) { o.Deny = []string{"denied*"} })
+	denying := c.deviceAt(t, a.Dir(), "a", secrets, func(o *Options) { o.Private = []string{"denied*"} })
 	a.put("held", "metadata.json", "{")
 	require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), "held", "metadata.json.backup")))
 	before := c.documents()

@@ -24,7 +24,7 @@ import (
 //
 // It returns the revision of the session here, as [sessionstore.Store.Revision] does,
 // whatever happened: after an error, too, the program may go on with it. The error Is
-// [ErrUnreachable] when the account gives no first answer within Options.RefreshWait, or
+// [ErrUnreachable] when the account gives no first answer within Limits.FirstAnswer, or
 // before ctx ends, at once where a call found that out in the last 30 seconds;
 // [ErrDeferred] when the cloud has more, but another program uses the session here or its
 // files are in doubt; [sessionstore.ErrNotFound] when it is neither here nor there. A

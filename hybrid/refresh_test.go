@@ -236,7 +236,7 @@ func TestRefreshLocal(t *testing.T) {
 	require.NotContains(t, err.Error(), "file ")
 
 	c := newCloud(t, nil)
-	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"secret*"} })
+	a := c.device(t, "a", func(o *Options) { o.Private = []string{"secret*"} })
 	a.saveNew("secret", "one")
 	c.ResetCounters()
 	a.refresh("secret")

@@ -49,7 +49,7 @@ func (s *Store) KeepLocal(ctx context.Context, id string) error {
 }
 
 // Release lets a session leave this machine, whatever its parent does, unless
-// Options.Deny keeps it. The id of a parent that stays here is not sent with its
+// Options.Private keeps it. The id of a parent that stays here is not sent with its
 // metadata. It is durable when it returns.
 func (s *Store) Release(ctx context.Context, id string) error {
 	return s.keep(ctx, "release", id, false)

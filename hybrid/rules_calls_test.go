@@ -15,11 +15,11 @@ var keepers = map[string]func(t *testing.T, c *cloud, d *testDevice) *testDevice
 		return d
 	},
 	"id": func(t *testing.T, c *cloud, d *testDevice) *testDevice {
-		return c.reopened(t, d, "a", func(o *Options) { o.Deny = []string{"s"} })
+		return c.reopened(t, d, "a", func(o *Options) { o.Private = []string{"s"} })
 	},
 	"name": func(t *testing.T, c *cloud, d *testDevice) *testDevice {
 		d.setMember("s", "name", "Tax 2026")
-		return c.reopened(t, d, "a", func(o *Options) { o.Deny = []string{"Tax *"} })
+		return c.reopened(t, d, "a", func(o *Options) { o.Private = []string{"Tax *"} })
 	},
 	"parent": func(t *testing.T, _ *cloud, d *testDevice) *testDevice {
 		require.NoError(t, d.KeepLocal(t.Context(), "p"))

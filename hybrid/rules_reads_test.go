@@ -15,7 +15,7 @@ import (
 )
 
 // ruleFiles are the files with what is remembered of what may leave.
-var ruleFiles = []string{replica.DenyFile, replica.LocalOnlyFile, replica.RedactionFile}
+var ruleFiles = []string{replica.PrivateFile, replica.LocalOnlyFile, replica.RedactionFile}
 
 // countRuleReads counts how often a device opens them.
 func countRuleReads(d *testDevice) (take func() int) {
@@ -54,7 +54,7 @@ func settleRules(t *testing.T, d *testDevice, at time.Time) {
 func TestRulesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a", func(o *Options) { o.Deny, o.Redact = []string{"private-*"}, Secrets() })
+	a := c.device(t, "a", func(o *Options) { o.Private, o.Redact = []string{"private-*"}, Secrets() })
 	require.NoError(t, a.KeepLocal(t.Context(), "mine"))
 	settleRules(t, a, time.Now().Add(-time.Hour))
 	parent := "root"
@@ -75,7 +75,7 @@ func TestRulesAreReadOnce(t *testing.T) {
 	require.Zero(t, reads(), "nothing changed")
 	require.LessOrEqual(t, requests, 13*6, "the rules ask the cloud for nothing")
 
-	tool := c.deviceAt(t, a.Dir(), "a", func(o *Options) { o.Deny = []string{"private-*", "s3"} })
+	tool := c.deviceAt(t, a.Dir(), "a", func(o *Options) { o.Private = []string{"private-*", "s3"} })
 	settleRules(t, a, time.Now().Add(-30*time.Minute))
 	for i := range 12 {
 		a.say(fmt.Sprint("s", i), "more")

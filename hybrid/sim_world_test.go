@@ -159,7 +159,7 @@ func (w *world) open(d *gadget) {
 	d.Store, err = open(context.Background(), d.dir, &Options{
 		Store:  &sessionstore.Options{Durability: d.safe, Workspace: filepath.Dir(d.dir), Now: d.life.now},
 		Remote: r, Project: "demo", User: "ada", Device: d.name, Limits: limits,
-		Manual: !d.running, Interval: 4 * time.Minute, Conflict: d.policy, Redact: d.rules, Deny: []string{denied + "*"},
+		Manual: !d.running, Background: Background{Interval: 4 * time.Minute}, Conflict: d.policy, Redact: d.rules, Private: []string{denied + "*"},
 	}, d.life.seam(), func(e *engine) { e.Random, e.Alone = luck, true })
 	require.NoError(w.t, err)
 	w.breathe()

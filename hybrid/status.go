@@ -136,7 +136,7 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 
 // statusOf compares a session's files with the known state of the remote.
 func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
-	if e.Privacy.Denied(ctx, id) {
+	if e.Privacy.Keeps(ctx, id) {
 		return e.statusKept(ctx, id), nil
 	}
 	if err := e.Privacy.Held(ctx, id); err != nil {
@@ -176,7 +176,7 @@ func (e *engine) rulesErr() error { return errors.Join(e.rulesUnread, e.States.R
 
 // statusKnown returns the status of a session that needs no sync.
 func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
-	if s.State == replica.Denied {
+	if s.State == replica.Private {
 		if _, entered := e.Table.Entry(e.SID(s.ID)); entered {
 			return e.statusKept(ctx, s.ID)
 		}

@@ -37,9 +37,14 @@ type Store struct {
 }
 
 // Open opens dir as [sessionstore.Open] does. Without a remote everything is local: Sync
-// and Pull return [ErrNoRemote]. It makes no request.
-func Open(ctx context.Context, dir string, opts *Options) (*Store, error) {
-	return open(ctx, dir, opts, nil)
+// and Pull return [ErrNoRemote]. It makes no request. The manifests are those of
+// [workflow.New].
+func Open(ctx context.Context, dir string, opts *Options, manifests ...workflow.Manifest) (*Store, error) {
+	s, err := open(ctx, dir, opts, nil)
+	if err == nil {
+		s.Log = workflow.New(s.Store, manifests...)
+	}
+	return s, err
 }
 
 func open(ctx context.Context, dir string, opts *Options, hooks *seam.Seam, edit ...func(*engine)) (*Store, error) {
@@ -69,7 +74,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Store: local, Log: workflow.New(local, o.Manifests...)}
+	s := &Store{Store: local, Log: workflow.New(local)}
 	if o.Remote == nil {
 		return s, nil
 	}
@@ -132,9 +137,9 @@ func (o *Options) check() error {
 	if o.Conflict < KeepBoth || o.Conflict > Theirs {
 		return fmt.Errorf("policy %d is not known", o.Conflict)
 	}
-	for _, glob := range o.Deny {
+	for _, glob := range o.Private {
 		if _, err := replica.MatchGlob(glob, ""); err != nil {
-			return fmt.Errorf("glob %q of Deny: %w", glob, err)
+			return fmt.Errorf("glob %q of Options.Private: %w", glob, err)
 		}
 	}
 	return nil
@@ -142,16 +147,16 @@ func (o *Options) check() error {
 
 // remember stores the globs of sessions that must not leave, also for the next store of
 // the directory.
-func (e *engine) remember(deny []string) {
-	kept, err := e.States.Globs(deny)
+func (e *engine) remember(private []string) {
+	kept, err := e.States.Globs(private)
 	switch {
 	case err == nil:
-		e.Privacy.Deny = kept
-	case deny != nil:
-		e.Privacy.Deny = deny
+		e.Privacy.Private = kept
+	case private != nil:
+		e.Privacy.Private = private
 		e.Log.Warn("what must not leave is not remembered", "err", err)
 	default:
-		e.Privacy.Deny, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent, since what must not leave is not known; give Options.Deny: %w", err)
+		e.Privacy.Private, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent, since what must not leave is not known; give Options.Private: %w", err)
 		e.Log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
 	}
 }
@@ -182,7 +187,8 @@ func (e *engine) rememberRedaction() {
 // complete sets the fields that depend on the opened directory.
 func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.Store) (err error) {
 	e.Identity = segment.Identity{User: e.opts.User, Project: e.opts.Project}
-	e.Policy, e.KnownOnly = syncplan.Policy(e.opts.Conflict), e.opts.KnownOnly
+	e.opts.Background = e.opts.Background.complete()
+	e.Policy, e.KnownOnly = syncplan.Policy(e.opts.Conflict), e.opts.Background.KnownOnly
 	e.Store, e.Core = local, core.Of(local)
 	if e.Log = e.opts.Logger; e.Log == nil {
 		e.Log = slog.New(slog.DiscardHandler)
@@ -195,20 +201,11 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	}
 	e.budget = e.opts.Limits.shared()
 	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
-	if e.opts.Interval <= 0 {
-		e.opts.Interval = time.Minute
-	}
-	if e.opts.RefreshWait == 0 {
-		e.opts.RefreshWait = 5 * time.Second
-	}
-	if e.opts.CloseWait == 0 {
-		e.opts.CloseWait = 2 * time.Second
-	}
 	e.LargestFile = syncer.LargestFile
 	bookkeeping := func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, SID: e.SID}
-	e.remember(e.opts.Deny)
+	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
 	unasked, end := context.WithCancel(ctx)
@@ -226,12 +223,12 @@ func (e *engine) replicaOf(remote string) string {
 	if e.Privacy.Redact != nil {
 		redaction = e.Privacy.Redact.Version()
 	}
-	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, remote, redaction}, e.Privacy.Deny...)
+	parts := append([]string{e.Store.Dir(), e.Device.ID, e.UID(), e.opts.Project, remote, redaction}, e.Privacy.Private...)
 	return strings.Join(parts, "\x00")
 }
 
 // Close sends the writes of this store that the background has not sent yet, for
-// Options.CloseWait at most, and closes the store. The error Is [ErrDeferred] when a
+// Background.CloseWait at most, and closes the store. The error Is [ErrDeferred] when a
 // session could not be sent. Its lines stay on the disk, and are sent when the directory
 // is opened again. With Options.Manual, Close sends nothing. A second Close does nothing.
 func (s *Store) Close() error {
@@ -239,10 +236,10 @@ func (s *Store) Close() error {
 		return s.close(context.Background())
 	}
 	s.worker.stop()
-	if s.engine.opts.CloseWait < 0 {
+	if s.engine.opts.Background.CloseWait < 0 {
 		return s.close(context.Background())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.engine.opts.CloseWait)
+	ctx, cancel := context.WithTimeout(context.Background(), s.engine.opts.Background.CloseWait)
 	defer cancel()
 	err := s.worker.sendRest(ctx)
 	return errors.Join(wrap("close", "", err), s.close(ctx))

@@ -53,7 +53,7 @@ func startWorker(ctx context.Context, e *engine) (*worker, error) {
 	w := &worker{engine: e, due: map[string]time.Time{}, tries: map[string]int{}}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w.cancel = cancel
-	if e.opts.WatchFiles {
+	if e.opts.Background.Watch {
 		unbind := context.AfterFunc(ctx, cancel) // ctx bounds only the start of the watch
 		watcher, err := e.Store.Watch(run)
 		if !unbind() {
@@ -158,7 +158,7 @@ func (w *worker) poll(ctx context.Context) {
 	}
 	w.save(ctx) // the state that syncs recorded since the last poll
 	w.mu.Lock()
-	w.polling, w.polled, w.nextPoll = false, true, time.Now().Add(w.opts.Interval)
+	w.polling, w.polled, w.nextPoll = false, true, time.Now().Add(w.opts.Background.Interval)
 	w.mu.Unlock()
 	w.Dirty.Wake()
 }
@@ -216,7 +216,7 @@ func (w *worker) untilDue() time.Duration {
 	defer w.mu.Unlock()
 	next := w.nextPoll
 	if w.polling {
-		next = time.Now().Add(w.opts.Interval)
+		next = time.Now().Add(w.opts.Background.Interval)
 	}
 	for _, at := range w.due {
 		if at.Before(next) {
@@ -285,7 +285,7 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 	case !out.Later.IsZero():
 		w.due[id] = out.Later
 	case out.State == syncer.Behind || out.Did == syncer.Diverged:
-		w.due[id] = time.Now().Add(w.opts.Interval)
+		w.due[id] = time.Now().Add(w.opts.Background.Interval)
 	}
 	delete(w.tries, id)
 }

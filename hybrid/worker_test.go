@@ -234,7 +234,7 @@ func stacks() string {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a", background, func(o *Options) { o.WatchFiles, o.Interval = true, time.Hour })
+	a := c.device(t, "a", background, func(o *Options) { o.Background.Watch, o.Background.Interval = true, time.Hour })
 	b := c.device(t, "b")
 	require.NoError(t, os.MkdirAll(filepath.Join(a.Dir(), "s"), 0o700))
 	a.put("s", "transcript.jsonl", "{\"role\":\"user\",\"content\":\"one\"}\n")

@@ -24,12 +24,12 @@ var (
 // Guard decides which sessions of a directory may leave this machine. It makes no request. Its
 // fields are set before the first call; its methods may be called by many goroutines.
 type Guard struct {
-	Store  *sessionstore.Store
-	Core   core.Store
-	States *replica.States
-	SID    func(id string) string // the id that a session has in the remote
-	Deny   []string               // globs of ids and names of sessions that never leave this machine
-	Redact track.Redactor         // nil: exact bytes
+	Store   *sessionstore.Store
+	Core    core.Store
+	States  *replica.States
+	SID     func(id string) string // the id that a session has in the remote
+	Private []string               // globs of ids and names of sessions that never leave this machine
+	Redact  track.Redactor         // nil: exact bytes
 }
 
 // Verdict is the decision of the rules about a session.
@@ -54,8 +54,8 @@ func (v Verdict) and(w Verdict) Verdict {
 	return w
 }
 
-// Denied reports whether a session never leaves this machine. It makes no request.
-func (g *Guard) Denied(ctx context.Context, id string) bool {
+// Keeps reports whether a session never leaves this machine. It makes no request.
+func (g *Guard) Keeps(ctx context.Context, id string) bool {
 	return g.Judge(ctx, id).Kept
 }
 
@@ -147,7 +147,7 @@ func (g *Guard) matches(r *replica.Rules, s string) bool {
 	if err != nil {
 		return true
 	}
-	for _, glob := range append(slices.Clone(g.Deny), remembered...) {
+	for _, glob := range append(slices.Clone(g.Private), remembered...) {
 		if ok, err := replica.MatchGlob(glob, s); err != nil || ok && s != "" {
 			return true
 		}

@@ -33,7 +33,7 @@ type State string
 const (
 	InStep  State = ""        // the files match the head; with Logs other devices' logs are here, too
 	Deleted State = "deleted" // the cloud deleted it, and the files stay
-	Denied  State = "denied"  // a rule keeps it here
+	Private State = "denied"  // a rule keeps it here
 	Gone    State = "gone"    // it was here, and was removed
 	Open    State = "open"    // it needs a sync
 )

@@ -21,8 +21,8 @@ import (
 type Rules struct {
 	redaction    string
 	redactionErr error
-	deny         []string
-	denyErr      error
+	globs        []string
+	globsErr     error
 	local        localOnlyDoc
 	localErr     error
 }
@@ -31,11 +31,11 @@ type Rules struct {
 func (r *Rules) Redaction() (string, error) { return r.redaction, r.redactionErr }
 
 // Globs returns the globs of ids and names of sessions that stay.
-func (r *Rules) Globs() ([]string, error) { return r.deny, r.denyErr }
+func (r *Rules) Globs() ([]string, error) { return r.globs, r.globsErr }
 
 // Err returns the reason why all sessions stay, because the rules cannot be read; nil:
 // they are known.
-func (r *Rules) Err() error { return errors.Join(r.denyErr, r.localErr) }
+func (r *Rules) Err() error { return errors.Join(r.globsErr, r.localErr) }
 
 // Keeps reports whether a session is local only. When that cannot be found out, it is:
 // nothing leaves by mistake.
@@ -66,7 +66,7 @@ type localOnlyDoc struct {
 	Released []string `json:"released,omitempty"`
 }
 
-var rulesFiles = [3]string{DenyFile, LocalOnlyFile, RedactionFile}
+var rulesFiles = [3]string{PrivateFile, LocalOnlyFile, RedactionFile}
 
 // Rules returns the stored rules. It opens their files only when one of them changed
 // since they were read last, by this or another process.
@@ -77,16 +77,16 @@ func (s *States) Rules() *Rules {
 	at := time.Now()
 	files, err := s.statRules()
 	if err != nil {
-		return &Rules{redactionErr: err, denyErr: err, localErr: err}
+		return &Rules{redactionErr: err, globsErr: err, localErr: err}
 	}
 	if c.rules != nil && c.sure && slices.EqualFunc(files[:], c.files[:], sameFile) {
 		return c.rules
 	}
 	r := &Rules{}
 	r.redaction, r.redactionErr = s.Redaction()
-	r.deny, r.denyErr = s.Globs(nil)
+	r.globs, r.globsErr = s.Globs(nil)
 	r.local, r.localErr = s.readLocalOnly()
-	c.rules, c.files, c.sure = r, files, errors.Join(r.redactionErr, r.denyErr, r.localErr) == nil
+	c.rules, c.files, c.sure = r, files, errors.Join(r.redactionErr, r.globsErr, r.localErr) == nil
 	for _, f := range files {
 		c.sure = c.sure && (f == nil || at.Sub(f.ModTime()) > SettleTime)
 	}
@@ -154,10 +154,10 @@ func (s *States) readLocalOnly() (doc localOnlyDoc, err error) {
 	return doc, nil
 }
 
-// DenyFile is the name of the file beside the states with the globs that were given last.
-const DenyFile = "deny.json"
+// PrivateFile is the name of the file beside the states with the globs that were given last.
+const PrivateFile = "deny.json"
 
-type denyDoc struct {
+type privateDoc struct {
 	V     int      `json:"v"`
 	Globs []string `json:"globs"`
 }
@@ -165,15 +165,15 @@ type denyDoc struct {
 // Globs stores the given globs for the next process, or returns the globs of the last
 // process when given is nil. A malformed glob among those is an error.
 func (s *States) Globs(given []string) ([]string, error) {
-	var doc denyDoc
-	text, err := s.Read(DenyFile)
+	var doc privateDoc
+	text, err := s.Read(PrivateFile)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != stateVersion) {
-		err = fmt.Errorf("read %s: not of this version", DenyFile)
+		err = fmt.Errorf("read %s: not of this version", PrivateFile)
 	}
 	for i, glob := range doc.Globs {
 		if _, bad := MatchGlob(glob, ""); bad != nil && err == nil {
-			err = fmt.Errorf("read %s: glob %d: %w", DenyFile, i+1, bad)
+			err = fmt.Errorf("read %s: glob %d: %w", PrivateFile, i+1, bad)
 		}
 	}
 	switch {
@@ -182,10 +182,10 @@ func (s *States) Globs(given []string) ([]string, error) {
 	case given == nil || err == nil && slices.Equal(doc.Globs, given):
 		return doc.Globs, err
 	}
-	if text, err = json.Marshal(denyDoc{stateVersion, given}); err != nil {
+	if text, err = json.Marshal(privateDoc{stateVersion, given}); err != nil {
 		return given, err
 	}
-	return given, s.Write(DenyFile, text)
+	return given, s.Write(PrivateFile, text)
 }
 
 // MatchGlob reports whether a glob fits all of s: as [path.Match] does, but here a slash

@@ -149,7 +149,7 @@ func (s *Stats) Changed(all []sessiondir.Entry) map[string]bool {
 // that is not known.
 func (s *Stats) inStep(r *Rules, id string) (stat Stat, ok bool) {
 	k, ok := s.table.Session(id)
-	if !ok || k.State == Gone || k.State == Open || k.State != Denied && r.Keeps(id) {
+	if !ok || k.State == Gone || k.State == Open || k.State != Private && r.Keeps(id) {
 		return stat, false
 	}
 	return k.Stat, k.Stat.Sure

@@ -313,7 +313,7 @@ func (v *work) checkpoint() {
 			return
 		}
 	case v.out.Err == nil && v.out.State == Local && !v.verdict.Inherited && !rules.Keeps(v.id) && rules.Err() == nil:
-		s.State = replica.Denied
+		s.State = replica.Private
 	case v.out.Err == nil && v.agrees(&s):
 	default:
 		v.Table.Reopen(v.id)

@@ -13,11 +13,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 )
 
-// TestDenyFitsNamesWithSlashes: a glob keeps a session whatever characters its name has.
-func TestDenyFitsNamesWithSlashes(t *testing.T) {
+// TestPrivateFitsNamesWithSlashes: a glob keeps a session whatever characters its name has.
+func TestPrivateFitsNamesWithSlashes(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
-	a := c.device(t, "a", func(o *Options) { o.Deny = []string{"*draft*", "tax ????/??"} })
+	a := c.device(t, "a", func(o *Options) { o.Private = []string{"*draft*", "tax ????/??"} })
 	for i, name := range []string{"draft", "draft of docs/letter.md", "review src/main.go, draft", "/draft/", "tax 2026/11"} {
 		id := fmt.Sprint("s", i)
 		a.say(id, "text of "+id)
@@ -32,15 +32,15 @@ func TestDenyFitsNamesWithSlashes(t *testing.T) {
 	c.requireNoTrace(t, "draft", "text of", "tax")
 }
 
-// TestMalformedDeny: a malformed glob is an error of Open, and nothing is sent while one
+// TestMalformedPrivate: a malformed glob is an error of Open, and nothing is sent while one
 // is remembered, whichever program has put it there.
-func TestMalformedDeny(t *testing.T) {
+func TestMalformedPrivate(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	dir := filepath.Join(t.TempDir(), "sessions")
 	options := &Options{Remote: cosmos.New(c.container), Project: "demo", User: "ada", Device: "a", Manual: true}
 	for _, glob := range []string{"[draft*", `x\`, "*[", "a/[]"} {
-		options.Deny = []string{"fine", glob}
+		options.Private = []string{"fine", glob}
 		_, err := Open(t.Context(), dir, options)
 		require.ErrorIs(t, err, path.ErrBadPattern)
 		require.ErrorContains(t, err, fmt.Sprintf("%q", glob))
@@ -49,9 +49,9 @@ func TestMalformedDeny(t *testing.T) {
 		require.ErrorIs(t, err, path.ErrBadPattern, "also without a container")
 		options.Remote = cosmos.New(c.container)
 	}
-	running := c.deviceAt(t, dir, "a", func(o *Options) { o.Deny = []string{"secret"} })
+	running := c.deviceAt(t, dir, "a", func(o *Options) { o.Private = []string{"secret"} })
 	running.say("s", "text of s")
-	file := filepath.Join(dir, ".sessionstore", "sync", replica.DenyFile)
+	file := filepath.Join(dir, ".sessionstore", "sync", replica.PrivateFile)
 	require.NoError(t, os.WriteFile(file, []byte(`{"v":1,"globs":["[draft*"]}`), 0o600))
 	later := c.deviceAt(t, dir, "a")
 	for _, d := range []*testDevice{running, later} {
@@ -59,6 +59,6 @@ func TestMalformedDeny(t *testing.T) {
 		require.Equal(t, Local, d.state("s").State)
 	}
 	require.Empty(t, c.documents())
-	mended := c.deviceAt(t, dir, "a", func(o *Options) { o.Deny = []string{"[d]raft*"} })
+	mended := c.deviceAt(t, dir, "a", func(o *Options) { o.Private = []string{"[d]raft*"} })
 	require.Equal(t, 1, mended.sync().Pushed)
 }
