@@ -29,7 +29,7 @@ var (
 		Background: hybrid.Background{Interval: time.Duration(0), Watch: false, KnownOnly: false, CloseWait: time.Duration(0)}, Conflict: hybrid.KeepBoth, Logger: (*slog.Logger)(nil), OnStatus: func(hybrid.Status) {},
 	}
 	_ = []hybrid.Policy{hybrid.KeepBoth, hybrid.Ours, hybrid.Theirs}
-	_ = hybrid.Store{Store: (*sessionstore.Store)(nil), Log: (*workflow.Log)(nil)}
+	_ = hybrid.Store{Store: (*sessionstore.Store)(nil), Workflow: (*workflow.Workflow)(nil)}
 	_ = cosmos.Config{Endpoint: "", Database: "", Container: "", Key: ""}
 	_ = hybrid.SyncResult{
 		Sessions: 0, Pushed: 0, Segments: 0, Requests: 0, Bytes: int64(0), RequestUnits: float64(0), Conflicts: []hybrid.Conflict{},

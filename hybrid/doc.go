@@ -2,7 +2,7 @@
 // in Azure Cosmos DB or a directory that devices share, so that every device of their
 // owner has them and nothing is lost when two devices wrote while they were offline.
 //
-// A [Store] is a [sessionstore.Store] and a [workflow.Log] with a copy in the background.
+// A [Store] is a [sessionstore.Store] and a [workflow.Workflow] with a copy in the background.
 // The copy never makes a local call wait or fail. A write of this store only marks the
 // session; a worker reads its files later, and finds out from the files alone which lines
 // the cloud lacks. So there is no queue to lose: the worker syncs the files on the disk.

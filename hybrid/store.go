@@ -30,7 +30,7 @@ import (
 // called by many goroutines, and many processes may open one directory.
 type Store struct {
 	*sessionstore.Store
-	*workflow.Log
+	*workflow.Workflow
 
 	engine *engine // nil: local only
 	worker *worker // nil: nothing happens in the background
@@ -42,7 +42,7 @@ type Store struct {
 func Open(ctx context.Context, dir string, opts *Options, manifests ...workflow.Manifest) (*Store, error) {
 	s, err := open(ctx, dir, opts, nil)
 	if err == nil {
-		s.Log = workflow.New(s.Store, manifests...)
+		s.Workflow = workflow.New(s.Store, manifests...)
 	}
 	return s, err
 }
@@ -74,7 +74,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Store: local, Log: workflow.New(local)}
+	s := &Store{Store: local, Workflow: workflow.New(local)}
 	if o.Remote == nil {
 		return s, nil
 	}

@@ -21,7 +21,7 @@ import (
 type work struct {
 	Said []workflow.SessionMessage
 
-	log    *workflow.Log
+	log    *workflow.Workflow
 	id     string  // of the session
 	ids    []int64 // of the records of the phases, in order
 	redact Redactor

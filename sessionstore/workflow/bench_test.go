@@ -16,7 +16,7 @@ func BenchmarkAddMessage(b *testing.B) {
 		for _, size := range []int{0, 1000, 50_000} {
 			b.Run(fmt.Sprintf("messages=%d/sync=%t", size, sync), func(b *testing.B) {
 				l := benchLog(b, sync, size)
-				benchWrites(b, func() { add(b, l.Log, nil, userRole, content) }, l)
+				benchWrites(b, func() { add(b, l.Workflow, nil, userRole, content) }, l)
 			})
 		}
 	}
@@ -31,7 +31,7 @@ func BenchmarkSavePhaseOutput(b *testing.B) {
 			i := 0
 			benchWrites(b, func() {
 				i++
-				save(b, l.Log, PhaseOutput{PhaseID: fmt.Sprint("phase_", i%phases), Status: running, Output: &content})
+				save(b, l.Workflow, PhaseOutput{PhaseID: fmt.Sprint("phase_", i%phases), Status: running, Output: &content})
 			}, l)
 		})
 	}
@@ -45,7 +45,7 @@ func BenchmarkConversation(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(size) * 1000)
 			for b.Loop() {
-				conversation(b, l.Log)
+				conversation(b, l.Workflow)
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func BenchmarkConversation(b *testing.B) {
 
 // counted is a log whose syncs are counted.
 type counted struct {
-	*Log
+	*Workflow
 	syncs int
 }
 
@@ -73,8 +73,8 @@ func benchLog(b *testing.B, sync bool, messages int) *counted {
 		b.Fatal(err)
 	}
 	fill(b, st, messages)
-	c.Log = New(st, research)
-	add(b, c.Log, nil, userRole, "first")
+	c.Workflow = New(st, research)
+	add(b, c.Workflow, nil, userRole, "first")
 	return c
 }
 

@@ -33,12 +33,12 @@ type SessionMessage struct {
 // phaseID is not nil, and returns its id: 1, 2, … in each session, never used
 // again. The role is user, assistant or system. An error after the write began
 // may leave the message added.
-func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string, role, content string) (int64, error) {
+func (w *Workflow) AddMessage(ctx context.Context, sessionID string, phaseID *string, role, content string) (int64, error) {
 	if !slices.Contains([]string{userRole, assistantRole, systemRole}, role) {
 		return 0, &textError{text: "Invalid role: " + limits.ID(role) + ". Must be 'user', 'assistant', or 'system'"}
 	}
 	m := SessionMessage{SessionID: sessionID, PhaseID: phaseID, Role: role, Content: content}
-	err := l.addMessage(ctx, &m)
+	err := w.addMessage(ctx, &m)
 	if err == nil {
 		return m.ID, nil
 	}
@@ -48,10 +48,10 @@ func (l *Log) AddMessage(ctx context.Context, sessionID string, phaseID *string,
 	return 0, fmt.Errorf("add message to session %q: %w", limits.ID(sessionID), err)
 }
 
-func (l *Log) addMessage(ctx context.Context, m *SessionMessage) error {
-	return l.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *end) (any, error) {
+func (w *Workflow) addMessage(ctx context.Context, m *SessionMessage) error {
+	return w.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *end) (any, error) {
 		id, err := e.ids.next()
-		m.ID, m.CreatedAt = id, l.stamp()
+		m.ID, m.CreatedAt = id, w.stamp()
 		return m, err
 	})
 }
@@ -89,10 +89,10 @@ func parseMessage(line []byte) (m SessionMessage, ok bool) {
 // Conversation returns the messages of a session, or of one phase when phaseID is not nil,
 // by time of creation, then id. A session that does not exist has none. Beside a damaged
 // line all others are returned, and an error that Is [sessionstore.ErrCorrupt].
-func (l *Log) Conversation(ctx context.Context, sessionID string, phaseID *string) ([]SessionMessage, error) {
+func (w *Workflow) Conversation(ctx context.Context, sessionID string, phaseID *string) ([]SessionMessage, error) {
 	var all []SessionMessage
 	var damage error
-	err := l.core.Read(ctx, sessionID, func(dir *sessiondir.Dir) (err error) {
+	err := w.core.Read(ctx, sessionID, func(dir *sessiondir.Dir) (err error) {
 		all, _, damage, err = readConversation(dir)
 		return err
 	})
@@ -205,8 +205,8 @@ type ResumeResult struct {
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.
-func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error) {
-	md, err := l.store.Metadata(ctx, sessionID)
+func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, error) {
+	md, err := w.store.Metadata(ctx, sessionID)
 	switch {
 	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
 		return ResumeResult{}, err
@@ -216,7 +216,7 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
 	}
-	records, damage := l.phaseRecords(ctx, sessionID, mostOf{prompt: 0, input: math.MaxInt, output: math.MaxInt})
+	records, damage := w.phaseRecords(ctx, sessionID, mostOf{prompt: 0, input: math.MaxInt, output: math.MaxInt})
 	if err := ignoreDamage(damage); err != nil {
 		return ResumeResult{}, err
 	}
@@ -226,7 +226,7 @@ func (l *Log) Resume(ctx context.Context, sessionID string) (ResumeResult, error
 		return ResumeResult{}, &textError{text, damage}
 	}
 	last := done[len(done)-1].PhaseID
-	manifest, err := l.manifestOf(md)
+	manifest, err := w.manifestOf(md)
 	if err != nil {
 		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
 	}
@@ -267,19 +267,19 @@ func resumable(id string, md sessionstore.Metadata) error {
 }
 
 // manifestOf returns the manifest that a session began with.
-func (l *Log) manifestOf(md sessionstore.Metadata) (Manifest, error) {
+func (w *Workflow) manifestOf(md sessionstore.Metadata) (Manifest, error) {
 	if lacks(md, manifestMember) {
-		if len(l.manifests) == 0 {
+		if len(w.manifests) == 0 {
 			return Manifest{}, errors.New("no manifest is known")
 		}
-		return l.manifests[0], nil
+		return w.manifests[0], nil
 	}
 	name := md.Text(manifestMember)
-	i := slices.IndexFunc(l.manifests, func(m Manifest) bool { return m.Name == name })
+	i := slices.IndexFunc(w.manifests, func(m Manifest) bool { return m.Name == name })
 	if i < 0 {
 		return Manifest{}, fmt.Errorf("manifest %q is unknown", name)
 	}
-	return l.manifests[i], nil
+	return w.manifests[i], nil
 }
 
 // after returns the phase that follows, empty after the last.

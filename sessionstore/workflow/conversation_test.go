@@ -127,7 +127,7 @@ func TestIDs(t *testing.T) {
 func TestGoroutines(t *testing.T) {
 	t.Parallel()
 	l, st := newLog(t, `{}`)
-	logs := []*Log{l, New(st), New(openStore(t, st.Dir()))}
+	logs := []*Workflow{l, New(st), New(openStore(t, st.Dir()))}
 	const each = 10
 	done := make(chan error)
 	for _, l := range logs {

@@ -10,7 +10,7 @@
 // A call's acknowledged data is on disk as [sessionstore.Durability] of the store says:
 // with Relaxed it survives a killed process, otherwise a power cut as well. A write costs
 // its line, however long the log is. When another process wrote in between, the log is read
-// once. Reading reads the whole log, a line of phases at a time; [Log.Phases] reads only
+// once. Reading reads the whole log, a line of phases at a time; [Workflow.Phases] reads only
 // new lines, without prompts.
 //
 // A last line that was not written whole was never acknowledged: readers pass
@@ -18,7 +18,7 @@
 // stays, and is reported as [sessionstore.ErrCorrupt] beside all records that
 // could be read. In text, bytes that are not UTF-8 are stored as U+FFFD.
 //
-// A [Log] may be used by many goroutines, and many processes may write one
+// A [Workflow] may be used by many goroutines, and many processes may write one
 // log: writers hold the lock of the session, for at most 10 s
 // ([sessionstore.ErrLocked]), and none writes a session that is being moved
 // ([sessionstore.ErrFenced]). Readers take no lock.

@@ -58,7 +58,7 @@ func resume(ctx context.Context) (err error) {
 }
 
 // A panel watches what an agent says.
-func ExampleLog_Subscribe() {
+func ExampleWorkflow_Subscribe() {
 	log := workflow.New(nil)
 	panel := log.Subscribe()
 	question, answer := "Which birds sing at night?", "Nightingales."
@@ -82,7 +82,7 @@ func ExampleLog_Subscribe() {
 }
 
 // A panel shows the phases of a workflow, and reads the prompts of one of them.
-func ExampleLog_Phases() {
+func ExampleWorkflow_Phases() {
 	if err := follow(context.Background()); err != nil {
 		fmt.Println(err)
 	}

@@ -42,12 +42,12 @@ type view struct {
 // step is a call and what it changes in a view.
 type step struct {
 	name  string
-	do    func(t *testing.T, l *Log) error
+	do    func(t *testing.T, l *Workflow) error
 	apply func(v view) view
 }
 
 func message(content string) step {
-	return step{"add " + content[:1], func(t *testing.T, l *Log) error {
+	return step{"add " + content[:1], func(t *testing.T, l *Workflow) error {
 		_, err := l.AddMessage(t.Context(), "s", nil, userRole, content)
 		return err
 	}, func(v view) view {
@@ -57,7 +57,7 @@ func message(content string) step {
 }
 
 func output(phase, status string, text *string) step {
-	return step{"save " + phase + " " + status, func(t *testing.T, l *Log) error {
+	return step{"save " + phase + " " + status, func(t *testing.T, l *Workflow) error {
 		_, err := l.SavePhaseOutput(t.Context(), "s", PhaseOutput{PhaseID: phase, Status: status, Output: text})
 		return err
 	}, func(v view) view {
@@ -71,7 +71,7 @@ func output(phase, status string, text *string) step {
 }
 
 func status(to string) step {
-	return step{"set " + to, func(t *testing.T, l *Log) error { return l.SetStatus(t.Context(), "s", to) }, func(v view) view {
+	return step{"set " + to, func(t *testing.T, l *Workflow) error { return l.SetStatus(t.Context(), "s", to) }, func(v view) view {
 		v.status = to
 		return v
 	}}
@@ -89,7 +89,7 @@ var steps = []step{
 }
 
 // begin makes a log of the session s with a beginning, and its view.
-func begin(t *testing.T, hooks *seam.Seam, messages, phases string) (*Log, *sessionstore.Store, view) {
+func begin(t *testing.T, hooks *seam.Seam, messages, phases string) (*Workflow, *sessionstore.Store, view) {
 	t.Helper()
 	l, st := logIn(t, t.TempDir(), hooks, `{}`, research)
 	v := view{}

@@ -75,13 +75,13 @@ func insist(write func() (int64, error)) (id int64, err error) {
 
 // newLog returns a log of a store with the session s, whose clock goes a
 // second on with every look.
-func newLog(t testing.TB, metadata string, manifests ...Manifest) (*Log, *sessionstore.Store) {
+func newLog(t testing.TB, metadata string, manifests ...Manifest) (*Workflow, *sessionstore.Store) {
 	t.Helper()
 	return logIn(t, t.TempDir(), nil, metadata, manifests...)
 }
 
 // logIn is newLog in the directory dir, with a seam.
-func logIn(t testing.TB, dir string, hooks *seam.Seam, metadata string, manifests ...Manifest) (*Log, *sessionstore.Store) {
+func logIn(t testing.TB, dir string, hooks *seam.Seam, metadata string, manifests ...Manifest) (*Workflow, *sessionstore.Store) {
 	t.Helper()
 	st := openWith(t, dir, &sessionstore.Options{Now: ticking(0)}, hooks)
 	md, err := sessionstore.ParseMetadata([]byte(metadata))
@@ -112,28 +112,28 @@ func ticking(days int) func() time.Time {
 	return func() time.Time { return start.Add(time.Duration(looks.Add(1)) * time.Second) }
 }
 
-func save(t testing.TB, l *Log, p PhaseOutput) int64 {
+func save(t testing.TB, l *Workflow, p PhaseOutput) int64 {
 	t.Helper()
 	id, err := insist(func() (int64, error) { return l.SavePhaseOutput(t.Context(), "s", p) })
 	require.NoError(t, err)
 	return id
 }
 
-func add(t testing.TB, l *Log, phase *string, role, content string) int64 {
+func add(t testing.TB, l *Workflow, phase *string, role, content string) int64 {
 	t.Helper()
 	id, err := insist(func() (int64, error) { return l.AddMessage(t.Context(), "s", phase, role, content) })
 	require.NoError(t, err)
 	return id
 }
 
-func outputs(t testing.TB, l *Log) []PhaseRecord {
+func outputs(t testing.TB, l *Workflow) []PhaseRecord {
 	t.Helper()
 	records, err := l.PhaseOutputs(t.Context(), "s")
 	require.NoError(t, err)
 	return records
 }
 
-func conversation(t testing.TB, l *Log) []SessionMessage {
+func conversation(t testing.TB, l *Workflow) []SessionMessage {
 	t.Helper()
 	messages, err := l.Conversation(t.Context(), "s", nil)
 	require.NoError(t, err)

@@ -259,7 +259,7 @@ func readRow(f io.ReadSeeker, at span) (phaseRow, error) {
 // maxSummaryText is how many bytes of an output a PhaseSummary has at most.
 const maxSummaryText = 32 << 10
 
-// maxPhaseLogs is the number of sessions whose phase logs a Log keeps.
+// maxPhaseLogs is the number of sessions whose phase logs a Workflow keeps.
 const maxPhaseLogs = 8
 
 // phaseLogs are the phase logs of the sessions that were asked for last.

@@ -17,16 +17,16 @@ import (
 
 // PhaseOutputs returns the records of a session's phases by time of creation, then id. A
 // session that does not exist has none. Beside a damaged line all others are returned, and
-// an error that Is [sessionstore.ErrCorrupt]. It reads the whole log; [Log.Phases] reads
+// an error that Is [sessionstore.ErrCorrupt]. It reads the whole log; [Workflow.Phases] reads
 // only new lines, without prompts.
-func (l *Log) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
-	return l.phaseRecords(ctx, sessionID, mostOf{math.MaxInt, math.MaxInt, math.MaxInt})
+func (w *Workflow) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
+	return w.phaseRecords(ctx, sessionID, mostOf{math.MaxInt, math.MaxInt, math.MaxInt})
 }
 
 // phaseRecords is PhaseOutputs with at most so much of each text.
-func (l *Log) phaseRecords(ctx context.Context, sessionID string, most mostOf) ([]PhaseRecord, error) {
+func (w *Workflow) phaseRecords(ctx context.Context, sessionID string, most mostOf) ([]PhaseRecord, error) {
 	p := &phaseLog{session: sessionID, most: most}
-	if err := p.refresh(ctx, l.core, nil); err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
+	if err := p.refresh(ctx, w.core, nil); err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return nil, err
 	}
 	records := []PhaseRecord{}
@@ -52,7 +52,7 @@ type PhaseSummary struct {
 	OutputSize int     `json:"output_size"` // in bytes, of the whole output
 }
 
-// Phases is the result of [Log.Phases].
+// Phases is the result of [Workflow.Phases].
 type Phases struct {
 	Records []PhaseSummary // by time of creation, then id; empty, not nil, when there are none
 	Read    int64          // how many bytes of the log were read: the since of the next call
@@ -65,14 +65,14 @@ type Phases struct {
 // without a log has no phases. A last line that was not written whole is not read yet. The
 // error Is [sessionstore.ErrNotFound] when there is no such session.
 //
-// Prompts stay on the disk until [Log.Phase] is asked for one. A call reads only the lines
+// Prompts stay on the disk until [Workflow.Phase] is asked for one. A call reads only the lines
 // appended since the last one, for the eight sessions that were asked for last; it needs
 // the memory of the longest line.
-func (l *Log) Phases(ctx context.Context, sessionID string, since int64) (Phases, error) {
-	p := l.phases.of(sessionID)
+func (w *Workflow) Phases(ctx context.Context, sessionID string, since int64) (Phases, error) {
+	p := w.phases.of(sessionID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.refresh(ctx, l.core, nil); err != nil {
+	if err := p.refresh(ctx, w.core, nil); err != nil {
 		return Phases{}, err
 	}
 	all := Phases{Records: []PhaseSummary{}, Read: p.read, Damage: p.damage}
@@ -91,15 +91,15 @@ func (s *phaseState) summary() PhaseSummary {
 	}
 }
 
-// Phase returns the record of that id, as [Log.PhaseOutputs] has it: with its prompts and
+// Phase returns the record of that id, as [Workflow.PhaseOutputs] has it: with its prompts and
 // all of its output. It reads the lines appended to the log, and the lines that hold the
 // texts. The error Is [sessionstore.ErrNotFound] when there is no such record or session.
-func (l *Log) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseRecord, err error) {
-	p := l.phases.of(sessionID)
+func (w *Workflow) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseRecord, err error) {
+	p := w.phases.of(sessionID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found := false
-	err = p.refresh(ctx, l.core, func(log io.ReadSeeker) (err error) {
+	err = p.refresh(ctx, w.core, func(log io.ReadSeeker) (err error) {
 		i := slices.IndexFunc(p.phases, func(s *phaseState) bool { return s.ID == id })
 		if found = i >= 0; found {
 			rec, err = p.phases[i].whole(log)
@@ -117,11 +117,11 @@ func (l *Log) Phase(ctx context.Context, sessionID string, id int64) (rec PhaseR
 // them; id, name and time of creation stay. The first output of a session gives it the
 // default manifest and the status in_progress, where its metadata has none. An error after
 // the write began may leave the output saved.
-func (l *Log) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutput) (int64, error) {
+func (w *Workflow) SavePhaseOutput(ctx context.Context, sessionID string, p PhaseOutput) (int64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
 	}
-	id, err := l.savePhase(ctx, sessionID, p)
+	id, err := w.savePhase(ctx, sessionID, p)
 	if err == nil {
 		return id, nil
 	}
@@ -141,17 +141,17 @@ func (p PhaseOutput) check() error {
 
 var errOtherSession = errors.New("output is of another session")
 
-func (l *Log) savePhase(ctx context.Context, sessionID string, p PhaseOutput) (id int64, err error) {
+func (w *Workflow) savePhase(ctx context.Context, sessionID string, p PhaseOutput) (id int64, err error) {
 	if p.SessionID != nil && *p.SessionID != sessionID {
 		return 0, errOtherSession
 	}
-	err = l.extend(ctx, sessionID, phaseFile, loadPhases, func(tx core.Tx, e *end) (any, error) {
+	err = w.extend(ctx, sessionID, phaseFile, loadPhases, func(tx core.Tx, e *end) (any, error) {
 		if len(e.phases) == 0 {
-			if err := l.begin(tx); err != nil {
+			if err := w.begin(tx); err != nil {
 				return nil, err
 			}
 		}
-		r, err := l.recordOf(sessionID, p, e)
+		r, err := w.recordOf(sessionID, p, e)
 		id = r.ID
 		return r, err
 	})
@@ -170,8 +170,8 @@ func loadPhases(dir *sessiondir.Dir) (e end, err error) {
 }
 
 // recordOf returns the row that saves p, and takes it into account.
-func (l *Log) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, error) {
-	now := l.stamp()
+func (w *Workflow) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, error) {
+	now := w.stamp()
 	r := PhaseRecord{
 		SessionID: sessionID, PhaseID: string([]rune(p.PhaseID)), // as it reads back
 		PhaseName: p.PhaseName, Status: p.Status,

@@ -160,7 +160,7 @@ func TestPhasesLikeJSON(t *testing.T) {
 	}
 }
 
-func comparePhases(t *testing.T, l *Log, log []byte) {
+func comparePhases(t *testing.T, l *Workflow, log []byte) {
 	t.Helper()
 	want, damaged, first := oracle(log)
 	records, err := l.PhaseOutputs(t.Context(), "s")
@@ -234,7 +234,7 @@ func TestSince(t *testing.T) {
 }
 
 // TestReadsWhatIsNew damages what was read before: it is not read again, unless so many
-// other sessions were asked for that the Log let go of this one.
+// other sessions were asked for that the Workflow let go of this one.
 func TestReadsWhatIsNew(t *testing.T) {
 	t.Parallel()
 	l, st := newLog(t, `{}`)

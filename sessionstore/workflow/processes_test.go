@@ -51,7 +51,7 @@ func (s *said) hear(t *testing.T, line string) {
 }
 
 // check requires that acknowledged ⊆ found ⊆ begun, and ids of one record.
-func (s *said) check(t *testing.T, l *Log) {
+func (s *said) check(t *testing.T, l *Workflow) {
 	t.Helper()
 	lost := testenv.Lost(t)
 	messages, phases := map[int64]string{}, map[int64]string{}

@@ -161,7 +161,7 @@ func TestAnotherProcess(t *testing.T) {
 	l, st := newLog(t, `{}`, research)
 	other := New(openStore(t, st.Dir()), research)
 	for i := range 20 {
-		w := []*Log{l, other}[i%2]
+		w := []*Workflow{l, other}[i%2]
 		require.Equal(t, int64(i+1), add(t, w, nil, userRole, "x"))
 		require.Equal(t, int64(i%5+1), save(t, w, PhaseOutput{PhaseID: string(rune('a' + i%5)), Status: running}))
 	}

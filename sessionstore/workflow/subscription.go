@@ -9,7 +9,7 @@ import (
 // queueLimit is how many payloads wait for a subscriber.
 const queueLimit = 256
 
-// subscribers are the subscriptions of a Log that are not closed.
+// subscribers are the subscriptions of a Workflow that are not closed.
 type subscribers struct {
 	mu   sync.Mutex // guards subs, and is held while a payload is published
 	subs []*Subscription

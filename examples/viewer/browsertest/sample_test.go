@@ -43,7 +43,7 @@ type sample struct {
 	t     *testing.T
 	dir   string // of the projects
 	store *sessionstore.Store
-	log   *workflow.Log
+	log   *workflow.Workflow
 	clock time.Time
 }
 

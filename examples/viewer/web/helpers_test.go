@@ -43,7 +43,7 @@ type site struct {
 	url     string
 	options Options
 	store   *sessionstore.Store
-	log     *workflow.Log
+	log     *workflow.Workflow
 	places  *Places
 	stop    func() // stops the server, and waits
 }

@@ -30,7 +30,7 @@ type Places struct {
 type place struct {
 	name  string
 	store *sessionstore.Store
-	log   *workflow.Log
+	log   *workflow.Workflow
 	hub   *hub
 	cache *cache
 }

@@ -33,8 +33,8 @@ type Manifest struct {
 	Phases []string
 }
 
-// Log keeps the phase outputs and conversations of a store's sessions.
-type Log struct {
+// Workflow keeps the phase outputs and conversations of a store's sessions.
+type Workflow struct {
 	store     *sessionstore.Store
 	core      core.Store // of store
 	manifests []Manifest
@@ -43,33 +43,33 @@ type Log struct {
 	subs      subscribers
 }
 
-// New returns the Log of st's sessions. The first manifest is the default; a
-// session keeps the one it began with. The Log has the store's durability,
+// New returns the Workflow of st's sessions. The first manifest is the default; a
+// session keeps the one it began with. The Workflow has the store's durability,
 // clock and OnChange, and its methods fail with [sessionstore.ErrClosed] when
 // the store is closed, which waits for those under way.
-func New(st *sessionstore.Store, manifests ...Manifest) *Log {
-	l := &Log{
+func New(st *sessionstore.Store, manifests ...Manifest) *Workflow {
+	w := &Workflow{
 		store: st, core: core.Of(st),
 		ends:   ends{kept: cache.New[string, *cachedEnd](endsLimit)},
 		phases: phaseLogs{kept: cache.New[string, *phaseLog](maxPhaseLogs)},
 	}
 	for _, m := range manifests {
-		l.manifests = append(l.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
+		w.manifests = append(w.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
 	}
-	return l
+	return w
 }
 
 // stamp returns the time as the logs hold it.
-func (l *Log) stamp() string {
-	return l.core.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+func (w *Workflow) stamp() string {
+	return w.core.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // SetStatus writes the status of a session's workflow: in_progress, completed or failed.
-func (l *Log) SetStatus(ctx context.Context, sessionID, status string) error {
+func (w *Workflow) SetStatus(ctx context.Context, sessionID, status string) error {
 	if !slices.Contains([]string{inProgress, completed, failed}, status) {
 		return &textError{text: "Invalid status: " + limits.ID(status) + ". Must be 'in_progress', 'completed', or 'failed'"}
 	}
-	_, err := l.store.UpdateMetadata(ctx, sessionID, func(md *sessionstore.Metadata) error {
+	_, err := w.store.UpdateMetadata(ctx, sessionID, func(md *sessionstore.Metadata) error {
 		return md.Set(statusMember, status)
 	})
 	if errors.Is(err, sessionstore.ErrNotFound) {
@@ -86,33 +86,33 @@ const maxRetries = 3
 // in_progress, where it has none yet. That is durable before the first output is: a power
 // cut leaves no output without its manifest. Outputs are kept even if the metadata is
 // damaged.
-func (l *Log) begin(tx core.Tx) error {
+func (w *Workflow) begin(tx core.Tx) error {
 	for retries := 0; ; retries++ {
 		md, err := tx.Metadata()
-		if err != nil || l.begun(md) {
+		if err != nil || w.begun(md) {
 			return ignoreDamage(err)
 		}
-		if err := l.describe(&md); err != nil {
+		if err := w.describe(&md); err != nil {
 			return err
 		}
 		err = tx.SetMetadata(md)
 		if errors.Is(err, sessionstore.ErrConflict) && retries < maxRetries {
 			continue
 		}
-		if err == nil && l.core.Syncs() {
+		if err == nil && w.core.Syncs() {
 			err = tx.Dir().Sync()
 		}
 		return err
 	}
 }
 
-func (l *Log) begun(md sessionstore.Metadata) bool {
-	return !lacks(md, statusMember) && (len(l.manifests) == 0 || !lacks(md, manifestMember))
+func (w *Workflow) begun(md sessionstore.Metadata) bool {
+	return !lacks(md, statusMember) && (len(w.manifests) == 0 || !lacks(md, manifestMember))
 }
 
-func (l *Log) describe(md *sessionstore.Metadata) error {
-	if len(l.manifests) > 0 && lacks(*md, manifestMember) {
-		if err := md.Set(manifestMember, l.manifests[0].Name); err != nil {
+func (w *Workflow) describe(md *sessionstore.Metadata) error {
+	if len(w.manifests) > 0 && lacks(*md, manifestMember) {
+		if err := md.Set(manifestMember, w.manifests[0].Name); err != nil {
 			return err
 		}
 	}
@@ -130,11 +130,11 @@ func lacks(md sessionstore.Metadata, name string) bool {
 
 // extend adds the row that row returns to a log, as the only writer of the session. It
 // reads the log again only when another writer came between.
-func (l *Log) extend(ctx context.Context, id, name string, load func(*sessiondir.Dir) (end, error), row func(core.Tx, *end) (any, error)) error {
+func (w *Workflow) extend(ctx context.Context, id, name string, load func(*sessiondir.Dir) (end, error), row func(core.Tx, *end) (any, error)) error {
 	key := id + "/" + name
 	var inode uint64
-	err := l.core.Change(ctx, id, func(tx core.Tx) error {
-		k := l.ends.take(key)
+	err := w.core.Change(ctx, id, func(tx core.Tx) error {
+		k := w.ends.take(key)
 		if k == nil || !tx.Dir().Knows(name, k.end.Tail) {
 			e, err := load(tx.Dir())
 			if err != nil {
@@ -146,23 +146,23 @@ func (l *Log) extend(ctx context.Context, id, name string, load func(*sessiondir
 		if err != nil {
 			return err
 		}
-		if err := l.add(ctx, tx, name, k, content); err != nil {
+		if err := w.add(ctx, tx, name, k, content); err != nil {
 			return err
 		}
 		inode = k.end.File.Inode
-		l.ends.put(k)
+		w.ends.put(k)
 		return nil
 	})
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return notFound(id)
 	}
-	if err == nil && l.core.Syncs() {
-		l.ends.nameSynced(key, inode)
+	if err == nil && w.core.Syncs() {
+		w.ends.nameSynced(key, inode)
 	}
 	return err
 }
 
-func (l *Log) add(ctx context.Context, tx core.Tx, name string, k *cachedEnd, row any) error {
+func (w *Workflow) add(ctx context.Context, tx core.Tx, name string, k *cachedEnd, row any) error {
 	line, err := encodeRow(row)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (l *Log) add(ctx context.Context, tx core.Tx, name string, k *cachedEnd, ro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	k.end.Tail, err = tx.Dir().AppendLog(name, k.end.Tail, line, l.core.Syncs())
+	k.end.Tail, err = tx.Dir().AppendLog(name, k.end.Tail, line, w.core.Syncs())
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", name, err)
 	}
