@@ -64,7 +64,7 @@ func (l *Log) pass(ctx context.Context, f *os.File, from Cursor, whole bool, yie
 
 // walk is pass up to the place where it notices a change, if any.
 func (l *Log) walk(ctx context.Context, f *os.File, from Cursor, whole bool, yield func(Head, error) bool) (Cursor, bool, error) {
-	ls := l.events(true)
+	ls := l.events()
 	if err := ls.check(ctx, f, from); err != nil {
 		return from, true, err
 	}
@@ -100,30 +100,3 @@ func (ls *events) headOf(ln line, next Cursor) Head {
 		Event: text(ls.head.event), Level: text(ls.head.level), SessionID: id,
 	}
 }
-
-// Open returns the line of the event h, without its end, as a stream. The
-// error Is [ErrRewritten] when the log changed before the end of the event.
-func (l *Log) Open(ctx context.Context, h Head) (io.ReadCloser, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	f, err := l.open()
-	if err != nil {
-		return nil, fmt.Errorf("open event: %w", err)
-	}
-	if err = l.events(true).check(ctx, f, h.Next); err == nil && h.Size <= 0 {
-		err = ErrRewritten
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open event: %w", errors.Join(err, f.Close()))
-	}
-	return &stream{Reader: io.NewSectionReader(f, h.Offset, h.Size), file: f}, nil
-}
-
-// stream is a part of a file, which it closes.
-type stream struct {
-	io.Reader
-	file *os.File
-}
-
-func (s *stream) Close() error { return s.file.Close() }

@@ -91,7 +91,7 @@ func (l *Log) rows(ctx context.Context, visit func(line) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	ls := l.events(false)
+	ls := l.events()
 	ls.newer = true
 	if err := ls.begin(ctx, f, Cursor{}); err != nil {
 		return err

@@ -49,9 +49,9 @@ type events struct {
 	damaged int    // lines that were parsed and are no events, but for blank ones
 }
 
-// events returns events of nothing yet; see [newLines].
-func (l *Log) events(sums bool) *events {
-	return &events{lines: newLines(l.newer, l.longest, sums), owner: l.sessionID}
+// events returns events of nothing yet; see [lines.begin].
+func (l *Log) events() *events {
+	return &events{lines: lines{newer: l.newer, longest: l.longest}, owner: l.sessionID}
 }
 
 // event returns the next line that is an event; ls then holds its head. The error is io.EOF

@@ -39,29 +39,39 @@ func outline(kind pyjson.Kind, raw []byte, truthy bool) string {
 
 // headOf returns the head of a line, and whether it is an event.
 func headOf(text []byte) (head, bool) {
-	ls := (&Log{longest: longest}).events(false)
+	ls := (&Log{longest: longest}).events()
 	isEvent := ls.parse(line{text: text})
 	return ls.head, isEvent
+}
+
+// pieces is a file that is read size bytes at a time, at most.
+type pieces struct {
+	text string
+	size int
+}
+
+func (p pieces) ReadAt(to []byte, at int64) (int, error) {
+	return strings.NewReader(p.text).ReadAt(to[:min(len(to), p.size)], at)
 }
 
 // read returns what lines finds in text, with a buffer of size bytes at first, and how many
 // lines are damaged.
 func read(t *testing.T, l *Log, text string, size int) (all []found, damaged int) {
 	t.Helper()
-	ls := l.events(true)
+	ls := l.events()
 	ls.buf = make([]byte, size)
-	require.NoError(t, ls.begin(t.Context(), strings.NewReader(text), Cursor{}))
+	require.NoError(t, ls.begin(t.Context(), pieces{text, size}, Cursor{}))
 	for {
 		ln, err := ls.event()
 		if errors.Is(err, io.EOF) {
-			require.Equal(t, int64(len(text)), ls.at)
+			require.Equal(t, int64(len(text)), ls.at())
 			return all, ls.damaged
 		}
 		require.NoError(t, err)
 		require.Equal(t, text[ln.offset:ln.offset+ln.size], string(ln.text))
-		end := ls.at
+		end := ls.at()
 		want := text[max(0, end-windowSize):end]
-		require.Equal(t, want, string(lastOf(ls.window)))
+		require.Equal(t, want, string(lastOf(ls.buf[:ls.r])))
 		f := found{Line: ln.number, Offset: ln.offset, Size: ln.size, Object: string(ls.object)}
 		h := &ls.head
 		for i, v := range [...][]byte{h.ts, h.timestamp, h.event, h.level, h.session, h.data} {

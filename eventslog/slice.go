@@ -40,7 +40,7 @@ func (l *Log) Cut(ctx context.Context, dst io.Writer, until time.Time, newSessio
 	if err != nil {
 		return Cut{}, fmt.Errorf("slice events: %w", err)
 	}
-	s := slicer{ls: l.events(false), out: bufio.NewWriterSize(dst, blockSize), until: until}
+	s := slicer{ls: l.events(), out: bufio.NewWriterSize(dst, blockSize), until: until}
 	if newSessionID != "" {
 		s.id = pyjson.AppendQuoted(nil, newSessionID, pyjson.Style{})
 	}

@@ -1,7 +1,6 @@
 package eventslog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,69 +22,49 @@ type Summary struct {
 // Summary reads the whole log. Names and times that are no strings are given
 // as their JSON. A missing log has no events.
 func (l *Log) Summary(ctx context.Context) (Summary, error) {
+	sum := Summary{Types: map[string]int{}}
 	f, err := l.open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return Summary{Types: map[string]int{}}, nil
+		return sum, nil
 	}
-	var t tally
 	if err == nil {
-		t, err = l.tally(ctx, f)
-		err = errors.Join(err, f.Close())
+		err = errors.Join(l.count(ctx, f, &sum), f.Close())
 	}
 	if err != nil {
 		return Summary{}, fmt.Errorf("summarise events: %w", err)
 	}
-	return t.summary(), nil
+	return sum, nil
 }
 
-// tally counts the events of a log.
-type tally struct {
-	names       map[string]*int // how many events have a name, by its JSON; a pointer spares an allocation
-	first, last []byte          // times
-}
-
-// tally returns the counts of the events of f.
-func (l *Log) tally(ctx context.Context, f *os.File) (tally, error) {
-	t, ls := tally{names: map[string]*int{}}, l.events(false)
-	if err := ls.begin(ctx, f, Cursor{}); err != nil {
-		return t, err
-	}
-	for {
-		_, err := ls.event()
-		if errors.Is(err, io.EOF) {
-			return t, nil
+// count adds the events of f to sum.
+func (l *Log) count(ctx context.Context, f *os.File, sum *Summary) error {
+	names := map[string]*int{} // how many events have a name, by its JSON; a pointer spares an allocation
+	var last []byte
+	ls := l.events()
+	err := ls.begin(ctx, f, Cursor{})
+	for err == nil {
+		if _, err = ls.event(); err != nil {
+			break
 		}
-		if err != nil {
-			return t, err
+		name := ls.head.event
+		if isContainer(name) {
+			name = nil
 		}
-		t.add(ls)
-	}
-}
-
-// add counts the event that was read.
-func (t *tally) add(ls *events) {
-	name := ls.head.event
-	if isContainer(name) {
-		name = nil
-	}
-	if n := t.names[string(name)]; n != nil {
-		*n++
-	} else {
-		n := 1
-		t.names[string(name)] = &n
-	}
-	if at := ls.time(); at != nil {
-		at = at[:min(len(at), maxKept)]
-		if t.first == nil {
-			t.first = bytes.Clone(at)
+		if names[string(name)] == nil {
+			names[string(name)] = new(int)
 		}
-		t.last = append(t.last[:0], at...)
+		*names[string(name)]++
+		if at := ls.time(); at != nil {
+			if last = append(last[:0], at[:min(len(at), maxKept)]...); sum.First == "" {
+				sum.First = textOrJSON(last)
+			}
+		}
 	}
-}
-
-func (t *tally) summary() Summary {
-	sum := Summary{Types: map[string]int{}, First: textOrJSON(t.first), Last: textOrJSON(t.last)}
-	for name, n := range t.names {
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	sum.Last = textOrJSON(last)
+	for name, n := range names {
 		shown := "unknown"
 		if name != "" {
 			shown = textOrJSON([]byte(name))
@@ -93,7 +72,7 @@ func (t *tally) summary() Summary {
 		sum.Types[shown] += *n
 		sum.Total += *n
 	}
-	return sum
+	return nil
 }
 
 // textOrJSON returns the text of a string, and the JSON of another scalar as Python

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
@@ -151,7 +150,7 @@ func (l *Log) Usage(ctx context.Context, opts *UsageOptions) iter.Seq2[Usage, er
 // readUsage adds up the usage in the log.
 func (l *Log) readUsage(ctx context.Context, t *usageTally) error {
 	return l.rows(ctx, func(ln line) error {
-		if ln.long || !mayUse(ln.text) {
+		if ln.long {
 			return nil
 		}
 		e, counts, _ := capture.Parse(l.row(ln))
@@ -160,16 +159,6 @@ func (l *Log) readUsage(ctx context.Context, t *usageTally) error {
 		}
 		return t.add(e)
 	})
-}
-
-// mayUse reports whether a row may be an event that counts.
-func mayUse(row []byte) bool {
-	for _, name := range usageEvents {
-		if pyjson.MayHold(row, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // usageGroup is the day and the model of one Usage.

@@ -13,14 +13,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
+// The names of the event with which a call of a tool ends.
 const (
 	toolPost  = "tool:post"
 	toolError = "tool:error"
 )
-
-// usageEvents are the names of the events that count. Of one call of a tool
-// there is one of the last two.
-var usageEvents = [...]string{capture.LLMResponse, toolPost, toolError}
 
 // identity is a hash by which an event is found again in other logs.
 type identity [16]byte
