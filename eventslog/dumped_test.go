@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestIsDumped requires that an object that is taken for one of json.dumps
@@ -49,7 +50,7 @@ func requireDumped(t *testing.T, text string) {
 // TestIsDumpedAnyObject tries objects of pieces that are nearly right.
 func TestIsDumpedAnyObject(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testenv.Rand(t)
 	found := 0
 	for range 30_000 {
 		text := "{" + anyMembers(r, 3) + "}"

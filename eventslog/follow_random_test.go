@@ -129,7 +129,7 @@ func TestFollowWhatChanges(t *testing.T) {
 	for round := range rounds {
 		t.Run(fmt.Sprint("round=", round), func(t *testing.T) {
 			t.Parallel()
-			random := seeded(t)
+			random := testenv.Rand(t)
 			dir := filepath.Join(t.TempDir(), "sess")
 			l, err := Open(dir, nil)
 			require.NoError(t, err)

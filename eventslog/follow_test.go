@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestFollow lets a reader, which is stopped and started again, follow a
@@ -19,7 +21,7 @@ import (
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	l := openIn(t, "", nil)
-	random := seeded(t)
+	random := testenv.Rand(t)
 	var seen []string
 	cur, n := Cursor{}, 0
 	write := func(flag int, text string) {

@@ -44,9 +44,9 @@ type appender struct {
 }
 
 // appenderChild appends batches and tells of each before and after.
-func appenderChild(argument []byte) error {
+func appenderChild(_, argument string) error {
 	var a appender
-	if err := json.Unmarshal(argument, &a); err != nil {
+	if err := json.Unmarshal([]byte(argument), &a); err != nil {
 		return err
 	}
 	l, err := open(a.Dir, &Options{Sync: a.Sync}, testenv.KillPoint())
@@ -95,12 +95,15 @@ func TestKills(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			k := kills{appender: c.appender, random: seeded(t), begun: map[string]bool{}, done: map[string]bool{}}
+			k := kills{appender: c.appender, random: testenv.Rand(t), begun: map[string]bool{}, done: map[string]bool{}}
 			k.Dir = filepath.Join(t.TempDir(), "sess")
 			torn := 0
-			v := testenv.Victim{Rounds: (killRounds() + i) / 4, Operations: 30, First: 15, Within: 100 * time.Millisecond}
+			v := testenv.Victim{
+				Name: "appender", Dir: k.Dir, Rounds: (killRounds() + i) / 4, Operations: 30, First: 15,
+				Within: 100 * time.Millisecond, Acknowledges: func(line string) bool { return strings.HasPrefix(line, "done ") },
+			}
 			for round := range v.Rounds {
-				k.round(t, round, v.Death(round, k.random))
+				k.round(t, v, round)
 				torn = max(torn, k.check(t))
 			}
 			fmt.Printf("%s: %d events acknowledged, %d lines torn\n", t.Name(), k.acknowledged, torn)
@@ -118,26 +121,25 @@ type kills struct {
 }
 
 // round lets a child append and kills it, and may then tear the log's tail.
-func (k *kills) round(t *testing.T, round int, death *testenv.Death) {
+func (k *kills) round(t *testing.T, v testenv.Victim, round int) {
 	k.Prefix, k.Seed = fmt.Sprint("r", round), k.random.Uint64()
-	p := spawn(t, "appender", k.appender, testenv.KillAt(death.At))
-	require.Equal(t, "ready", p.line(t))
-	death.Hear(false, p.killNow)
-	for p.out.Scan() {
+	v.Argument = encoded(t, k.appender)
+	v.Kill(t, round, k.random, func(line string) {
+		if line == "ready" {
+			return
+		}
 		var what, name string
 		var n int
-		_, err := fmt.Sscanf(p.out.Text(), "%s %s %d", &what, &name, &n)
-		require.NoError(t, err, p.out.Text())
+		_, err := fmt.Sscanf(line, "%s %s %d", &what, &name, &n)
+		require.NoError(t, err, line)
 		into := map[string]map[string]bool{"begin": k.begun, "done": k.done}[what]
 		for i := range n {
 			into[fmt.Sprint(name, ".", i)] = true
 		}
 		if what == "done" {
 			k.acknowledged += n
-			death.Hear(true, p.killNow)
 		}
-	}
-	p.kill()
+	})
 	if round > 0 && k.random.IntN(2) == 0 {
 		return
 	}

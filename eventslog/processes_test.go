@@ -3,6 +3,7 @@ package eventslog
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,26 +31,26 @@ for i in range(n):
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	python := testenv.Python(t)
-	r := seeded(t)
+	r := testenv.Rand(t)
 	dir := filepath.Join(t.TempDir(), "sess")
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	var all []*process
+	var all []*testenv.Process
 	for i, a := range []appender{
 		{Batch: 1, Lanes: 4, Calls: 60},
 		{Batch: 20, Lanes: 2, Calls: 15},
 		{Batch: 3, Lanes: 4, Calls: 20, Sync: true},
 	} {
 		a.Dir, a.Prefix, a.Seed = dir, fmt.Sprint("go", i), r.Uint64()
-		all = append(all, spawn(t, "appender", a))
+		all = append(all, testenv.Spawn(t, "appender", dir, encoded(t, a)))
 	}
 	for i := range 2 {
-		all = append(all, start(t, nil, python, "-c", pythonWriter,
-			filepath.Join(dir, fileName), fmt.Sprint("py", i), "200", fmt.Sprint(r.Uint32())))
+		all = append(all, testenv.Start(t, exec.CommandContext(t.Context(), python, "-c", pythonWriter,
+			filepath.Join(dir, fileName), fmt.Sprint("py", i), "200", fmt.Sprint(r.Uint32()))))
 	}
 	want := map[string]bool{}
 	for _, p := range all {
-		for p.out.Scan() {
-			what, rest, _ := strings.Cut(p.out.Text(), " ")
+		for _, line := range p.End(t) {
+			what, rest, _ := strings.Cut(line, " ")
 			require.NotEqual(t, "failed", what, rest)
 			if name, count, many := strings.Cut(rest, " "); what == "done" && many {
 				n := 0
@@ -62,7 +63,6 @@ func TestProcesses(t *testing.T) {
 				want[name] = true
 			}
 		}
-		require.NoError(t, p.cmd.Wait())
 	}
 	l, err := Open(dir, nil)
 	require.NoError(t, err)

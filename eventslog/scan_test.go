@@ -222,7 +222,7 @@ func TestScanner(t *testing.T) {
 // TestScannerOfDamage reads logs of lines that are cut, joined and changed at random.
 func TestScannerOfDamage(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testenv.Rand(t)
 	for range testenv.Share(200, 1000, 20_000) {
 		var text strings.Builder
 		for range r.IntN(8) {

@@ -42,10 +42,10 @@ func TestSoak(t *testing.T) {
 	for _, op := range slices.Sorted(maps.Keys(reads)) {
 		t.Run(op, func(t *testing.T) {
 			began := time.Now()
-			p := spawn(t, "reader", readerArgument{Dir: dir, Op: op, Events: events})
+			lines := testenv.Spawn(t, "reader", dir, encoded(t, readerArgument{Dir: dir, Op: op, Events: events})).End(t)
+			require.Len(t, lines, 1)
 			var r reading
-			require.NoError(t, json.Unmarshal([]byte(p.line(t)), &r))
-			require.NoError(t, p.cmd.Wait())
+			require.NoError(t, json.Unmarshal([]byte(lines[0]), &r))
 			fmt.Printf("%s: %.1f MiB resident, %.1f before, %.1f s\n", t.Name(), mib(r.After), mib(r.Before), time.Since(began).Seconds())
 			require.Positive(t, r.Before)
 			if !testing.Short() { // the race detector has memory of its own
@@ -61,7 +61,7 @@ func mib(n int64) float64 { return float64(n) / (1 << 20) }
 // MB, and near its end one of huge bytes. It returns how many events it has.
 func writeLarge(t *testing.T, path string, size, huge int64) (events int) {
 	t.Helper()
-	r := seeded(t)
+	r := testenv.Rand(t)
 	f, err := os.Create(path)
 	require.NoError(t, err)
 	w := bufio.NewWriterSize(f, 1<<20)
@@ -112,9 +112,9 @@ type readerArgument struct {
 // most since then.
 type reading struct{ Before, After int64 }
 
-func readerChild(argument []byte) error {
+func readerChild(_, argument string) error {
 	var a readerArgument
-	if err := json.Unmarshal(argument, &a); err != nil {
+	if err := json.Unmarshal([]byte(argument), &a); err != nil {
 		return err
 	}
 	l, err := Open(a.Dir, nil)

@@ -143,11 +143,11 @@ func TestOneBadEntry(t *testing.T) {
 	require.NoError(t, filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, nobody, nobody))
 	}))
-	child(t, "bad entries", top)
+	testenv.Spawn(t, "bad entries", top, "").End(t)
 }
 
 // readBadEntries reads all of them, as a user whom permissions bind.
-func readBadEntries(top string) (err error) {
+func readBadEntries(top, _ string) (err error) {
 	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func TestOneBadProject(t *testing.T) {
 	require.NoError(t, filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, nobody, nobody))
 	}))
-	child(t, "bad projects", top)
+	testenv.Spawn(t, "bad projects", top, "").End(t)
 }
 
 func init() { children["bad projects"] = readBadProjects }
@@ -334,7 +334,7 @@ var badProjects = []badProject{
 	{"hidden", ".Trash", without(0, ".Trash"), false},
 }
 
-func readBadProjects(top string) (err error) {
+func readBadProjects(top, _ string) (err error) {
 	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -17,30 +16,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// children are what the test's program can do in a process of its own, each
-// with a directory.
-var children = map[string]func(dir string) error{
-	"full":     saveOnFullDisk,
-	"readonly": saveWithoutPermission,
-	"kills":    killChild,
-	"writer":   writerChild,
-	"leaks":    leaksChild,
-	"owner":    ownerChild,
-	"few":      fewDescriptorsChild,
-}
-
-// child runs what children has under name in a process of its own.
-func child(t *testing.T, name, dir string) {
-	t.Helper()
-	program, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, dir)
-	cmd.Env = append(os.Environ(), childVariable+"="+name)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+func init() {
+	children["full"] = saveOnFullDisk
+	children["readonly"] = saveWithoutPermission
 }
 
 // TestRealFullDisk saves with no more space in files than there is.
@@ -51,7 +33,7 @@ func TestRealFullDisk(t *testing.T) {
 	require.NoError(t, st.Save(t.Context(), "s", parse(t, user("1")), sessionstore.Metadata{}))
 	require.NoError(t, st.Save(t.Context(), "s", parse(t, user("1"), user("2")), sessionstore.Metadata{}))
 	before := tree(t, dir)
-	child(t, "full", dir)
+	testenv.Spawn(t, "full", dir, "").End(t)
 	after := tree(t, dir)
 	require.Len(t, after, len(before), "no temporary file stays")
 	for _, name := range []string{transcriptFile, metadataFile} {
@@ -63,7 +45,7 @@ func TestRealFullDisk(t *testing.T) {
 }
 
 // saveOnFullDisk limits the size of files below what a save needs.
-func saveOnFullDisk(dir string) error {
+func saveOnFullDisk(dir, _ string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	st, err := sessionstore.Open(dir, nil)
 	if err != nil {
@@ -113,7 +95,7 @@ func TestRealReadOnly(t *testing.T) {
 	for _, path := range []string{filepath.Join(dir, "s"), dir} {
 		require.NoError(t, os.Chmod(path, 0o500))
 	}
-	child(t, "readonly", dir)
+	testenv.Spawn(t, "readonly", dir, "").End(t)
 	for _, path := range []string{dir, filepath.Join(dir, "s")} {
 		require.NoError(t, os.Chmod(path, 0o700))
 	}
@@ -150,7 +132,7 @@ func openForAll(dir string) bool {
 }
 
 // saveWithoutPermission tries every call that writes, as a user who may only read.
-func saveWithoutPermission(dir string) error {
+func saveWithoutPermission(dir, _ string) error {
 	if os.Getuid() == 0 {
 		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 			return err

@@ -27,7 +27,7 @@ func descriptorSessions() string {
 // which have no ownership lock.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	spawn(t, "few", t.TempDir(), descriptorSessions()+",_agent", t.TempDir()).end(t)
+	spawn(t, "few", t.TempDir(), descriptorSessions()+",_agent", t.TempDir()).End(t)
 }
 
 // TestFewDescriptorsOfOwned is the same at the default place and with ids that
@@ -35,14 +35,16 @@ func TestFewDescriptors(t *testing.T) {
 func TestFewDescriptorsOfOwned(t *testing.T) {
 	t.Parallel()
 	sessions := testenv.Share("260", "260", testenv.Further("1000", "3000")) // a process may have 256 files open
-	spawn(t, "few", t.TempDir(), sessions+",", t.TempDir()).end(t)
+	spawn(t, "few", t.TempDir(), sessions+",", t.TempDir()).End(t)
 }
+
+func init() { children["few"] = fewDescriptorsChild }
 
 // fewDescriptorsChild writes as many sessions as its argument says, and then with
 // which end of their ids: in dir, or for ids without an end at the default place of
 // the workspace dir.
-func fewDescriptorsChild(dir string) error {
-	count, suffix, _ := strings.Cut(os.Getenv(argumentVariable), ",")
+func fewDescriptorsChild(dir, argument string) error {
+	count, suffix, _ := strings.Cut(argument, ",")
 	sessions, err := strconv.Atoi(count)
 	if err != nil {
 		return err

@@ -26,16 +26,16 @@ func TestEmptiedWithoutDescriptors(t *testing.T) {
 	for _, why := range []string{"recorded", "rewound"} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
-			spawn(t, "exhaustedEmpty", filepath.Join(t.TempDir(), "sessions"), why, t.TempDir()).end(t)
+			spawn(t, "exhaustedEmpty", filepath.Join(t.TempDir(), "sessions"), why, t.TempDir()).End(t)
 		})
 	}
 }
 
-func exhaustedEmptyChild(dir string) error {
+func exhaustedEmptyChild(dir, argument string) error {
 	if err := testenv.LimitDescriptors(); err != nil {
 		return err
 	}
-	if err := emptyOnPurpose(dir, os.Getenv(argumentVariable)); err != nil {
+	if err := emptyOnPurpose(dir, argument); err != nil {
 		return err
 	}
 	read := 0

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -28,7 +27,7 @@ func TestNoDescriptorsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "sessions")
-			spawn(t, "exhausted", dir, name, t.TempDir()).end(t)
+			spawn(t, "exhausted", dir, name, t.TempDir()).End(t)
 		})
 	}
 }
@@ -85,8 +84,8 @@ var exhaustedCalls = map[string]func(ctx context.Context, st *sessionstore.Store
 	},
 }
 
-func exhaustedChild(dir string) error {
-	durability := durabilities[os.Getenv(argumentVariable)]
+func exhaustedChild(dir, argument string) error {
+	durability := durabilities[argument]
 	if err := testenv.LimitDescriptors(); err != nil {
 		return err
 	}

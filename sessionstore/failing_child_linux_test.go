@@ -1,12 +1,10 @@
 package sessionstore_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -17,17 +15,16 @@ import (
 func init() { children["failing"] = failingChild }
 
 // failingChild does what it is told, line by line, and says what came of it.
-func failingChild(dir string) error {
+func failingChild(dir, argument string) error {
 	testenv.LetTrace()
-	st, err := sessionstore.Open(dir, &sessionstore.Options{Durability: durabilities[os.Getenv(argumentVariable)], Workspace: filepath.Dir(dir)})
+	st, err := sessionstore.Open(dir, &sessionstore.Options{Durability: durabilities[argument], Workspace: filepath.Dir(dir)})
 	if err != nil {
 		return err
 	}
 	fmt.Println("ready")
-	orders := bufio.NewScanner(os.Stdin)
-	for orders.Scan() {
+	for order := range testenv.Orders() {
 		var call failingCall
-		if err := json.Unmarshal(orders.Bytes(), &call); err != nil {
+		if err := json.Unmarshal([]byte(order), &call); err != nil {
 			return err
 		}
 		var answer failingAnswer

@@ -147,7 +147,7 @@ type failingRun struct {
 	*failing
 	t        *testing.T
 	dir      string
-	child    *process
+	child    *testenv.Process
 	own      *sessionstore.Store // of the parent
 	sessions []*failingSession
 	made     int
@@ -167,8 +167,8 @@ func (f *failing) run(t *testing.T) failingFigures {
 		r.sessions = append(r.sessions, s)
 	}
 	r.child = spawn(t, "failing", r.dir, f.durability, home)
-	require.Equal(t, "ready", r.child.line(t))
-	tracer := testenv.Attach(t, r.child.cmd.Process.Pid, testenv.Injection{Calls: f.calls, What: "error=" + f.errno, When: f.when})
+	require.Equal(t, "ready", r.child.Hear(t))
+	tracer := testenv.Attach(t, r.child.PID(), testenv.Injection{Calls: f.calls, What: "error=" + f.errno, When: f.when})
 	done := make(chan struct{})
 	var readers sync.WaitGroup
 	readers.Go(func() { r.read(done) })
@@ -183,7 +183,7 @@ func (f *failing) run(t *testing.T) failingFigures {
 		r.step()
 	}
 	stop()
-	r.child.end(t)
+	r.child.End(t)
 	r.figures.Injected = tracer.Injected(t)
 	return r.figures
 }
@@ -239,8 +239,8 @@ func (r *failingRun) ask(call failingCall) (answer failingAnswer) {
 	r.t.Helper()
 	line, err := json.Marshal(call)
 	require.NoError(r.t, err)
-	r.child.tell(r.t, string(line))
-	said := r.child.line(r.t)
+	r.child.Tell(r.t, string(line))
+	said := r.child.Hear(r.t)
 	require.NoError(r.t, json.Unmarshal([]byte(said), &answer), said)
 	return answer
 }

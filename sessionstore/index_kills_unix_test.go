@@ -31,10 +31,9 @@ func init() { children["index"] = indexChild }
 // there is an index when it has printed a line, also on a system where only rows
 // files are written. Each message that it makes has a text of its own. Its argument is
 // the seed, which is another for each child.
-func indexChild(dir string) error {
-	orphaned()
+func indexChild(dir, argument string) error {
 	ctx := context.Background()
-	seed, err := strconv.ParseUint(os.Getenv(argumentVariable), 10, 64)
+	seed, err := strconv.ParseUint(argument, 10, 64)
 	if err != nil {
 		return err
 	}
@@ -82,21 +81,18 @@ var secretText = regexp.MustCompile(`secret-[0-9]+-[0-9]+\.`)
 // gone, and what the killed left beside it goes.
 func TestIndexKills(t *testing.T) {
 	t.Parallel()
-	dir, home, r := t.TempDir(), t.TempDir(), testenv.Rand(t)
-	v := testenv.Victim{Rounds: testenv.KillRounds(), Operations: 150, First: 60, Within: 60 * time.Millisecond}
+	dir, r := t.TempDir(), testenv.Rand(t)
+	v := testenv.Victim{
+		Name: "index", Dir: dir, Env: homeIn(t.TempDir()),
+		Rounds: testenv.KillRounds(), Operations: 150, First: 60, Within: 60 * time.Millisecond,
+	}
 	for round := range v.Rounds {
 		var said [2][]string
 		var both sync.WaitGroup
 		for i := range said {
-			death, seed := v.Death(round, r), strconv.FormatUint(r.Uint64(), 10)
-			p := spawn(t, "index", dir, seed, home, testenv.KillAt(death.At))
-			both.Go(func() {
-				for p.out.Scan() {
-					said[i] = append(said[i], p.out.Text())
-					death.Hear(true, p.killNow)
-				}
-				p.kill()
-			})
+			v.Argument = strconv.FormatUint(r.Uint64(), 10)
+			one, own := v, rand.New(rand.NewPCG(r.Uint64(), 0))
+			both.Go(func() { one.Kill(t, round, own, func(line string) { said[i] = append(said[i], line) }) })
 		}
 		both.Wait()
 		for _, line := range append(said[0], said[1]...) {

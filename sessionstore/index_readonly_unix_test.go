@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -42,7 +43,7 @@ func TestIndexReadOnly(t *testing.T) {
 			}
 			before := tree(t, dir)
 			forbidWrites(t, dir)
-			child(t, "readonly index", dir)
+			testenv.Spawn(t, "readonly index", dir, "").End(t)
 			require.Equal(t, before, tree(t, dir))
 		})
 	}
@@ -72,7 +73,7 @@ func forbidWrites(t *testing.T, dir string) {
 }
 
 // readWithoutPermission reads twice by way of an index that it cannot write.
-func readWithoutPermission(dir string) error {
+func readWithoutPermission(dir, _ string) error {
 	if os.Getuid() == 0 {
 		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 			return err

@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -21,25 +18,14 @@ import (
 func init() { children["killed delete"] = killedDeleteChild }
 
 // killedDeleteChild deletes the session s, and kills itself before a step of that.
-func killedDeleteChild(dir string) error {
-	step, err := strconv.Atoi(os.Getenv(argumentVariable))
-	if err != nil {
-		return err
-	}
-	steps := 0
-	st, err := sessionstore.OpenWithSeam(dir, nil, &seam.Seam{Before: func(seam.Op) error {
-		if steps++; steps == step {
-			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		}
-		return nil
-	}})
+func killedDeleteChild(dir, _ string) error {
+	st, err := sessionstore.OpenWithSeam(dir, nil, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
 	if err := st.Delete(context.Background(), "s"); err != nil {
 		return err
 	}
-	fmt.Println("done")
 	return st.Close()
 }
 
@@ -78,14 +64,10 @@ func killDelete(t *testing.T, size, step int, transcript string, o *sessionstore
 	secretSession(t, dir, "s", size)
 	time.Sleep(30 * time.Millisecond)
 	summaries(t, open(t, dir, nil))
-	p := spawn(t, "killed delete", dir, strconv.Itoa(step), t.TempDir())
-	done := p.out.Scan()
-	err := p.cmd.Wait()
-	if done {
-		require.NoError(t, err)
+	_, killed = testenv.Spawn(t, "killed delete", dir, "", append(homeIn(t.TempDir()), testenv.KillAt(step))...).Killed(t)
+	if !killed {
 		return false, false
 	}
-	require.Equal(t, syscall.SIGKILL, p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
 	text := indexText(t, dir)
 	if _, err := os.Stat(filepath.Join(dir, "s")); err == nil {
 		return false, true // it was not removed

@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,17 +65,12 @@ func killAppend(t *testing.T, durability string, step int) (k killedAppend, kill
 	t.Helper()
 	k.dir = t.TempDir()
 	write(t, "{}", k.dir, turnsID, metadataFile) // turns are not counted
-	p := spawn(t, "killed append", k.dir, durability+" "+strconv.Itoa(step), t.TempDir())
-	for p.out.Scan() {
-		k.at = p.out.Text()
+	p := testenv.Spawn(t, "killed append", k.dir, durability, append(homeIn(t.TempDir()), testenv.KillAt(step))...)
+	steps, killed := p.Killed(t)
+	if len(steps) > 0 {
+		k.at = steps[len(steps)-1]
 	}
-	err := p.cmd.Wait()
-	killed = k.at != "done"
-	if !killed {
-		require.NoError(t, err)
-	} else {
-		require.Equal(t, syscall.SIGKILL, p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), k.at)
-	}
+	require.Equal(t, killed, k.at != "done", k.at)
 	k.rows = strings.Count(read(t, k.dir, turnsID, transcriptFile), "\n")
 	return k, killed
 }
@@ -114,23 +107,15 @@ func (k killedAppend) check(t *testing.T) {
 
 // killedAppendChild appends some rows, and one more, before the step of which
 // it kills itself. It prints each step that it comes to.
-func killedAppendChild(dir string) error {
-	durability, text, _ := strings.Cut(os.Getenv(argumentVariable), " ")
-	step, err := strconv.Atoi(text)
-	if err != nil {
-		return err
-	}
-	row, steps := 0, 0
-	st, err := sessionstore.OpenWithSeam(dir, &sessionstore.Options{Durability: durabilities[durability]}, &seam.Seam{
+func killedAppendChild(dir, argument string) error {
+	row, point := 0, testenv.KillPoint()
+	st, err := sessionstore.OpenWithSeam(dir, &sessionstore.Options{Durability: durabilities[argument]}, &seam.Seam{
 		Before: func(op seam.Op) error {
 			if row != killedRows {
 				return nil
 			}
 			fmt.Printf("%v of %s\n", op.Kind, op.Name)
-			if steps++; steps == step {
-				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			}
-			return nil
+			return point.Before(op)
 		},
 	})
 	if err != nil {

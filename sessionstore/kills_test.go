@@ -54,9 +54,12 @@ func TestKills(t *testing.T) {
 				}
 			}()
 			k := newKills(t, name, rand.New(rand.NewPCG(n, uint64(i))))
-			v := testenv.Victim{Rounds: (killRounds() + i) / len(durabilities), Operations: 120, First: 100, Within: 100 * time.Millisecond}
+			v := testenv.Victim{
+				Name: "kills", Dir: k.dir, Env: homeIn(k.home),
+				Rounds: (killRounds() + i) / len(durabilities), Operations: 120, First: 100, Within: 100 * time.Millisecond,
+			}
 			for round := range v.Rounds {
-				k.round(t, v.Death(round, k.r))
+				k.round(t, v, round)
 				rounds.Add(1)
 			}
 			k.goOn(t)
@@ -133,14 +136,14 @@ func newKills(t *testing.T, durability string, r *rand.Rand) *kills {
 }
 
 // round runs a child until it is killed.
-func (k *kills) round(t *testing.T, death *testenv.Death) {
+func (k *kills) round(t *testing.T, v testenv.Victim, round int) {
 	argument, err := json.Marshal(killArgument{k.durability, k.workspace, k.r.Uint64(), k.next})
 	require.NoError(t, err)
-	p := spawn(t, "kills", k.dir, string(argument), k.home, testenv.KillAt(death.At))
 	idle := map[int]bool{0: true, 1: true, 2: true, 3: true} // lanes that have done nothing
-	for p.out.Scan() {
+	v.Argument, v.Acknowledges = string(argument), func(string) bool { return len(idle) == 0 }
+	v.Kill(t, round, k.r, func(line string) {
 		var d deed
-		require.NoError(t, json.Unmarshal(p.out.Bytes(), &d), p.out.Text())
+		require.NoError(t, json.Unmarshal([]byte(line), &d), line)
 		f := &k.fates[d.Lane]
 		if d.Done {
 			*f = f.after(f.pending)
@@ -149,9 +152,7 @@ func (k *kills) round(t *testing.T, death *testenv.Death) {
 			f.pending = &d
 			k.next = max(k.next, d.First+d.Count*lanes)
 		}
-		death.Hear(len(idle) == 0, p.killNow)
-	}
-	p.kill()
+	})
 	k.check(t)
 }
 
@@ -258,11 +259,12 @@ type killArgument struct {
 	Next                  int
 }
 
+func init() { children["kills"] = killChild }
+
 // killChild writes until it is killed.
-func killChild(dir string) error {
-	orphaned()
+func killChild(dir, argument string) error {
 	var a killArgument
-	if err := json.Unmarshal([]byte(os.Getenv(argumentVariable)), &a); err != nil {
+	if err := json.Unmarshal([]byte(argument), &a); err != nil {
 		return err
 	}
 	if err := os.Chdir(a.Workspace); err != nil {

@@ -75,9 +75,6 @@ func leaseRows() int {
 	return 80
 }
 
-// hostRowsFile tells a child how many rows it is to append.
-const hostRowsFile = "rows"
-
 // requireHostRows requires all that a host appended.
 func requireHostRows(t *testing.T, dir string) {
 	t.Helper()
@@ -97,15 +94,14 @@ func TestLeaseBreakIsNoSignalForHosts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, user("first")+"\n", dir, turnsID, transcriptFile)
-	write(t, fmt.Sprint(leaseRows()), dir, hostRowsFile) // the child knows no flags
 	others := startOpeners(dir)
-	child(t, "signals", dir)
+	testenv.Spawn(t, "signals", dir, strconv.Itoa(leaseRows())).End(t) // the child knows no flags
 	t.Logf("%d opens met a lease", others.end())
 	requireHostRows(t, dir)
 }
 
 // signalsChild appends, slowly, and fails when it is told of a signal.
-func signalsChild(dir string) error {
+func signalsChild(dir, argument string) error {
 	told := make(chan os.Signal, 1000)
 	signal.Notify(told)
 	slow := func(seam.Op) { time.Sleep(200 * time.Microsecond) }
@@ -113,11 +109,7 @@ func signalsChild(dir string) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, hostRowsFile))
-	if err != nil {
-		return err
-	}
-	rows, err := strconv.Atoi(string(text))
+	rows, err := strconv.Atoi(argument)
 	if err != nil {
 		return err
 	}

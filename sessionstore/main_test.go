@@ -1,42 +1,26 @@
 package sessionstore_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-// childVariable asks the test's program to be a child of a test instead.
-const childVariable = "SESSIONSTORE_TEST_CHILD"
+// children are the functions that the test's program runs in processes of their own.
+var children = map[string]testenv.Child{}
 
-// TestMain keeps tests from sharing state with the tools of whoever runs them.
-func TestMain(m *testing.M) {
-	if name := os.Getenv(childVariable); name != "" {
-		if err := children[name](os.Args[len(os.Args)-1]); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+func TestMain(m *testing.M) { testenv.Main(m, children) }
+
+// spawn starts a child whose home, and where it looks for shared state, are below home.
+func spawn(t *testing.T, name, dir, argument, home string) *testenv.Process {
+	t.Helper()
+	return testenv.Spawn(t, name, dir, argument, homeIn(home)...)
+}
+
+// homeIn returns the variables by which a child has its home there.
+func homeIn(home string) []string {
+	return []string{
+		"TMPDIR=" + home, "HOME=" + home, "XDG_STATE_HOME=" + home + "/state",
+		"AMPLIFIER_HOME=" + home + "/.amplifier", "AMPLIFIER_SESSION_STATE_HOME=",
 	}
-	testenv.CollectLess()
-	err := testenv.RunAtOnce(6)
-	state := ""
-	if err == nil {
-		state, err = os.MkdirTemp("", "sessionstore-state-")
-	}
-	if err == nil {
-		err = os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state)
-	}
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(state); err != nil {
-		fmt.Println(err)
-		code = 1
-	}
-	os.Exit(code)
 }

@@ -31,7 +31,7 @@ func TestNoLocks(t *testing.T) {
 		t.Run(unix.ErrnoName(errno), func(t *testing.T) {
 			h := newHouse(t)
 			for _, dir := range []string{h.dir, filepath.Join(h.home, "elsewhere")} { // where hosts look for the session, and where they do not
-				spawn(t, "no locks", dir, strconv.Itoa(int(errno)), h.home).end(t)
+				spawn(t, "no locks", dir, strconv.Itoa(int(errno)), h.home).End(t)
 			}
 		})
 	}
@@ -68,9 +68,9 @@ func refuseLocks(errno uint64) error {
 }
 
 // noLocksChild is TestNoLocks in a process without locks.
-func noLocksChild(dir string) error {
+func noLocksChild(dir, argument string) error {
 	workspace := filepath.Join(os.Getenv("HOME"), "work")
-	n, err := strconv.ParseUint(os.Getenv(argumentVariable), 10, 16)
+	n, err := strconv.ParseUint(argument, 10, 16)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -196,7 +195,7 @@ func TestOwnedElsewhere(t *testing.T) {
 	write(t, string(h.metadata(t).AppendTo(nil)), h.dir, ownedID, metadataFile)
 	write(t, user("1")+"\n", h.dir, ownedID, transcriptFile)
 	p := spawn(t, "owner", h.dir, h.workspace, h.home)
-	require.Equal(t, "held", p.line(t))
+	require.Equal(t, "held", p.Hear(t))
 	before := tree(t, h.dir)
 	revision, err := st.Revision(t.Context(), ownedID)
 	require.NoError(t, err)
@@ -219,7 +218,7 @@ func TestOwnedElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	_, err = st.Load(t.Context(), ownedID)
 	require.NoError(t, err)
-	p.kill()
+	p.Kill()
 	require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("2"))...))
 	require.Equal(t, "child", h.owner(t, ownedID)["app"], "the record of a host that was killed stays")
 	require.NoError(t, open(t, h.dir, nil).Append(t.Context(), ownedID, parse(t, user("3"))...),
@@ -228,9 +227,11 @@ func TestOwnedElsewhere(t *testing.T) {
 	require.False(t, st.Exists(ownedID))
 }
 
+func init() { children["owner"] = ownerChild }
+
 // ownerChild runs the session until it is killed.
-func ownerChild(dir string) error {
-	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: os.Getenv(argumentVariable)})
+func ownerChild(dir, workspace string) error {
+	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: workspace})
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func ownerChild(dir string) error {
 		return err
 	}
 	fmt.Println("held")
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	<-testenv.Orders()
 	return st.Close()
 }
 
@@ -328,9 +329,9 @@ func TestCallsGiveTheLockUp(t *testing.T) {
 		require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("4"))...), name)
 		free()
 		host := spawn(t, "owner", h.dir, h.workspace, h.home)
-		require.Equal(t, "held", host.line(t), name)
+		require.Equal(t, "held", host.Hear(t), name)
 		require.ErrorIs(t, st.Append(t.Context(), ownedID, parse(t, user("5"))...), sessionstore.ErrLocked, name)
-		host.kill()
+		host.Kill()
 	}
 	require.NoError(t, os.Chmod(state, 0o755))
 	require.NoError(t, st.Append(t.Context(), ownedID, parse(t, user("6"))...), "no host can use that directory")

@@ -28,19 +28,24 @@ func TestManyProcesses(t *testing.T) {
 	write(t, "{}", dir, turnsID, metadataFile)
 	names := []string{"durable", "relaxed", "default", "another default"}
 	rows := atOnceRows(testenv.Share(50, 50, 200))
-	var all []*process
+	var all []*testenv.Process
 	for _, name := range names {
 		all = append(all, spawn(t, "writer", dir, fmt.Sprint(rows, ",", name), t.TempDir()))
 	}
 	for _, p := range all {
-		p.end(t)
+		p.End(t)
 	}
 	requireAll(t, dir, names, rows)
 }
 
+func init() {
+	children["writer"] = writerChild
+	children["leaks"] = leaksChild
+}
+
 // writerChild appends and counts as often as its argument says.
-func writerChild(dir string) error {
-	count, name, _ := strings.Cut(os.Getenv(argumentVariable), ",")
+func writerChild(dir, argument string) error {
+	count, name, _ := strings.Cut(argument, ",")
 	rows, err := strconv.Atoi(count)
 	if err != nil {
 		return err
@@ -63,11 +68,11 @@ func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	testenv.Need(t, runtime.GOOS == "linux", "only Linux lists descriptors")
 	rounds := strconv.Itoa(testenv.Share(100, 100, 400))
-	spawn(t, "leaks", t.TempDir(), rounds, t.TempDir()).end(t)
+	spawn(t, "leaks", t.TempDir(), rounds, t.TempDir()).End(t)
 }
 
-func leaksChild(dir string) error {
-	rounds, err := strconv.Atoi(os.Getenv(argumentVariable))
+func leaksChild(dir, argument string) error {
+	rounds, err := strconv.Atoi(argument)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,7 @@ import (
 
 func init() {
 	children["goes on after root"] = goOnAfterRoot
-	children["may not give"] = withoutChown
-	children["may not give files"] = writeWithoutChown
+	children["may not give"] = writeWithoutChown
 }
 
 // usersSession makes a session of nobody, who owns the projects around it too.
@@ -82,14 +81,14 @@ func TestWhatRootMakesBelongsToTheUser(t *testing.T) {
 		}
 		return nil
 	}))
-	child(t, "goes on after root", dir)
+	testenv.Spawn(t, "goes on after root", dir, "").End(t)
 	s, err = st.Load(ctx, "s")
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 5)
 }
 
 // goOnAfterRoot appends as the user.
-func goOnAfterRoot(dir string) error {
+func goOnAfterRoot(dir, _ string) error {
 	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 		return err
 	}
@@ -111,28 +110,18 @@ func TestRootMayNotGive(t *testing.T) {
 	t.Parallel()
 	dir := usersSession(t)
 	before := tree(t, filepath.Join(dir, "s"))
-	child(t, "may not give", dir)
+	testenv.Spawn(t, "may not give", dir, "").End(t)
 	require.Equal(t, before, tree(t, filepath.Join(dir, "s")))
 	require.NoDirExists(t, filepath.Join(dir, "new"))
 }
 
-// withoutChown becomes a root who may not change owners.
-func withoutChown(string) error {
-	runtime.LockOSThread() // exec takes over what this thread may do
-	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_CHOWN, 0, 0, 0); err != nil {
+// writeWithoutChown writes as a root who may not change owners.
+func writeWithoutChown(dir, _ string) error {
+	if has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_CHOWN, 0, 0, 0); err != nil {
 		return err
+	} else if has == 1 {
+		return beginWithoutChown()
 	}
-	if err := os.Setenv(childVariable, "may not give files"); err != nil {
-		return err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return syscall.Exec(program, os.Args, os.Environ())
-}
-
-func writeWithoutChown(dir string) error {
 	st, err := sessionstore.Open(dir, nil)
 	if err != nil {
 		return err
@@ -159,4 +148,17 @@ func writeWithoutChown(dir string) error {
 		}
 	}
 	return st.Close()
+}
+
+// beginWithoutChown begins this program anew without the right to change owners.
+func beginWithoutChown() error {
+	runtime.LockOSThread() // exec takes over the rights of this thread
+	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_CHOWN, 0, 0, 0); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(program, os.Args, os.Environ())
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -90,16 +89,14 @@ func killSalvage(t *testing.T, durability string, step int) (found int, killed b
 	write(t, "{}", session, metadataFile)
 	damaged, err := damageBy(session, rows[3:]...)
 	require.NoError(t, err)
-	p := spawn(t, "salvage", dir, durability+" "+strconv.Itoa(step), t.TempDir())
-	at := ""
-	for p.out.Scan() {
-		at = p.out.Text()
-	}
-	if err := p.cmd.Wait(); at == "done" {
-		require.NoError(t, err)
+	p := testenv.Spawn(t, "salvage", dir, durability, append(homeIn(t.TempDir()), testenv.KillAt(step))...)
+	steps, killed := p.Killed(t)
+	require.NotEmpty(t, steps)
+	at := steps[len(steps)-1]
+	require.Equal(t, killed, at != "done", at)
+	if !killed {
 		return 0, false
 	}
-	require.Equal(t, syscall.SIGKILL, p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), at)
 	requireKept(t, session, damaged, at)
 	python, err := oldPython(session).load()
 	require.NoError(t, err)
@@ -138,21 +135,13 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// salvageChild salvages, and kills itself before a step of that.
-func salvageChild(dir string) error {
-	durability, text, _ := strings.Cut(os.Getenv(argumentVariable), " ")
-	step, err := strconv.Atoi(text)
-	if err != nil {
-		return err
-	}
-	steps := 0
+// salvageChild salvages, until it is killed before a step of that.
+func salvageChild(dir, durability string) error {
+	point := testenv.KillPoint()
 	st, err := sessionstore.OpenWithSeam(dir, &sessionstore.Options{Durability: durabilities[durability]}, &seam.Seam{
 		Before: func(op seam.Op) error {
 			fmt.Printf("%v of %s\n", op.Kind, op.Name)
-			if steps++; steps == step {
-				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			}
-			return nil
+			return point.Before(op)
 		},
 	})
 	if err != nil {
@@ -177,27 +166,28 @@ func TestSalvageKilled(t *testing.T) {
 	var acknowledged []string
 	write(t, "", session, transcriptFile)
 	write(t, "{}", session, metadataFile)
-	v, salvaged := testenv.Victim{Rounds: max(3, killRounds()/5), Operations: 66, First: 35, Within: 30 * time.Millisecond}, 0
+	v := testenv.Victim{
+		Name: "damage and salvage", Dir: dir, Env: homeIn(t.TempDir()), Rounds: max(3, killRounds()/5), Operations: 66, First: 35,
+		Within: 30 * time.Millisecond, Acknowledges: func(line string) bool { return !strings.HasPrefix(line, "damaged ") },
+	}
+	salvaged := 0
 	for round := range v.Rounds {
-		death := v.Death(round, r)
-		p := spawn(t, "damage and salvage", dir, strconv.Itoa(round), t.TempDir(), testenv.KillAt(death.At))
+		v.Argument = strconv.Itoa(round)
 		var damaged []string
-		for p.out.Scan() {
-			what, row, _ := strings.Cut(p.out.Text(), " ")
+		v.Kill(t, round, r, func(line string) {
+			what, row, _ := strings.Cut(line, " ")
 			switch what {
 			case "damaged":
 				damaged = append(damaged, row)
-				continue
+				return
 			case "salvaged":
 				salvaged++
 			case "appended":
 			default:
-				t.Fatalf("child printed %q", p.out.Text())
+				t.Fatalf("child printed %q", line)
 			}
 			acknowledged = append(acknowledged, row)
-			death.Hear(true, p.killNow)
-		}
-		p.kill()
+		})
 		checkSalvaged(t, dir, acknowledged, damaged)
 	}
 	fmt.Fprintf(t.Output(), "salvage: %d processes killed, %d rows acknowledged, %d of them salvaged, 0 lost\n", v.Rounds, len(acknowledged), salvaged)
@@ -241,15 +231,14 @@ func requireInOrder(t testing.TB, want, rows []string) {
 
 // damageAndSalvageChild appends, has the transcript damaged, and salvages, until
 // it is killed. It tells what it has done.
-func damageAndSalvageChild(dir string) error {
-	orphaned()
+func damageAndSalvageChild(dir, argument string) error {
 	ctx := context.Background()
 	st, err := sessionstore.OpenWithSeam(dir, nil, testenv.KillPoint())
 	if err != nil {
 		return err
 	}
 	for i := 0; ; i++ {
-		name := "round " + os.Getenv(argumentVariable) + " row"
+		name := "round " + argument + " row"
 		appended, lost := numbered(name, 2*i), numbered(name, 2*i+1)
 		m, err := sessionstore.ParseMessage([]byte(appended))
 		if err != nil {
@@ -285,7 +274,7 @@ func TestSalvageBesideWriter(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		writer.end(t)
+		writer.End(t)
 	}()
 	st := open(t, dir, nil)
 	var salvaged, damaged []string

@@ -1,12 +1,10 @@
 package sessionstore_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,13 +33,6 @@ func init() {
 	children["waiters"] = waitersChild
 }
 
-// tell sends a line to a child.
-func (p *process) tell(t *testing.T, line string) {
-	t.Helper()
-	_, err := io.WriteString(p.in.(io.Writer), line+"\n")
-	require.NoError(t, err)
-}
-
 // openAt opens the store of a workspace at the default place.
 func openAt(workspace string, hooks *seam.Seam) (*sessionstore.Store, error) {
 	if err := os.Chdir(workspace); err != nil {
@@ -68,7 +59,7 @@ func TestProcessesInTurn(t *testing.T) {
 			default:
 				n = 50
 			}
-			both := []*process{
+			both := []*testenv.Process{
 				spawn(t, "share", h.workspace, how, h.home),
 				spawn(t, "share", h.workspace, how, h.home),
 			}
@@ -77,14 +68,14 @@ func TestProcessesInTurn(t *testing.T) {
 			for i := range n {
 				row := user(strconv.Itoa(i))
 				want = append(want, row)
-				both[i%2].tell(t, row)
-				waited, err := strconv.Atoi(both[i%2].line(t))
+				both[i%2].Tell(t, row)
+				waited, err := strconv.Atoi(both[i%2].Hear(t))
 				require.NoError(t, err)
 				longest, total = max(longest, waited), total+waited
 			}
 			require.FileExists(t, filepath.Join(h.state(ownedID), "session.lock"))
 			for _, p := range both {
-				p.end(t)
+				p.End(t)
 			}
 			s, err := open(t, h.dir, nil).Load(t.Context(), ownedID)
 			require.NoError(t, err)
@@ -130,19 +121,18 @@ func (d *diskTime) take() time.Duration {
 
 // shareChild writes each line of its input, and tells how many microseconds it
 // waited for anything but its own operations on the disk.
-func shareChild(workspace string) error {
+func shareChild(workspace, argument string) error {
 	disk := new(diskTime)
 	st, err := openAt(workspace, disk.seam())
 	if err != nil {
 		return err
 	}
 	write := appendRow
-	if os.Getenv(argumentVariable) == "save" {
+	if argument == "save" {
 		write = saveRow
 	}
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		m, err := sessionstore.ParseMessage(in.Bytes())
+	for row := range testenv.Orders() {
+		m, err := sessionstore.ParseMessage([]byte(row))
 		if err != nil {
 			return err
 		}
@@ -177,15 +167,15 @@ func TestNewcomersShare(t *testing.T) {
 	h := newHouse(t)
 	for range 2 {
 		p := spawn(t, "newcomer", h.workspace, "", h.home)
-		require.Equal(t, "user: Will it rain tomorrow?", p.line(t))
-		defer p.end(t)
+		require.Equal(t, "user: Will it rain tomorrow?", p.Hear(t))
+		defer p.End(t)
 	}
 	s, err := open(t, h.dir, nil).Load(t.Context(), ownedID)
 	require.NoError(t, err)
 	require.Len(t, s.Messages, 2)
 }
 
-func newcomerChild(workspace string) error {
+func newcomerChild(workspace, _ string) error {
 	ctx := context.Background()
 	store, err := openAt(workspace, nil)
 	if err != nil {
@@ -203,7 +193,7 @@ func newcomerChild(workspace string) error {
 		return err
 	}
 	fmt.Println(session.Messages[0].Role()+":", session.Messages[0].Content())
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	<-testenv.Orders()
 	return store.Close()
 }
 
@@ -213,14 +203,14 @@ func newcomerChild(workspace string) error {
 // others, the system may have kept a process from running.
 func TestBusyProcessesShare(t *testing.T) {
 	h := newHouse(t)
-	var all []*process
+	var all []*testenv.Process
 	for range 4 {
 		p := spawn(t, "busy", h.workspace, "10ms", h.home)
-		require.Equal(t, "ready", p.line(t))
+		require.Equal(t, "ready", p.Hear(t))
 		all = append(all, p)
 	}
 	for _, p := range all {
-		p.tell(t, "go")
+		p.Tell(t, "go")
 	}
 	period := 2 * time.Second
 	if testenv.Long() {
@@ -236,13 +226,13 @@ func TestBusyProcessesShare(t *testing.T) {
 	}
 	t.Log(seen)
 	for _, p := range all {
-		p.end(t)
+		p.End(t)
 	}
 }
 
 // sharesOf returns how often each busy child appended within a period, which
 // becomes longer until one did so twice, and each of them once.
-func sharesOf(t *testing.T, all []*process, period time.Duration) []int {
+func sharesOf(t *testing.T, all []*testenv.Process, period time.Duration) []int {
 	t.Helper()
 	shares := make([]int, len(all))
 	before := counted(t, all)
@@ -256,14 +246,14 @@ func sharesOf(t *testing.T, all []*process, period time.Duration) []int {
 }
 
 // counted returns how often each busy child has appended.
-func counted(t *testing.T, all []*process) []int {
+func counted(t *testing.T, all []*testenv.Process) []int {
 	t.Helper()
 	for _, p := range all {
-		p.tell(t, "count")
+		p.Tell(t, "count")
 	}
 	counts := make([]int, len(all))
 	for i, p := range all {
-		n, err := strconv.Atoi(p.line(t))
+		n, err := strconv.Atoi(p.Hear(t))
 		require.NoError(t, err)
 		counts[i] = n
 	}
@@ -273,8 +263,8 @@ func counted(t *testing.T, all []*process) []int {
 // busyChild appends from the line "go" on, with syncs that take as long as its
 // argument says, and tells at each line that follows how often. It ends at the end
 // of its input.
-func busyChild(workspace string) error {
-	pause, err := time.ParseDuration(os.Getenv(argumentVariable))
+func busyChild(workspace, argument string) error {
+	pause, err := time.ParseDuration(argument)
 	if err != nil {
 		return err
 	}
@@ -292,13 +282,12 @@ func busyChild(workspace string) error {
 		return err
 	}
 	fmt.Println("ready")
-	in := bufio.NewScanner(os.Stdin)
-	in.Scan()
+	<-testenv.Orders()
 	var appended atomic.Int64
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
-		for in.Scan() {
+		for range testenv.Orders() {
 			fmt.Println(appended.Load())
 		}
 	}()
@@ -345,8 +334,8 @@ func TestKilledInLine(t *testing.T) {
 	h := newHouse(t)
 	st := open(t, h.dir, nil)
 	holder := spawn(t, "busy", h.workspace, "1h", h.home)
-	require.Equal(t, "ready", holder.line(t))
-	holder.tell(t, "go")
+	require.Equal(t, "ready", holder.Hear(t))
+	holder.Tell(t, "go")
 	require.Eventually(t, func() bool {
 		file, err := os.Open(filepath.Join(h.state(ownedID), "session.lock"))
 		if err != nil {
@@ -356,15 +345,15 @@ func TestKilledInLine(t *testing.T) {
 		return errors.Is(syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 	}, time.Minute, time.Millisecond)
 	waiter := spawn(t, "busy", h.workspace, "0", h.home)
-	require.Equal(t, "ready", waiter.line(t))
-	waiter.tell(t, "go")
+	require.Equal(t, "ready", waiter.Hear(t))
+	waiter.Tell(t, "go")
 	untilTickets(t, h.dir, 1)
 	got := make(chan error, 1)
 	go func() { got <- st.Append(t.Context(), ownedID, parse(t, user("2"))...) }()
 	untilTickets(t, h.dir, 2)
-	waiter.kill()
+	waiter.Kill()
 	untilTickets(t, h.dir, 1)
-	holder.kill()
+	holder.Kill()
 	require.NoError(t, <-got)
 	s, err := st.Load(t.Context(), ownedID)
 	require.NoError(t, err)
@@ -379,10 +368,10 @@ func TestManyWaiters(t *testing.T) {
 	require.NoError(t, err)
 	defer lock.Close()
 	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
-	spawn(t, "waiters", h.workspace, h.dir, h.home).end(t)
+	spawn(t, "waiters", h.workspace, h.dir, h.home).End(t)
 }
 
-func waitersChild(workspace string) error {
+func waitersChild(workspace, argument string) error {
 	st, err := openAt(workspace, nil)
 	if err != nil {
 		return err
@@ -409,7 +398,7 @@ func waitersChild(workspace string) error {
 		}()
 	}
 	for n := 0; n == 0; time.Sleep(time.Millisecond) {
-		if n, err = tickets(os.Getenv(argumentVariable)); err != nil {
+		if n, err = tickets(argument); err != nil {
 			return err
 		}
 	}

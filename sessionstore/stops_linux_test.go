@@ -1,12 +1,9 @@
 package sessionstore_test
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -139,9 +136,8 @@ const stoppedRow = 4
 // stopsChild appends rows, one for each line that it is told, and says when it
 // has. It stops itself at a step of the append of row [stoppedRow], until it is
 // told another line.
-func stopsChild(dir string) error {
-	orders := bufio.NewReader(os.Stdin)
-	durability, text, _ := strings.Cut(os.Getenv(argumentVariable), " ")
+func stopsChild(dir, argument string) error {
+	durability, text, _ := strings.Cut(argument, " ")
 	step, err := strconv.Atoi(text)
 	if err != nil {
 		return err
@@ -154,7 +150,7 @@ func stopsChild(dir string) error {
 		if calls++; calls == step {
 			fmt.Printf("at %v of %s\n", op.Kind, op.Name)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-			_, _ = orders.ReadString('\n')
+			<-testenv.Orders()
 		}
 	}
 	st, err := sessionstore.OpenWithSeam(dir, &sessionstore.Options{Durability: durabilities[durability]}, &seam.Seam{
@@ -164,12 +160,7 @@ func stopsChild(dir string) error {
 	if err != nil {
 		return err
 	}
-	for {
-		if _, err := orders.ReadString('\n'); errors.Is(err, io.EOF) {
-			return st.Close()
-		} else if err != nil {
-			return err
-		}
+	for range testenv.Orders() {
 		m, err := sessionstore.ParseMessage([]byte(numbered("ours", row)))
 		if err != nil {
 			return err
@@ -180,4 +171,5 @@ func stopsChild(dir string) error {
 		fmt.Println("appended")
 		row++
 	}
+	return st.Close()
 }

@@ -2,7 +2,6 @@ package sessionstore_test
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/internal/test/writertest"
 )
 
@@ -22,7 +22,7 @@ type stoppedRun struct {
 	stopped
 	t      *testing.T
 	h      writertest.History
-	writer *process
+	writer *testenv.Process
 }
 
 // run stops a writer once.
@@ -41,7 +41,7 @@ func (s stopped) run(t *testing.T) writertest.Figures {
 	r.append(stoppedRow + 1)
 	require.NoError(t, r.h.Theirs(&writertest.OldTool{Dir: session}, numbered("theirs", 1)))
 	r.append(stoppedRow + 2)
-	r.writer.end(t)
+	r.writer.End(t)
 	r.h.Last()
 	f := r.h.Judge()
 	require.Zero(t, f.Broken(), "the contract was broken: %q", f.Findings)
@@ -52,7 +52,7 @@ func (s stopped) run(t *testing.T) writertest.Figures {
 func (r *stoppedRun) append(i int) {
 	r.t.Helper()
 	require.NoError(r.t, r.h.Ours("Append", numbered("ours", i), func(*writertest.Call) error {
-		r.say()
+		r.writer.Tell(r.t, "go on")
 		r.hear("appended")
 		return nil
 	}))
@@ -64,7 +64,7 @@ func (r *stoppedRun) stop() {
 	r.t.Helper()
 	var tool sync.WaitGroup
 	require.NoError(r.t, r.h.Ours("stopped Append", numbered("ours", stoppedRow), func(*writertest.Call) error {
-		r.say()
+		r.writer.Tell(r.t, "go on")
 		if r.step > 0 {
 			r.hear("at ")
 		} else {
@@ -75,7 +75,7 @@ func (r *stoppedRun) stop() {
 		r.others(&tool)
 		r.signal(syscall.SIGCONT)
 		if r.step > 0 {
-			r.say()
+			r.writer.Tell(r.t, "go on")
 		}
 		r.hear("appended")
 		return nil
@@ -120,17 +120,10 @@ func (t *telling) Save(name, content string) (renamed time.Time, err error) {
 	return t.OldTool.Save(name, content)
 }
 
-// say tells the writer to go on.
-func (r *stoppedRun) say() {
-	r.t.Helper()
-	_, err := io.WriteString(r.writer.in, "\n")
-	require.NoError(r.t, err)
-}
-
 // hear waits until the writer says something that begins with prefix.
 func (r *stoppedRun) hear(prefix string) {
 	r.t.Helper()
-	line := r.writer.line(r.t)
+	line := r.writer.Hear(r.t)
 	require.True(r.t, strings.HasPrefix(line, prefix), "the writer says %q", line)
 	if prefix != "appended" {
 		r.t.Log(line)
@@ -139,14 +132,14 @@ func (r *stoppedRun) hear(prefix string) {
 
 func (r *stoppedRun) signal(sig syscall.Signal) {
 	r.t.Helper()
-	require.NoError(r.t, r.writer.cmd.Process.Signal(sig))
+	require.NoError(r.t, syscall.Kill(r.writer.PID(), sig))
 }
 
 // awaitStop returns once the writer is stopped.
 func (r *stoppedRun) awaitStop() {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.writer.cmd.Process.Pid))
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.writer.PID()))
 		return err == nil && strings.Contains(string(stat), ") T ")
 	}, time.Minute, time.Millisecond)
 }

@@ -3,8 +3,6 @@ package sessionstore_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +29,7 @@ func stracedRuns() int {
 // seam does not see. Times are in microseconds.
 func TestWritersAtOnceDelayed(t *testing.T) {
 	t.Parallel()
-	strace := testenv.Strace(t)
+	testenv.Strace(t)
 	rows := testenv.Share(40, 40, 0)
 	type delayed struct {
 		name, calls, times string
@@ -45,17 +43,10 @@ func TestWritersAtOnceDelayed(t *testing.T) {
 	}...) {
 		t.Run(delay.name, func(t *testing.T) {
 			t.Parallel()
-			program, err := os.Executable()
-			require.NoError(t, err)
 			r := testenv.Rand(t)
 			for range max(1, stracedRuns()/delay.share) {
-				cmd := exec.CommandContext(t.Context(), strace, "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null",
-					"-e", "trace="+delay.calls, "-e", "inject="+delay.calls+":"+delay.times,
-					program, "-test.run=^TestWritersAtOnceWithoutLocks$", "-test.v", fmt.Sprint("-rows=", rows))
-				cmd.Env = append(os.Environ(), fmt.Sprint("TEST_SEED=", r.Uint64()))
-				out, err := cmd.CombinedOutput()
-				require.NoError(t, err, "%s", out)
-				require.Contains(t, string(out), "lost by the tool's saves", "the test ran")
+				out := testenv.Delayed(t, "TestWritersAtOnceWithoutLocks", r.Uint64(), []testenv.Injection{{Calls: delay.calls, What: delay.times}}, fmt.Sprint("-rows=", rows))
+				require.Contains(t, out, "lost by the tool's saves", "the test ran")
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -40,7 +41,7 @@ func TestUnreadable(t *testing.T) {
 			}
 			require.NoError(t, os.Chmod(filepath.Join(dir, "s", name), 0))
 			before := tree(t, dir)
-			child(t, "unreadable", dir)
+			testenv.Spawn(t, "unreadable", dir, "").End(t)
 			require.Equal(t, before, tree(t, dir), "nothing changes")
 			require.NoError(t, os.Chmod(filepath.Join(dir, "s", name), 0o600))
 			require.NoError(t, st.Append(t.Context(), "s", parse(t, numbered("row", 3))...))
@@ -56,7 +57,7 @@ func TestUnreadable(t *testing.T) {
 
 // unreadableChild makes calls that write, as a user who may not read one of the
 // files.
-func unreadableChild(dir string) error {
+func unreadableChild(dir, _ string) error {
 	if os.Getuid() == 0 {
 		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
 			return err

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -28,18 +26,13 @@ func TestNoDescriptorsLeft(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sessions")
 	broken(t, openStore(t, dir))
-	program, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, dir)
-	cmd.Env = append(os.Environ(), childVariable+"=exhausted")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	testenv.Spawn(t, "exhausted", dir, "").End(t)
 	require.Equal(t, brokenRows, findAll(t, dir).rows)
 }
 
 // undoWithoutDescriptors repairs a session and undoes that, until it succeeds
 // with the fewest descriptors that suffice.
-func undoWithoutDescriptors(dir string) error {
+func undoWithoutDescriptors(dir, _ string) error {
 	if err := testenv.LimitDescriptors(); err != nil {
 		return err
 	}

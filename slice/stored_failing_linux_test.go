@@ -1,15 +1,11 @@
 package slice_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,8 +66,7 @@ func TestFailingCalls(t *testing.T) {
 type failingRun struct {
 	t        *testing.T
 	dir      string
-	in       io.Writer
-	out      *bufio.Scanner
+	child    *testenv.Process
 	rows     string // of the parent
 	forks    int
 	unknown  bool // a call failed and has changed the parent: nobody knows the name of its copy
@@ -84,21 +79,9 @@ func (f *failingRun) run(in testenv.Injection) {
 	f.t.Helper()
 	st := openStore(f.t, f.dir)
 	broken(f.t, st)
-	program, err := os.Executable()
-	require.NoError(f.t, err)
-	cmd := exec.CommandContext(f.t.Context(), program, f.dir)
-	cmd.Env = append(os.Environ(), childVariable+"=failing")
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdinPipe()
-	require.NoError(f.t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(f.t, err)
-	require.NoError(f.t, cmd.Start())
-	defer func() { _ = cmd.Wait() }()
-	defer func() { _ = pipe.Close() }()
-	f.in, f.out = pipe, bufio.NewScanner(out)
-	require.True(f.t, f.out.Scan())
-	tracer := testenv.Attach(f.t, cmd.Process.Pid, in)
+	f.child = testenv.Spawn(f.t, "failing", f.dir, "")
+	require.Equal(f.t, "ready", f.child.Hear(f.t))
+	tracer := testenv.Attach(f.t, f.child.PID(), in)
 	for range 8 {
 		f.step(false)
 	}
@@ -106,6 +89,7 @@ func (f *failingRun) run(in testenv.Injection) {
 	for range 5 {
 		f.step(true)
 	}
+	f.child.End(f.t)
 	f.injected = tracer.Injected(f.t)
 }
 
@@ -162,10 +146,8 @@ func (f *failingRun) judge(answer string, calm bool) {
 // ask lets the process do what, and returns the error; empty: none.
 func (f *failingRun) ask(what string) string {
 	f.t.Helper()
-	_, err := io.WriteString(f.in, what+"\n")
-	require.NoError(f.t, err)
-	require.True(f.t, f.out.Scan(), "the process ended in %s", what)
-	return strings.TrimPrefix(f.out.Text(), "ok")
+	f.child.Tell(f.t, what)
+	return strings.TrimPrefix(f.child.Hear(f.t), "ok")
 }
 
 // checkFork requires a fork to be whole, or not to be there.
@@ -185,7 +167,7 @@ func (f *failingRun) checkFork(id string, acknowledged bool) {
 }
 
 // changeAsTold does what it is told, line by line, and says what came of it.
-func changeAsTold(dir string) error {
+func changeAsTold(dir, _ string) error {
 	testenv.LetTrace()
 	st, err := sessionstore.Open(dir, &sessionstore.Options{Workspace: "/w"})
 	if err != nil {
@@ -193,9 +175,8 @@ func changeAsTold(dir string) error {
 	}
 	fmt.Println("ready")
 	ctx, last := context.Background(), ""
-	orders := bufio.NewScanner(os.Stdin)
-	for orders.Scan() {
-		what, id, _ := strings.Cut(orders.Text(), " ")
+	for order := range testenv.Orders() {
+		what, id, _ := strings.Cut(order, " ")
 		path := ""
 		switch what {
 		case "fork":

@@ -1,13 +1,10 @@
 package slice_test
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,7 +65,7 @@ func steps() []step {
 
 // changeUntilKilled goes round the steps, and forks before each, and tells of
 // every call before and after it.
-func changeUntilKilled(dir string) error {
+func changeUntilKilled(dir, _ string) error {
 	ctx := context.Background()
 	st, err := core.Open(dir, &sessionstore.Options{Workspace: "/w"}, testenv.KillPoint())
 	if err != nil {
@@ -102,13 +99,17 @@ func TestKills(t *testing.T) {
 	seed := testenv.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	calls, open := 0, 0
-	v := testenv.Victim{Rounds: killRounds(), Operations: 131, First: 60, Within: 250 * time.Millisecond}
+	v := testenv.Victim{
+		Name: "changes", Rounds: killRounds(), Operations: 131, First: 60,
+		Within: 250 * time.Millisecond, Acknowledges: func(line string) bool { return strings.HasPrefix(line, "done ") },
+	}
 	for round := range v.Rounds {
 		k := &killed{dir: filepath.Join(t.TempDir(), "sessions"), step: -1}
 		st := openStore(t, k.dir)
 		broken(t, st)
 		require.NoError(t, st.Close())
-		k.run(t, v.Death(round, r))
+		v.Dir = k.dir
+		v.Kill(t, round, r, func(line string) { k.hear(t, line) })
 		k.check(t)
 		calls += k.calls
 		if k.pending {
@@ -128,44 +129,27 @@ type killed struct {
 	fork, forked int  // the last that was begun and done
 }
 
-// run runs a child until it is killed.
-func (k *killed) run(t *testing.T, death *testenv.Death) {
+// hear takes a line of the child.
+func (k *killed) hear(t *testing.T, line string) {
 	t.Helper()
-	program, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), program, k.dir)
-	cmd.Env = append(os.Environ(), childVariable+"=1", testenv.KillAt(death.At))
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	defer func() { _ = in.Close() }()
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	cmd.Stderr = os.Stderr
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(out)
-	require.True(t, lines.Scan())
-	require.Equal(t, "ready", lines.Text())
-	kill := func() { _ = cmd.Process.Kill() } // it may be gone already
-	death.Hear(false, kill)
-	for lines.Scan() {
-		var n int
-		var what string
-		_, err := fmt.Sscan(lines.Text(), &what, &n)
-		require.NoError(t, err, lines.Text())
-		switch what {
-		case "fork":
-			k.fork = n
-		case "forked":
-			k.forked = n
-		case "begin":
-			k.step, k.pending = n, true
-		case "done":
-			k.pending = false
-			k.calls++
-			death.Hear(true, kill)
-		}
+	if line == "ready" {
+		return
 	}
-	_ = cmd.Wait() // it was killed
+	var n int
+	var what string
+	_, err := fmt.Sscan(line, &what, &n)
+	require.NoError(t, err, line)
+	switch what {
+	case "fork":
+		k.fork = n
+	case "forked":
+		k.forked = n
+	case "begin":
+		k.step, k.pending = n, true
+	case "done":
+		k.pending = false
+		k.calls++
+	}
 }
 
 func (k *killed) check(t *testing.T) {

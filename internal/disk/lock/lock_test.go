@@ -1,15 +1,12 @@
 package lock_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -29,39 +26,6 @@ func openRoot(t *testing.T) *os.Root {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	return root
-}
-
-// start runs a child that prints "locked" and holds until its input ends.
-func start(t *testing.T, cmd *exec.Cmd) (line string, stop func()) {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	cmd.Stderr = os.Stderr
-	require.NoError(t, cmd.Start())
-	stop = sync.OnceFunc(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	t.Cleanup(stop)
-	line, err = bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	return strings.TrimSpace(line), stop
-}
-
-func child(t *testing.T, dir string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), "FILELOCK_TEST_HOLD="+dir)
-	return cmd
-}
-
-func python(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	return exec.CommandContext(t.Context(), testenv.Python(t), args...)
 }
 
 func TestExcludesWithinOneProcess(t *testing.T) {
@@ -195,17 +159,14 @@ func TestRefusesWhatIsNoLockFile(t *testing.T) {
 func TestAnotherProcess(t *testing.T) {
 	t.Parallel()
 	root := openRoot(t)
-	cmd := child(t, root.Name())
-	line, stop := start(t, cmd)
-	require.Equal(t, "locked", line)
+	holder := testenv.Spawn(t, "holds", root.Name(), "")
+	require.Equal(t, "locked", holder.Hear(t))
 	_, err := lock.Try(root, name, 0o600)
 	require.ErrorIs(t, err, lock.ErrBusy)
 
-	line, _ = start(t, child(t, root.Name()))
-	require.Equal(t, `lock "x.lock": lock is held elsewhere`, line)
+	require.Equal(t, []string{`lock "x.lock": lock is held elsewhere`}, testenv.Spawn(t, "holds", root.Name(), "").End(t))
 
-	require.NoError(t, cmd.Process.Kill())
-	stop()
+	holder.Kill()
 	held, err := lock.Acquire(t.Context(), root, name, lock.Options{})
 	require.NoError(t, err, "the kernel frees the lock of a killed process")
 	require.NoError(t, held.Unlock())
@@ -242,18 +203,6 @@ func TestFileRemovedByHolder(t *testing.T) {
 	require.NoError(t, err)
 }
 
-const holdInPython = `
-import fcntl, os, sys
-fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-try:
-    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except BlockingIOError:
-    print("busy", flush=True)
-    sys.exit()
-print("locked", flush=True)
-sys.stdin.read()
-`
-
 func TestPythonHolds(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -261,18 +210,16 @@ func TestPythonHolds(t *testing.T) {
 		return
 	}
 	root := openRoot(t)
-	line, stop := start(t, python(t, "-c", holdInPython, filepath.Join(root.Name(), name)))
-	require.Equal(t, "locked", line)
+	path := filepath.Join(root.Name(), name)
+	holder := testenv.HoldInPython(t, path)
+	require.Equal(t, "locked", holder.Hear(t))
 	_, err := lock.Try(root, name, 0o600)
 	require.ErrorIs(t, err, lock.ErrBusy)
-	stop()
+	holder.End(t)
 	held, err := lock.Try(root, name, 0o600)
 	require.NoError(t, err)
 
-	line, stop = start(t, python(t, "-c", holdInPython, filepath.Join(root.Name(), name)))
-	require.Equal(t, "busy", line)
-	stop()
+	require.Equal(t, []string{"busy"}, testenv.HoldInPython(t, path).End(t))
 	require.NoError(t, held.Unlock())
-	line, _ = start(t, python(t, "-c", holdInPython, filepath.Join(root.Name(), name)))
-	require.Equal(t, "locked", line)
+	require.Equal(t, "locked", testenv.HoldInPython(t, path).Hear(t))
 }

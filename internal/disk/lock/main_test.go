@@ -1,34 +1,29 @@
 package lock
 
 import (
-	"io"
+	"fmt"
 	"os"
 	"testing"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-// children are what other processes of the tests do, by the variable that has their directory.
-var children = map[string]func(dir string){"FILELOCK_TEST_HOLD": holdUntilKilled}
+// children are the functions that the test's program runs in processes of their own.
+var children = map[string]testenv.Child{"holds": holdUntilKilled}
 
-func TestMain(m *testing.M) {
-	for variable, do := range children {
-		if dir := os.Getenv(variable); dir != "" {
-			do(dir)
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { testenv.Main(m, children) }
 
 // holdUntilKilled is the other process of the tests.
-func holdUntilKilled(dir string) {
+func holdUntilKilled(dir, _ string) error {
 	root, err := os.OpenRoot(dir)
-	if err == nil {
-		_, err = Try(root, "x.lock", 0o600)
-	}
 	if err != nil {
-		_, _ = io.WriteString(os.Stdout, err.Error()+"\n")
-		os.Exit(1)
+		return err
 	}
-	_, _ = io.WriteString(os.Stdout, "locked\n")
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0)
+	if _, err = Try(root, "x.lock", 0o600); err != nil {
+		fmt.Println(err)
+		return nil
+	}
+	fmt.Println("locked")
+	<-testenv.Orders()
+	return nil
 }

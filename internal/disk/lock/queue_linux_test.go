@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,16 +14,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-// waitingVariable tells the test's program to wait in line until it is killed.
-const waitingVariable = "LOCKQUEUE_TEST_WAIT"
-
 func init() {
-	children[waitingVariable] = func(dir string) {
-		q := queueIn(dir)
-		_ = q.Line("x").Wait(context.Background(), func() error { return ErrBusy })
-		os.Exit(1)
+	children["waits"] = func(dir, _ string) error {
+		return queueIn(dir).Line("x").Wait(context.Background(), func() error { return ErrBusy })
 	}
 }
 
@@ -212,19 +208,14 @@ func TestKilledWaiter(t *testing.T) {
 	dir := t.TempDir()
 	lock, watch := &aLock{}, newQueue(t, dir)
 	require.NoError(t, lock.try())
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), waitingVariable+"="+dir)
-	require.NoError(t, cmd.Start())
+	waiter := testenv.Spawn(t, "waits", dir, "")
 	untilWaiting(t, watch, "x", 1)
 	q := newQueue(t, dir)
 	q.pace.patience = time.Hour // it is not by this that it gets the lock
 	got := make(chan error, 1)
 	go func() { got <- q.Line("x").Wait(t.Context(), lock.try) }()
 	untilWaiting(t, watch, "x", 2)
-	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait()
+	waiter.Kill()
 	lock.unlock()
 	require.NoError(t, <-got)
 }

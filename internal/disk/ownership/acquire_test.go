@@ -3,16 +3,13 @@
 package ownership
 
 import (
-	"bufio"
 	"context"
-	"io"
+	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,44 +22,22 @@ import (
 var app = Options{App: "test"}
 
 func TestMain(m *testing.M) {
-	if home := os.Getenv("OWNERSHIP_TEST_HOME"); home != "" {
-		holdUntilKilled(home)
-	}
-	os.Exit(m.Run())
+	testenv.Main(m, map[string]testenv.Child{"holds": holdUntilKilled})
 }
 
 // holdUntilKilled is the other process of the tests.
-func holdUntilKilled(home string) {
+func holdUntilKilled(home, _ string) error {
 	s, err := Locate(homeEnv(home), Identity{Workspace: filepath.Join(home, "work space"), SessionID: testID})
 	if err == nil {
 		_, err = Acquire(context.Background(), s, Options{App: "child"})
 	}
 	if err != nil {
-		_, _ = io.WriteString(os.Stdout, err.Error()+"\n")
-		os.Exit(1)
+		fmt.Println(err)
+		return nil
 	}
-	_, _ = io.WriteString(os.Stdout, "held\n")
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0)
-}
-
-// start runs a child that prints a line and lives until its input ends.
-func start(t *testing.T, cmd *exec.Cmd) (line string, stop func()) {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	cmd.Stderr = os.Stderr
-	require.NoError(t, cmd.Start())
-	stop = sync.OnceFunc(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	t.Cleanup(stop)
-	line, err = bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	return strings.TrimSpace(line), stop
+	fmt.Println("held")
+	<-testenv.Orders()
+	return nil
 }
 
 func readFile(t *testing.T, path string) string {
@@ -162,65 +137,39 @@ func TestBusyBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, testID)
 	home := filepath.Dir(s.Workspace)
-	child := func() *exec.Cmd {
-		self, err := os.Executable()
-		require.NoError(t, err)
-		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), "OWNERSHIP_TEST_HOME="+home)
-		return cmd
-	}
-	first := child()
-	line, stop := start(t, first)
-	require.Equal(t, "held", line)
-	line, _ = start(t, child())
-	require.Equal(t, "shared session is busy", line)
+	busyLine := []string{"shared session is busy"}
+	first := testenv.Spawn(t, "holds", home, "")
+	require.Equal(t, "held", first.Hear(t))
+	require.Equal(t, busyLine, testenv.Spawn(t, "holds", home, "").End(t))
 	_, err := Acquire(t.Context(), s, app)
 	var busy *BusyError
 	require.ErrorAs(t, err, &busy)
-	require.EqualValues(t, first.Process.Pid, busy.Owner.PID)
+	require.EqualValues(t, first.PID(), busy.Owner.PID)
 	require.Equal(t, "child", busy.Owner.App)
 
-	require.NoError(t, first.Process.Kill())
-	stop()
+	first.Kill()
 	require.Contains(t, readFile(t, s.OwnerPath()), `"active":true`, "a killed owner cannot say that it is gone")
 	held, err := Acquire(t.Context(), s, app)
 	require.NoError(t, err, "the kernel ends the hold of a killed process")
-	line, _ = start(t, child())
-	require.Equal(t, "shared session is busy", line)
+	require.Equal(t, busyLine, testenv.Spawn(t, "holds", home, "").End(t))
 	require.NoError(t, held.Release())
 }
 
 func TestBusyWithPython(t *testing.T) {
 	t.Parallel()
-	const hold = `
-import fcntl, os, sys
-fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-try:
-    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-except BlockingIOError:
-    print("busy", flush=True)
-    sys.exit()
-print("held", flush=True)
-sys.stdin.read()
-`
 	s := newSession(t, testID)
-	python := func() *exec.Cmd {
-		return exec.CommandContext(t.Context(), testenv.Python(t), "-c", hold, s.LockPath())
-	}
 	held, err := Acquire(t.Context(), s, app)
 	require.NoError(t, err)
-	line, stop := start(t, python())
-	require.Equal(t, "busy", line)
-	stop()
+	require.Equal(t, []string{"busy"}, testenv.HoldInPython(t, s.LockPath()).End(t))
 	require.NoError(t, held.Release())
 
-	line, stop = start(t, python())
-	require.Equal(t, "held", line)
+	holder := testenv.HoldInPython(t, s.LockPath())
+	require.Equal(t, "locked", holder.Hear(t))
 	_, err = Acquire(t.Context(), s, app)
 	var busy *BusyError
 	require.ErrorAs(t, err, &busy)
 	require.Nil(t, busy.Owner, "the record of who released it is not shown")
-	stop()
+	holder.End(t)
 	held, err = Acquire(t.Context(), s, app)
 	require.NoError(t, err)
 	require.NoError(t, held.Release())

@@ -6,15 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
-	"strconv"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 )
 
 // A Child is a function that a test's program runs in a process of its own, in a directory.
@@ -24,10 +22,10 @@ type Child func(dir, argument string) error
 const (
 	nameVariable     = "TESTENV_CHILD"
 	argumentVariable = "TESTENV_CHILD_ARGUMENT"
+	killVariable     = "TESTENV_KILL_AT" // the number of the operation before which it dies
 )
 
-// failed is the exit code of a child that ends with an error. Killed ones have -1, on
-// Windows 1.
+// failed is the exit code of a child that ends with an error.
 const failed = 3
 
 // Main is for TestMain. It keeps the tests from sharing state with the tools of the user
@@ -61,10 +59,7 @@ func Main(m *testing.M, children map[string]Child) {
 
 // runChild runs a child, which ends when its parent is gone.
 func runChild(child Child) int {
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(0)
-	}()
+	go listen()
 	if err := child(os.Args[len(os.Args)-1], os.Getenv(argumentVariable)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return failed
@@ -72,45 +67,127 @@ func runChild(child Child) int {
 	return 0
 }
 
-// A Process is a running child.
+// noMore is the line by which a test says that it gives no more orders.
+const noMore = "\x04"
+
+var orders = make(chan string)
+
+// Orders returns the lines that this child gets by [Process.Tell]. It is closed when the
+// test waits for the child's end.
+func Orders() <-chan string { return orders }
+
+func listen() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() && lines.Text() != noMore {
+		orders <- lines.Text()
+	}
+	close(orders)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0) // the parent is gone
+}
+
+// A Process is a running child, or another program.
 type Process struct {
-	cmd  *exec.Cmd
-	in   io.Closer
-	out  *bufio.Scanner
-	told *bytes.Buffer // its standard error
+	cmd    *exec.Cmd
+	child  bool
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	said   []string     // the last lines of its output
+	errors bytes.Buffer // its standard error, once it was waited for
+	hang   *time.Timer
+	hung   atomic.Bool // the timer killed it
 }
 
 // Spawn starts the child of that name, which [Main] has, in a process of its
-// own. The end of the test kills it.
-func Spawn(t testing.TB, name, dir, argument string) *Process {
-	t.Helper()
-	return spawn(t, name, dir, argument, KillAt(0))
-}
-
-func spawn(t testing.TB, name, dir, argument, killAt string) *Process {
+// own, with further variables of its environment. The end of the test kills it.
+func Spawn(t testing.TB, name, dir, argument string, env ...string) *Process {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, dir)
-	cmd.Env = append(os.Environ(), nameVariable+"="+name, argumentVariable+"="+argument, killAt)
-	told := &bytes.Buffer{}
-	cmd.Stderr = io.MultiWriter(os.Stderr, told)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Process{cmd: cmd, in: in, out: bufio.NewScanner(out), told: told}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Kill)
+	cmd.Env = append(os.Environ(), nameVariable+"="+name, argumentVariable+"="+argument, killVariable+"=0")
+	cmd.Env = append(cmd.Env, env...)
+	p := Start(t, cmd)
+	p.child = true
 	return p
+}
+
+// Start starts a program that reads and writes lines. The end of the test kills it, and so
+// does the moment before the limit of all tests, the flag -timeout: the program hangs then,
+// and the test says what it printed.
+func Start(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{cmd: cmd}
+	cmd.Stderr = io.MultiWriter(os.Stderr, &p.errors)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		p.out = bufio.NewScanner(out)
+		p.out.Buffer(nil, 1<<30) // a line may be a whole transcript
+		p.in, err = cmd.StdinPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.hang = time.AfterFunc(untilLimit(t), func() { p.hung.Store(true); p.KillNow() })
+	t.Cleanup(func() {
+		p.Kill()
+		if p.hung.Load() {
+			t.Errorf("the child hung after these lines: %s\n%s\n%s", cmd, strings.Join(p.said, "\n"), &p.errors)
+		}
+	})
+	return p
+}
+
+// HoldInPython starts a program in Python that locks the file path, as the Python tools do,
+// prints "locked", and holds the lock until its input ends. While another one holds the
+// lock, it prints "busy" and ends.
+func HoldInPython(t testing.TB, path string) *Process {
+	t.Helper()
+	const script = `
+import fcntl, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+try:
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    print("busy", flush=True)
+    sys.exit()
+print("locked", flush=True)
+sys.stdin.read()
+`
+	return Start(t, exec.CommandContext(t.Context(), Python(t), "-c", script, path))
+}
+
+// untilLimit returns how long a program may run.
+func untilLimit(t testing.TB) time.Duration {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if limit, ok := limited.Deadline(); ok {
+			return time.Until(limit) - 10*time.Second
+		}
+	}
+	return 24 * time.Hour
+}
+
+// PID returns the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Send sends a line to the child, as one of its [Orders].
+func (p *Process) Send(line string) error {
+	_, err := io.WriteString(p.in, line+"\n")
+	return err
+}
+
+// Tell is like [Process.Send]. It fails t when the child is gone.
+func (p *Process) Tell(t testing.TB, line string) {
+	t.Helper()
+	if err := p.Send(line); err != nil {
+		p.Kill()
+		t.Fatalf("the child takes no orders: %v: %s", err, &p.errors)
+	}
 }
 
 // Line returns the next line that the child prints, and false at its end.
@@ -118,7 +195,20 @@ func (p *Process) Line() (string, bool) {
 	if !p.out.Scan() {
 		return "", false
 	}
+	const kept = 20
+	p.said = append(p.said[max(0, len(p.said)-kept):], p.out.Text())
 	return p.out.Text(), true
+}
+
+// Hear returns the next line that the child prints. It fails t at the child's end.
+func (p *Process) Hear(t testing.TB) string {
+	t.Helper()
+	line, ok := p.Line()
+	if !ok {
+		p.Kill()
+		t.Fatalf("the child ended: %s", &p.errors)
+	}
+	return line
 }
 
 // KillNow kills the child and does not wait for its end.
@@ -128,23 +218,51 @@ func (p *Process) KillNow() {
 
 // Kill ends the child at once, and returns when it is gone.
 func (p *Process) Kill() {
+	p.hang.Stop()
 	p.KillNow()
 	_ = p.cmd.Wait()
 }
 
-// End lets the child come to its end by itself and returns the lines that it prints. It
-// fails t with the child's error when that ends with one.
+// Wait gives the child no more orders, lets it come to its end by itself, and returns the
+// lines that it prints, and its exit code.
+func (p *Process) Wait() (lines []string, code int) {
+	if p.child {
+		_, _ = io.WriteString(p.in, noMore+"\n") // it may be gone already
+	} else {
+		_ = p.in.Close()
+	}
+	for line, ok := p.Line(); ok; line, ok = p.Line() {
+		lines = append(lines, line)
+	}
+	_ = p.cmd.Wait()  // the code says how it ended
+	_ = p.in.Close()  // Wait may have closed it
+	_ = p.hang.Stop() // it may be over
+	return lines, p.cmd.ProcessState.ExitCode()
+}
+
+// End is like [Process.Wait]. It fails t with the child's error when that ends with one.
 func (p *Process) End(t testing.TB) []string {
 	t.Helper()
-	var lines []string
-	for p.out.Scan() {
-		lines = append(lines, p.out.Text())
+	lines, code := p.Wait()
+	if code != 0 {
+		t.Errorf("child: %v: %s", p.cmd.ProcessState, &p.errors)
 	}
-	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("child: %v: %s", err, p.told)
-	}
-	_ = p.in.Close() // Wait may have closed it
 	return lines
+}
+
+// Killed is like [Process.End] for a child that may have been killed before its end, and
+// reports whether it was.
+func (p *Process) Killed(t testing.TB) (lines []string, killed bool) {
+	t.Helper()
+	lines, code := p.Wait()
+	if killed = p.wasKilled(); code != 0 && !killed {
+		t.Errorf("child: %v: %s", p.cmd.ProcessState, &p.errors)
+	}
+	return lines, killed
+}
+
+func (p *Process) wasKilled() bool {
+	return p.cmd.ProcessState.String() == "signal: killed" || runtime.GOOS == "windows" && p.cmd.ProcessState.ExitCode() == 1
 }
 
 // Retry makes a call again that ends in the error busy, for some minutes: with that error,
@@ -158,95 +276,3 @@ func Retry(busy error, call func() error) error {
 	}
 	return call()
 }
-
-// KillRounds returns how many children a test is to kill.
-func KillRounds() int { return Share(4, 6, 67) }
-
-// A Victim is a child that works until it is killed, and prints its work line by line.
-// Stores that it opens have a [KillPoint].
-type Victim struct {
-	Name, Dir, Argument string // as for [Spawn]
-
-	Rounds       int                    // how many such children die
-	Operations   int                    // it dies before one of so many operations
-	First        int                    // in the last round so many come before these, and something is acknowledged
-	Within       time.Duration          // or so long, at most, after a line
-	Acknowledges func(line string) bool // the lines that report that something is done
-}
-
-// Kill runs the child until it is dead and gives each of its lines to hear. It fails t
-// when the child ends by itself.
-func (v Victim) Kill(t testing.TB, round int, r *rand.Rand, hear func(line string)) {
-	t.Helper()
-	d := v.Death(round, r)
-	p := spawn(t, v.Name, v.Dir, v.Argument, KillAt(d.At))
-	for line, ok := p.Line(); ok; line, ok = p.Line() {
-		hear(line)
-		d.Hear(d.At == 0 && v.Acknowledges(line), p.KillNow)
-	}
-	p.Kill()
-	if code := p.cmd.ProcessState.ExitCode(); code != -1 && code != 1 {
-		t.Errorf("round %d: the child ended by itself: %s", round, p.told)
-	}
-}
-
-// Death decides by random numbers how the child dies in that round: before an operation
-// that is counted. Where [Long] holds, every second round, from 0, ends after a time
-// instead, in the midst of anything: counted from the child's first line, or in every
-// fourth round, from 0, from the first that acknowledges something. [Victim.Kill] does
-// that; a test with children of its own takes [KillAt] and [Death.Hear].
-func (v Victim) Death(round int, r *rand.Rand) *Death {
-	d := &Death{At: 1 + r.IntN(v.Operations), after: time.Duration(r.Int64N(int64(v.Within)))}
-	if round == v.Rounds-1 {
-		d.At += v.First
-	}
-	if Long() && round%2 == 0 {
-		d.At, d.soon = 0, round%4 == 2
-	}
-	return d
-}
-
-// A Death is how a child dies.
-type Death struct {
-	At int // before that operation; 0: after a time
-
-	after time.Duration // that long after a line
-	soon  bool          // any line; else a line that acknowledges something
-	heard bool          // the time runs
-}
-
-// Hear takes each line of a child. It has kill called once the child's time is over, if it
-// has one.
-func (d *Death) Hear(acknowledges bool, kill func()) {
-	if d.At > 0 || d.heard || !d.soon && !acknowledges {
-		return
-	}
-	d.heard = true
-	time.AfterFunc(d.after, kill)
-}
-
-// killVariable is set to the number of the operation before which a child dies.
-const killVariable = "TESTENV_KILL_AT"
-
-// KillAt returns the environment entry by which the [KillPoint] of a child kills it
-// before its nth operation on the disk; with n 0 it does not.
-func KillAt(n int) string { return fmt.Sprintf("%s=%d", killVariable, n) }
-
-// KillPoint returns a seam for the stores that a child opens. It counts all operations of
-// the child on the disk and kills the process, as kill -9 does, before the operation that
-// [KillAt] names. Unlike a kill after a time, that can be repeated.
-func KillPoint() *seam.Seam {
-	at, _ := strconv.ParseInt(os.Getenv(killVariable), 10, 64) // not set: never
-	return &seam.Seam{Before: func(seam.Op) error {
-		if operations.Add(1) == at {
-			if self, err := os.FindProcess(os.Getpid()); err == nil {
-				_ = self.Kill()
-			}
-			select {} // the kill takes a moment
-		}
-		return nil
-	}}
-}
-
-// operations counts the operations that all seams of this process saw.
-var operations atomic.Int64

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -18,8 +19,69 @@ func TestMain(m *testing.M) {
 			fmt.Println("ready")
 			select {}
 		},
+		"obey": func(string, string) error {
+			for order := range Orders() {
+				if order == "fail" {
+					return errors.New("it was ordered to")
+				}
+				fmt.Println("did", order)
+			}
+			fmt.Println("the end")
+			return nil
+		},
 		"work": work,
 	})
+}
+
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	p := Spawn(t, "obey", ".", "")
+	for _, order := range []string{"one", "two"} {
+		p.Tell(t, order)
+		if said := p.Hear(t); said != "did "+order {
+			t.Errorf("%s: the child says %q", order, said)
+		}
+	}
+	if lines := p.End(t); fmt.Sprint(lines) != "[the end]" {
+		t.Errorf("in the end the child says %q", lines)
+	}
+	p = Spawn(t, "obey", ".", "")
+	p.Tell(t, "fail")
+	if lines, code := p.Wait(); len(lines) > 0 || code != failed || p.wasKilled() {
+		t.Errorf("a child that fails says %q and ends with %d", lines, code)
+	}
+}
+
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	p := Spawn(t, "wait", ".", "")
+	p.Hear(t)
+	p.KillNow()
+	if lines, killed := p.Killed(t); len(lines) > 0 || !killed {
+		t.Errorf("%q, killed: %v", lines, killed)
+	}
+	if lines, killed := Spawn(t, "echo", "a", "b").Killed(t); len(lines) != 2 || killed {
+		t.Errorf("%q, killed: %v", lines, killed)
+	}
+}
+
+// TestHang has a child hang until the limit of all tests.
+func TestHang(t *testing.T) {
+	t.Parallel()
+	late := &errorf{TB: t}
+	t.Cleanup(func() { // after the cleanup of Spawn
+		if !strings.Contains(late.text, "the child hung") || !strings.Contains(late.text, "ready") {
+			t.Errorf("the test says %q", late.text)
+		}
+	})
+	p := Spawn(late, "wait", ".", "")
+	if line, ok := p.Line(); line != "ready" || !ok {
+		t.Errorf("child printed %q", line)
+	}
+	p.hang.Reset(0)
+	if line, ok := p.Line(); ok {
+		t.Errorf("child printed %q", line)
+	}
 }
 
 func TestChild(t *testing.T) {

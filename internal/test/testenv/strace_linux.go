@@ -49,10 +49,12 @@ func (i Injection) String() string {
 // children of the traced process.
 func Arguments(injections ...Injection) []string {
 	args := []string{"-f", "-o", "/dev/null"}
+	var calls []string
 	for _, i := range injections {
 		args = append(args, "-e", "inject="+i.String())
+		calls = append(calls, i.Calls)
 	}
-	return args
+	return append(args, "-e", "trace="+strings.Join(calls, ","))
 }
 
 // RandomDelays returns delays of up to 2 ms of some calls by which files are

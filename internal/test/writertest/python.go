@@ -1,17 +1,16 @@
 package writertest
 
 import (
-	"bufio"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 //go:embed testdata/*.py
@@ -45,33 +44,15 @@ func (s Script) program(t testing.TB) string {
 // Python is a tool that is written in Python and runs in a process of its own,
 // where it pauses at random. It is for one goroutine.
 type Python struct {
-	dir string
-	in  io.Writer
-	out *bufio.Reader
+	dir     string
+	process *testenv.Process
 }
 
 // StartPython starts a script with the interpreter of that path, and waits until
 // it is ready. The end of the test ends it.
 func StartPython(t testing.TB, interpreter string, script Script, seed uint64) *Python {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), interpreter, "-c", script.program(t), strconv.FormatUint(seed, 10))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait() // the end of the test may have killed it
-	})
-	p := &Python{in: in, out: bufio.NewReader(out)}
+	p := &Python{process: testenv.Start(t, exec.CommandContext(t.Context(), interpreter, "-c", script.program(t), strconv.FormatUint(seed, 10)))}
 	if _, err := p.answer(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +61,7 @@ func StartPython(t testing.TB, interpreter string, script Script, seed uint64) *
 
 // In returns the same process, working on the session in dir; for [HostScript], on the
 // session's state in dir.
-func (p *Python) In(dir string) *Python { return &Python{dir: dir, in: p.in, out: p.out} }
+func (p *Python) In(dir string) *Python { return &Python{dir: dir, process: p.process} }
 
 // Load implements [Tool], for the old tool and the new.
 func (p *Python) Load() (Loaded, error) {
@@ -150,18 +131,18 @@ func (p *Python) do(c command) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	if _, err := p.in.Write(append(line, '\n')); err != nil {
+	if err := p.process.Send(string(line)); err != nil {
 		return a, fmt.Errorf("command the tool: %w", err)
 	}
 	return p.answer()
 }
 
 func (p *Python) answer() (a answer, err error) {
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		return a, fmt.Errorf("hear the tool: %w", err)
+	line, ok := p.process.Line()
+	if !ok {
+		return a, errors.New("the tool ended")
 	}
-	if err := json.Unmarshal(line, &a); err != nil {
+	if err := json.Unmarshal([]byte(line), &a); err != nil {
 		return a, fmt.Errorf("the tool said no JSON: %w", err)
 	}
 	if a.Error != "" {
