@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 	if err := segmenttest.WarmUp(); err != nil {
 		panic(err)
 	}
+	testenv.InMemory()
 	testenv.Main(m, children)
 }
 

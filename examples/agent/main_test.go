@@ -21,7 +21,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, nil)
+}
 
 // TestAgent goes on with a session on one device, and then on another one.
 func TestAgent(t *testing.T) {

@@ -106,6 +106,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	testenv.InMemory()
 	testenv.Main(m, nil)
 }
 

@@ -36,6 +36,7 @@ var noon = time.Date(2025, 10, 1, 12, 0, 0, 0, time.UTC)
 const id = "s1"
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild, "act": actAsChild})
 }
 

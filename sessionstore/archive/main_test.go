@@ -11,6 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"read": readForever, "carry": carry})
 }
 

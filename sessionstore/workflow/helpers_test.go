@@ -21,6 +21,7 @@ import (
 var research = Manifest{"research", []string{"phase_1", "phase_2", "phase_3"}}
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild})
 }
 

@@ -6,4 +6,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, nil)
+}

@@ -11,7 +11,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, nil)
+}
 
 // building is held while the tool is built.
 var building sync.Mutex

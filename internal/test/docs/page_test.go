@@ -16,7 +16,10 @@ import (
 // root leads from the folder of this package to the top of the repository.
 const root = "../../.."
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, nil)
+}
 
 // page is one page of the documentation.
 type page struct {

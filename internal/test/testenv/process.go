@@ -50,12 +50,17 @@ func Main(m *testing.M, children map[string]Child) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := os.RemoveAll(state); err != nil {
-		fmt.Println(err)
-		code = 1
+	for _, dir := range []string{state, temporary} {
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Println(err)
+			code = 1
+		}
 	}
 	os.Exit(code)
 }
+
+// temporary is the directory of [InMemory]; "": there is none.
+var temporary string
 
 // runChild runs a child, which ends when its parent is gone.
 func runChild(child Child) int {

@@ -24,6 +24,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"import": importForever, "grow": growForever, "large": importLarge})
 }
 

@@ -46,6 +46,10 @@ func TestImportedByLastLine(t *testing.T) {
 	}
 	older, newer := idOf(Claude, "older"), idOf(Claude, "newer")
 	say("today")
+	earlier := begin.Add(-time.Minute) // what comes next is later, by every file's time
+	for _, name := range []string{"transcript.jsonl", "metadata.json", "."} {
+		require.NoError(t, os.Chtimes(filepath.Join(st.Dir(), "today", name), earlier, earlier))
+	}
 	put("older", 1, "2025-11-02")
 	put("newer", 1, "2025-12-24")
 	run()
