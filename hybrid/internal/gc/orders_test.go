@@ -54,8 +54,9 @@ type search struct {
 	forgets  bool                       // an actor does not know which heads are its own
 	t        *testing.T
 
-	seen map[[32]byte]bool
-	todo [][]int // the beginnings of orders that are to be tried
+	seen  map[[32]byte]bool
+	sound map[[32]byte]bool // clouds and outcomes of actors by which nothing is lost
+	todo  [][]int           // the beginnings of orders that are to be tried
 }
 
 // late is the name of an actor's change that is made after the actor has given it up.
@@ -63,7 +64,7 @@ const late = ", late"
 
 // run returns the first order found after which something is lost, "" for none.
 func (s *search) run() (bad string) {
-	s.seen, s.todo = map[[32]byte]bool{}, [][]int{nil}
+	s.seen, s.sound, s.todo = map[[32]byte]bool{}, map[[32]byte]bool{}, [][]int{nil}
 	for len(s.todo) > 0 && bad == "" {
 		path := s.todo[0]
 		s.todo = s.todo[1:]
@@ -118,13 +119,17 @@ func (s *search) replay(path []int) string {
 		step(i)
 	}
 	for {
-		key := key(c, turns)
+		cloud := contents(c)
+		key := key(cloud, turns)
 		if s.seen[key] {
 			return ""
 		}
 		s.seen[key] = true
-		if lost := s.lost(c, turns); lost != "" {
-			return lost + ": " + order(turns, path)
+		if end := outcome(cloud, turns); !s.sound[end] {
+			if lost := s.lost(c, turns); lost != "" {
+				return lost + ": " + order(turns, path)
+			}
+			s.sound[end] = true
 		}
 		var able []int
 		for i, g := range turns {
@@ -355,13 +360,23 @@ func (g *turns) Delete(ctx context.Context, part string, names []string) error {
 	return err
 }
 
-var times = regexp.MustCompile(`"(updated|at)":"[^"]*"`)
-
 // timeless leaves out the times by the clocks of devices, by which no actor decides.
-func timeless(text string) string { return times.ReplaceAllString(text, "") }
+func timeless(text string) string {
+	for _, begin := range []string{`"updated":"`, `"at":"`} {
+		var kept strings.Builder
+		before, after, found := strings.Cut(text, begin)
+		for ; found; before, after, found = strings.Cut(after, begin) {
+			kept.WriteString(before)
+			_, after, _ = strings.Cut(after, `"`)
+		}
+		kept.WriteString(before)
+		text = kept.String()
+	}
+	return text
+}
 
-// key returns the state that an order came to.
-func key(c *memremote.Remote, all []*turns) [32]byte {
+// contents returns a hash of all documents and their versions.
+func contents(c *memremote.Remote) [32]byte {
 	var b strings.Builder
 	for _, pk := range []string{segment.SessionPK(sidOf("s")), segment.UserPK(identity("s").UID())} {
 		for o := range c.List(context.Background(), pk, remote.Query{}) {
@@ -369,11 +384,30 @@ func key(c *memremote.Remote, all []*turns) [32]byte {
 			fmt.Fprintf(&b, "%s %s %s %s %v\n", whole.Name, whole.Label, whole.Body, whole.Version, err)
 		}
 	}
-	state := timeless(b.String())
+	return sha256.Sum256([]byte(timeless(b.String())))
+}
+
+// key returns the state that an order came to.
+func key(cloud [32]byte, all []*turns) [32]byte {
+	state := cloud[:]
 	for _, g := range all {
-		state += fmt.Sprintf("%x %v %v", g.heard, g.done.Load(), g.sent.Load())
+		state = fmt.Appendf(state, "%x %v %v", g.heard, g.done.Load(), g.sent.Load())
 	}
-	return sha256.Sum256([]byte(state))
+	return sha256.Sum256(state)
+}
+
+// outcome returns a hash of all by which [search.lost] judges.
+func outcome(cloud [32]byte, all []*turns) [32]byte {
+	state := cloud[:]
+	for _, g := range all {
+		if state = append(state, '|'); g.done.Load() {
+			state = fmt.Append(state, g.err)
+			if g.w != nil {
+				state = fmt.Appendf(state, " %d %q", g.w.sent, g.w.left)
+			}
+		}
+	}
+	return sha256.Sum256(state)
 }
 
 func prunes(name string, retention time.Duration) actor {
