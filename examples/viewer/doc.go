@@ -1,18 +1,20 @@
 // Viewer shows sessions in a browser, live, while other programs work on them.
 //
-//	go run -C examples/viewer . [-dir DIR] [-addr ADDR] [-open] [-manifest NAME=PHASE,PHASE…]… [-write] [-resume COMMAND]
+//	go run -C examples/viewer . [-dir DIR] [-addr ADDR] [-open] [-no-token] [-manifest NAME=PHASE,PHASE…]… [-write] [-resume COMMAND]
 //
 // DIR is a sessions directory or a directory of projects; without it the viewer
 // shows the user's projects. ADDR must be on this machine; without it the
 // viewer takes a free port and prints the address. With -open it starts the
-// browser. A session can be resumed when the manifest it began with is given;
+// browser. Every user of a machine reaches its ports, so the printed address has a token:
+// a browser that opens it gets a cookie and is let in, until the viewer ends. A request
+// without either is refused. With -no-token every user and program of the machine may
+// read all sessions that are shown. A session can be resumed when the manifest it began with is given;
 // a session that names no manifest uses the first one.
 //
 // With -write it takes phase outputs and messages of a workflow's conversation, and
 // forks a session after a turn. With -resume a click on Resume starts a command.
-// Both require a token, which is a part of the printed address: open that address. A
-// program sends the token in the header X-Viewer-Token, with the viewer's address as
-// Origin:
+// Both require the token itself, also with -no-token. A program sends it in the header
+// X-Viewer-Token, with the viewer's address as Origin:
 //
 //	POST /api/p/PROJECT/s/SESSION/phases        {"phase_id": …, "status": "running", …}
 //	POST /api/p/PROJECT/s/SESSION/conversation  {"role": "user", "content": …}
@@ -32,6 +34,7 @@
 //
 // FORMAT is md, html, jsonl or tar.
 //
-// Without these flags the viewer changes nothing. It can be left running: it
+// A program that reads sends the token in that header, too. Without -write and -resume the
+// viewer changes nothing. It can be left running: it
 // reads prompts, events and long messages only when a page asks for them.
 package main

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,6 +31,7 @@ func main() {
 type settings struct {
 	dir, addr string
 	open      bool
+	noToken   bool
 	write     bool
 	resume    []string // of a command
 	manifests []workflow.Manifest
@@ -46,6 +46,7 @@ func parse(args []string) (s settings, usage string, err error) {
 	flags.StringVar(&s.dir, "dir", "", "sessions directory, or `directory` of projects; default: the user's projects")
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:0", "`address` on this machine to listen at; port 0: any")
 	flags.BoolVar(&s.open, "open", false, "start the browser")
+	flags.BoolVar(&s.noToken, "no-token", false, "show all sessions to every user and program of this machine that asks; without it only the printed address leads in")
 	flags.BoolVar(&s.write, "write", false, "store phase outputs, messages and forks that are asked for with the token")
 	flags.Func("resume", "`COMMAND` that a resume starts, split at spaces, with the id of the session as last argument", func(text string) error {
 		s.resume = strings.Fields(text)
@@ -99,21 +100,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	defer l.Close()
-	may := web.Options{Write: s.write, Resume: s.resume, Host: os.Getenv(host.Variable)}
-	url := "http://" + l.Addr().String() + "/"
-	if s.write || s.resume != nil {
-		may.Token = rand.Text()
-		url += "#token=" + may.Token // a browser does not send what follows #
-	}
+	may := web.Options{NoToken: s.noToken, Open: s.open, Write: s.write, Resume: s.resume, Host: os.Getenv(host.Variable)}
 	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(stderr, nil)), may)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, url)
-	if s.open {
-		if err := web.Browse(ctx, url); err != nil {
-			fmt.Fprintln(stderr, "viewer: open browser:", err)
-		}
-	}
+	fmt.Fprintln(stdout, server.URL())
 	return server.Serve(ctx, l)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"strings"
 	"sync"
 	"testing"
@@ -24,9 +25,10 @@ func TestRun(t *testing.T) {
 		args    []string
 		address string
 	}{
-		{nil, `^http://127\.0\.0\.1:[1-9][0-9]*/$`},
-		{[]string{"-write"}, `^http://127\.0\.0\.1:[1-9][0-9]*/#token=[A-Z2-7]{26}$`},
-		{[]string{"-resume", "agent resume"}, `^http://127\.0\.0\.1:[1-9][0-9]*/#token=[A-Z2-7]{26}$`},
+		{nil, `^http://127\.0\.0\.1:[1-9][0-9]*/\?token=[A-Z2-7]{26}$`},
+		{[]string{"-no-token"}, `^http://127\.0\.0\.1:[1-9][0-9]*/$`},
+		{[]string{"-write"}, `^http://127\.0\.0\.1:[1-9][0-9]*/\?token=[A-Z2-7]{26}$`},
+		{[]string{"-no-token", "-resume", "agent resume"}, `^http://127\.0\.0\.1:[1-9][0-9]*/\?token=[A-Z2-7]{26}$`},
 	} {
 		ctx, stop := context.WithCancel(t.Context())
 		out, in := io.Pipe()
@@ -42,7 +44,9 @@ func TestRun(t *testing.T) {
 		require.Regexp(t, tt.address, url)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 		require.NoError(t, err)
-		answer, err := new(http.Client).Do(r)
+		jar, err := cookiejar.New(nil)
+		require.NoError(t, err)
+		answer, err := (&http.Client{Jar: jar}).Do(r)
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, answer.StatusCode)
 		require.NoError(t, answer.Body.Close())

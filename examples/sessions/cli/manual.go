@@ -108,11 +108,12 @@ type viewerCommand struct {
 	SessionsRoot string `placeholder:"DIR" help:"Directory of projects, or one sessions directory (default: ~/.amplifier/projects)." group:"Where"`
 	Addr         string `default:"127.0.0.1:0" placeholder:"ADDR" help:"Address on this machine to listen at; port 0: any that is free."`
 	Open         bool   `help:"Start the browser."`
+	NoToken      bool   `help:"Show all sessions to every user and program of this machine that asks."`
 }
 
 // Help is shown below the usage.
 func (viewerCommand) Help() string {
-	return `Shows sessions in a browser on this machine, live, until the program is ended. Its address is written to standard output. It changes nothing.`
+	return `Shows sessions in a browser on this machine, live, until the program is ended. Its address is written to standard output and lets in who has it, since every user of the machine reaches a port: it ends in a token, which is another one each time. A browser that opened it gets a cookie, and the token leaves the address. The viewer changes nothing.`
 }
 
 // Run serves until the context ends.
@@ -127,11 +128,12 @@ func (c *viewerCommand) Run(a *app) error {
 		return err
 	}
 	defer l.Close()
-	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(a.Errors(), nil)), web.Options{Host: a.env(host.Variable)})
+	o := web.Options{Host: a.env(host.Variable), Open: c.Open, NoToken: c.NoToken}
+	server, err := web.New(places, l.Addr(), slog.New(slog.NewTextHandler(a.Errors(), nil)), o)
 	if err != nil {
 		return err
 	}
-	url := "http://" + l.Addr().String() + "/"
+	url := server.URL()
 	if a.json {
 		a.jsonLine(object{{"url", quoted(url)}})
 	} else {
@@ -139,11 +141,6 @@ func (c *viewerCommand) Run(a *app) error {
 	}
 	if a.Terminal() {
 		a.Notef("%s", a.PaintError(screen.Dim, "Ctrl-C ends it."))
-	}
-	if c.Open {
-		if err := web.Browse(a.ctx, url); err != nil {
-			a.Notef("open browser: %v", err)
-		}
 	}
 	return server.Serve(a.ctx, l)
 }

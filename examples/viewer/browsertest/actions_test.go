@@ -28,9 +28,9 @@ func TestActions(t *testing.T) {
 	s.create(finished, map[string]any{"name": "the parent"})
 	s.add(finished, s.said("user", "API_KEY="+password), s.said("assistant", "One."), s.said("user", "Second?"), s.said("assistant", "Two."))
 	p := browse(t)
-	t.Run("copy", func(t *testing.T) { copyCommand(s, &page{t, p.ctx}) })
-	t.Run("export", func(t *testing.T) { exportFile(s, &page{t, p.ctx}) })
-	t.Run("fork", func(t *testing.T) { forkAfterATurn(s, &page{t, p.ctx}) })
+	t.Run("copy", func(t *testing.T) { copyCommand(s, p.in(t)) })
+	t.Run("export", func(t *testing.T) { exportFile(s, p.in(t)) })
+	t.Run("fork", func(t *testing.T) { forkAfterATurn(s, p.in(t)) })
 }
 
 // copyCommand copies the resume command on a desk, and on a phone selects it where
@@ -110,7 +110,7 @@ func forkAfterATurn(s *sample, p *page) {
 	at := serveWith(p.t, s.dir, web.Options{Token: "TOKEN234", Write: true})
 	p.size(1440, 860)
 	p.open(at+address(finished)+"#transcript", fourMessages)
-	p.do(focusOn(".fork"))
+	p.do(evaluate("localStorage.clear()"), focusOn(".fork"))
 	p.press(kb.Enter)
 	p.until("document.querySelector('.turn-mark [role=alert]')?.textContent.includes('open the address that the viewer printed')")
 	p.until(focused + ".className === 'fork'")

@@ -166,7 +166,7 @@ func start(t *testing.T, dir string) (url string, pid int) {
 	})
 	line, err := bufio.NewReader(printed).ReadString('\n')
 	require.NoError(t, err)
-	return strings.TrimSuffix(strings.TrimSpace(line), "/"), cmd.Process.Pid
+	return remember(strings.TrimSpace(line)), cmd.Process.Pid
 }
 
 // memory tells how much memory a process uses, and used at most.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,7 +34,11 @@ const patience = 2 * time.Minute
 
 var manifests = []workflow.Manifest{{Name: "Research", Phases: []string{"plan", "gather", "analyse", "write"}}}
 
-// serve serves dir until the test ends and returns the address.
+// tokens are those of the servers, by their addresses without a path.
+var tokens sync.Map
+
+// serve serves dir until the test ends and returns the address, which needs a token: see
+// [page.enter].
 func serve(t *testing.T, dir string) string {
 	t.Helper()
 	return serveWith(t, dir, web.Options{})
@@ -48,6 +53,7 @@ func serveWith(t *testing.T, dir string, o web.Options) string {
 	server, err := web.New(places, l.Addr(), slog.New(slog.DiscardHandler), o)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	at := remember(server.URL())
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		if err := server.Serve(ctx, l); err != nil {
@@ -59,13 +65,36 @@ func serveWith(t *testing.T, dir string, o web.Options) string {
 		wait.Wait()
 		require.NoError(t, places.Close())
 	})
-	return "http://" + l.Addr().String()
+	return at
+}
+
+// remember keeps the address of a server for enter, and returns it without the token.
+func remember(url string) (at string) {
+	at, _, _ = strings.Cut(url, "/?")
+	tokens.Store(at, url)
+	return at
 }
 
 // A page is a tab of a browser.
 type page struct {
-	t   *testing.T
-	ctx context.Context
+	t       *testing.T
+	ctx     context.Context
+	entered map[string]bool // addresses of servers that gave a cookie
+}
+
+// in returns the page for a test that is a part of another one.
+func (p *page) in(t *testing.T) *page { return &page{t, p.ctx, p.entered} }
+
+// enter opens the address that a server printed, when url is a page of that server and
+// this browser did not yet.
+func (p *page) enter(url string) {
+	p.t.Helper()
+	for at, printed := range tokens.Range {
+		if at := at.(string); strings.HasPrefix(url, at) && !p.entered[at] {
+			p.do(chromedp.Navigate(printed.(string)))
+			p.entered[at] = true
+		}
+	}
 }
 
 // browse starts a browser of its own for a test, with an empty profile. It leaves the
@@ -99,7 +128,7 @@ func browseAlways(t *testing.T) *page {
 		defer stop()
 		_ = chromedp.Cancel(ctx)
 	})
-	return &page{t, ctx}
+	return &page{t, ctx, map[string]bool{}}
 }
 
 // browserDir returns a directory for the files of a browser. Some of its

@@ -27,6 +27,7 @@ func TestForgedOrigin(t *testing.T) {
 	}))
 	t.Cleanup(evil.Close)
 	ask := p.asker()
+	p.enter(at)
 	p.open(evil.URL, "document.title === 'evil'")
 	api := at + "/api" + address(research)
 	for name, request := range map[string][2]string{ // an address, and what asks for it

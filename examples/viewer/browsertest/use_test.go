@@ -58,6 +58,7 @@ func (r *requests) records() int { return r.of("/phases/") }
 // open goes to a page and waits until it shows something.
 func (p *page) open(url, ready string) {
 	p.t.Helper()
+	p.enter(url)
 	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(url))
 	p.until(ready)
 }

@@ -37,7 +37,7 @@ func BenchmarkOpen(b *testing.B) {
 		places, err := OpenPlaces(dir, nil)
 		require.NoError(b, err)
 		at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321}
-		server, err := New(places, at, slog.New(slog.DiscardHandler), Options{})
+		server, err := New(places, at, slog.New(slog.DiscardHandler), Options{NoToken: true})
 		require.NoError(b, err)
 		for _, path := range []string{
 			page(one), api(one) + "/health", api(one) + "/messages?to=0",

@@ -1,9 +1,12 @@
 // Package web serves sessions to a browser on the same machine: pages made by
 // html/template, and below /api/ the answers to their scripts.
 //
+// Every user of a machine reaches its ports, so a request needs the token of the printed
+// address, or the cookie of a browser that opened it.
+//
 // Without [Options] nothing changes a session. With them, the server takes
 // phase outputs, messages of a workflow's conversation, forks and a command
-// that resumes a session. It takes them by POST, with a token, and from its own
+// that resumes a session. It takes them by POST, with the token, and from its own
 // pages alone. It refuses requests of a page of another origin, also when that
 // page's host name leads to this machine. An export is a file with all that a
 // session holds; only there secrets can be taken out. All that a session holds

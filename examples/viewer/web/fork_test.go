@@ -14,7 +14,7 @@ import (
 // TestFork forks after a turn and finds the new session; the parent stays as it is.
 func TestFork(t *testing.T) {
 	t.Parallel()
-	s := newSiteWith(t, Options{Token: token, Write: true})
+	s := newSiteWith(t, Options{Token: token, NoToken: true, Write: true})
 	s.create(one, map[string]any{"name": "parent"}, user("a"), user("b"), user("c"))
 	before := s.read(one, "transcript.jsonl")
 	var made forked
@@ -33,7 +33,7 @@ func TestFork(t *testing.T) {
 // TestForkOfDamage forks what can be read, and nothing where nothing can.
 func TestForkOfDamage(t *testing.T) {
 	t.Parallel()
-	s := newSiteWith(t, Options{Token: token, Write: true})
+	s := newSiteWith(t, Options{Token: token, NoToken: true, Write: true})
 	s.create(one, nil, user("secret"), user("b"))
 	s.damage(one, s.read(one, "transcript.jsonl")+"{secret\n")
 	var made forked
@@ -49,7 +49,7 @@ func TestForkOfDamage(t *testing.T) {
 // TestForkRefusals asks for forks that must not be made, and finds that none was.
 func TestForkRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSiteWith(t, Options{Token: token, Write: true})
+	s := newSiteWith(t, Options{Token: token, NoToken: true, Write: true})
 	s.create(one, nil, user("secret"))
 	for _, tt := range []struct {
 		name, body string
@@ -77,7 +77,7 @@ func TestForkRefusals(t *testing.T) {
 	require.Equal(t, "no_turn", s.post(404, api(two)+"/fork", `{"turn": 1}`, s.own()...))
 	require.Equal(t, 2, s.sessions())
 
-	looks := newSiteWith(t, Options{Token: token})
+	looks := newSiteWith(t, Options{Token: token, NoToken: true})
 	looks.create(one, nil, user("a"))
 	require.Equal(t, "read_only", looks.post(403, api(one)+"/fork", `{"turn": 1}`, looks.own()...))
 	require.Equal(t, 1, looks.sessions())

@@ -12,15 +12,17 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 	"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // guard refuses requests that come neither from a page of this server nor from the
-// address line, and sends browsers the policy of pages.
+// address line, and requests of another user of the machine. It sends browsers the policy
+// of pages.
 type guard struct {
 	hosts []string // by which the server is reached
+	door  *door
 	next  http.Handler
 }
 
 // newGuard returns the guard of a server that listens at addr.
-func newGuard(addr net.Addr, next http.Handler) *guard {
-	g := &guard{hosts: []string{addr.String()}, next: next}
+func newGuard(addr net.Addr, o Options, next http.Handler) *guard {
+	g := &guard{hosts: []string{addr.String()}, door: newDoor(addr, o), next: next}
 	if _, port, err := net.SplitHostPort(addr.String()); err == nil {
 		g.hosts = append(g.hosts, net.JoinHostPort("localhost", port))
 		if port == "80" {
@@ -42,8 +44,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !slices.Contains(g.hosts, r.Host):
 		refuse(w, r, http.StatusMisdirectedRequest, "unknown host")
+	case g.door.enter(w, r): // also from a page elsewhere, which knows the token then
 	case !ownOrigin(r):
 		refuse(w, r, http.StatusForbidden, "request of another origin")
+	case !g.door.lets(r):
+		g.door.refuse(w, r)
 	default:
 		g.next.ServeHTTP(w, r)
 	}

@@ -10,10 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// testAddr is the address of a server that only answers calls.
+var testAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321}
+
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	const own = "127.0.0.1:4321"
-	g := newGuard(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	g := newGuard(testAddr, Options{NoToken: true}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	tests := []struct {
 		name, method, host string
 		origins            []string

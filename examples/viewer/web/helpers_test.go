@@ -35,7 +35,7 @@ const (
 
 var manifest = workflow.Manifest{Name: "Research", Phases: []string{"plan", "gather", "write"}}
 
-// site is a project that is served, and another store on its sessions, as
+// site is a project that is served to every user, and another store on its sessions, as
 // another process has it.
 type site struct {
 	*testing.T
@@ -50,7 +50,7 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	return newSiteWith(t, Options{})
+	return newSiteWith(t, Options{NoToken: true})
 }
 
 func newSiteWith(t *testing.T, o Options) *site {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Listen listens at addr, which must be on this machine alone; port 0 is any
@@ -29,14 +32,40 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Browse starts the browser of the desktop.
-func Browse(ctx context.Context, url string) error {
-	name, args := "xdg-open", []string{url}
+// opener returns the command of the desktop that opens a file.
+func opener() []string {
 	switch runtime.GOOS {
 	case "darwin":
-		name = "open"
+		return []string{"open"}
 	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
 	}
-	return exec.CommandContext(ctx, name, args...).Run()
+	return []string{"xdg-open"}
+}
+
+// browse runs command with a file that leads a browser to url, and removes the file when
+// ctx ends. The address has the token, and every user of the machine can read the arguments
+// of a command: so it is in the file, which nobody else can read.
+func browse(ctx context.Context, url string, command []string) (err error) {
+	dir, err := os.MkdirTemp("", "sessions-viewer-") // of this user alone
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var page strings.Builder
+	if err := refresh.Execute(&page, url); err != nil {
+		return err
+	}
+	name := filepath.Join(dir, "sessions.html")
+	if err := os.WriteFile(name, []byte(page.String()), 0o600); err != nil {
+		return err
+	}
+	err = exec.CommandContext(ctx, command[0], append(command[1:len(command):len(command)], name)...).Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err == nil:
+		<-ctx.Done() // the browser may read the file later
+	}
+	return err
 }

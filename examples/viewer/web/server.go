@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -19,13 +20,18 @@ import (
 //go:embed assets pages
 var embedded embed.FS
 
-// Options are the rights of requests beyond reading.
+// Options say what requests may do.
 type Options struct {
-	Token  string   // a request that changes something must have it; see [TokenHeader]. "": nothing is changed
-	Write  bool     // phase outputs, messages of conversations and forks are stored
-	Resume []string // command that a resume starts, with the id of the session as last argument; nil: none
-	Host   string   // program that resumes sessions in a terminal; "": amplifier
+	Token   string   // every request must have it, or the cookie of a browser that opened [Server.URL]; "": [New] makes one
+	NoToken bool     // every user of the machine may read; what changes something needs the token all the same
+	Open    bool     // [Server.Serve] starts the browser of the desktop
+	Write   bool     // phase outputs, messages of conversations and forks are stored
+	Resume  []string // command that a resume starts, with the id of the session as last argument; nil: none
+	Host    string   // program that resumes sessions in a terminal; "": amplifier
 }
+
+// changes reports whether there are requests that change something.
+func (o Options) changes() bool { return o.Write || len(o.Resume) > 0 }
 
 // Server answers requests for the sessions of its places.
 type Server struct {
@@ -33,7 +39,8 @@ type Server struct {
 	places  *Places
 	pages   *template.Template
 	logger  *slog.Logger
-	handler http.Handler
+	guard   *guard
+	url     string
 
 	reading  sync.Mutex    // held by a resume and by a fork, which may read a large session whole
 	streams  chan struct{} // holds a token for each open stream
@@ -47,6 +54,9 @@ const maxStreams = 64
 
 // New returns the server of the places, which listens at addr.
 func New(places *Places, addr net.Addr, logger *slog.Logger, o Options) (*Server, error) {
+	if o.Token == "" {
+		o.Token = rand.Text()
+	}
 	pages, err := template.New("").Funcs(functions).ParseFS(embedded, "pages/*.html")
 	if err != nil {
 		return nil, err
@@ -61,9 +71,16 @@ func New(places *Places, addr net.Addr, logger *slog.Logger, o Options) (*Server
 	for pattern, handle := range s.routes() {
 		mux.Handle(pattern, handle)
 	}
-	s.handler = newGuard(addr, plainErrors{mux})
+	s.guard = newGuard(addr, o, plainErrors{mux})
+	s.url = "http://" + addr.String() + "/"
+	if !o.NoToken || o.changes() {
+		s.url += "?" + tokenQuery + "=" + o.Token
+	}
 	return s, nil
 }
+
+// URL returns the address that the user opens. It has the token, where one is needed.
+func (s *Server) URL() string { return s.url }
 
 func (s *Server) routes() map[string]handler {
 	const session, api = "/p/{project}/s/{session}", "/api/p/{project}/s/{session}"
@@ -98,7 +115,7 @@ func (s *Server) routes() map[string]handler {
 	}
 }
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.guard.ServeHTTP(w, r) }
 
 // Serve serves l until ctx ends. Then it ends streams, closes connections on
 // which nothing was asked yet, as browsers open them in advance, waits some
@@ -123,6 +140,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			unused.Delete(c)
 		}
 	}
+	var browser sync.WaitGroup
+	if s.options.Open {
+		browser.Go(func() {
+			if err := browse(ctx, s.url, opener()); err != nil {
+				s.logger.Error("the browser did not start", "err", err)
+			}
+		})
+	}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
@@ -144,6 +169,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		err = nil
 	}
 	stop()
+	browser.Wait()
 	return errors.Join(err, <-stopped)
 }
 

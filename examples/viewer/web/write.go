@@ -1,7 +1,6 @@
 package web
 
 import (
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,17 +12,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// TokenHeader is the header in which a request that changes something has the
-// token of [Options].
-const TokenHeader = "X-Viewer-Token"
-
 // maxBody limits the bytes of a request to store something.
 const maxBody = 4 << 20
 
-// permit refuses a request without the token.
+// permit refuses a request without the token. The cookie of a reader is not enough.
 func (s *Server) permit(r *request) error {
-	if s.options.Token == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(s.options.Token)) != 1 {
-		return &failure{http.StatusForbidden, "token", "the request lacks the token; open the address that the viewer printed"}
+	if !s.guard.door.fits(r.Header.Get(TokenHeader)) {
+		return &failure{http.StatusForbidden, "token", lacksToken}
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (s *site) own(headers ...string) []string {
 
 func TestPhaseOutputsAreTaken(t *testing.T) {
 	t.Parallel()
-	s := newSiteWith(t, Options{Token: token, Write: true})
+	s := newSiteWith(t, Options{Token: token, NoToken: true, Write: true})
 	s.create(one, nil)
 	live := s.listen(api(one) + "/stream")
 	live.next("ready")
@@ -77,7 +77,7 @@ func TestPhaseOutputsAreTaken(t *testing.T) {
 // TestRefusals sends what must not be stored, and finds that nothing was.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSiteWith(t, Options{Token: token, Write: true})
+	s := newSiteWith(t, Options{Token: token, NoToken: true, Write: true})
 	s.create(one, nil)
 	phase := `{"phase_id": "plan", "status": "running", "output": "secret"}`
 	large := `{"phase_id": "plan", "status": "running", "output": "` + strings.Repeat("x", maxBody) + `"}`
@@ -120,10 +120,10 @@ func TestRefusals(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(s.dir, one, "phase_outputs.jsonl"))
 	require.NoFileExists(t, filepath.Join(s.dir, one, conversationFile))
 
-	looks := newSiteWith(t, Options{Token: token})
+	looks := newSiteWith(t, Options{Token: token, NoToken: true})
 	looks.create(one, nil)
 	require.Equal(t, "read_only", looks.post(403, api(one)+"/phases", phase, looks.own()...))
-	none := newSiteWith(t, Options{Write: true})
+	none := newSiteWith(t, Options{NoToken: true, Write: true})
 	none.create(one, nil)
 	require.Equal(t, "token", none.post(403, api(one)+"/phases", phase, none.own(TokenHeader, "")...), "no token is no token that fits")
 }
@@ -135,7 +135,7 @@ func TestResumeStartsACommand(t *testing.T) {
 	sh, err := os.Stat("/bin/sh")
 	testenv.Need(t, err == nil && !sh.IsDir(), "no shell")
 	told := filepath.Join(t.TempDir(), "told")
-	s := newSiteWith(t, Options{Token: token, Resume: []string{"/bin/sh", "-c", `cat > "$0.part"; echo "$SESSION_ID $NEXT_PHASE_ID $1" >> "$0.part"; mv "$0.part" "$0"; exec sleep 3600`, told}})
+	s := newSiteWith(t, Options{Token: token, NoToken: true, Resume: []string{"/bin/sh", "-c", `cat > "$0.part"; echo "$SESSION_ID $NEXT_PHASE_ID $1" >> "$0.part"; mv "$0.part" "$0"; exec sleep 3600`, told}})
 	s.create(one, nil)
 	require.Equal(t, "conflict", s.post(409, api(one)+"/resume", "", s.own()...))
 	s.phase(one, workflow.PhaseOutput{PhaseID: "plan", Status: "completed", UserInput: new("question"), Output: new("answer")})

@@ -1,5 +1,6 @@
-// The token that a request needs that changes something. It comes with the
-// address that the program printed, behind the #, and is kept for this address.
+// The token that a request needs that changes something. The server leads the
+// address that the program printed to one with the token behind the #, which no
+// browser sends. It is kept for this address.
 const name = "token";
 
 // takeToken keeps the token of the address, and takes it out of there.
