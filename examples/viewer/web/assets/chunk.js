@@ -35,6 +35,7 @@ export class Chunk {
     this.node = el("div", { class: "chunk" });
     this.rest();
     before.before(this.node);
+    this.list.sizes.observe(this.node);
     setTimeout(() => this.near && !this.rows && this.load(), linger);
   }
 
@@ -42,6 +43,7 @@ export class Chunk {
   leave() {
     if (this.node.contains(document.activeElement)) this.list.box.focus({ preventScroll: true });
     this.height();
+    this.list.sizes.unobserve(this.node);
     this.node.remove();
     this.node = this.rows = null;
     this.views.clear();
@@ -84,7 +86,7 @@ export class Chunk {
     this.views = views;
     place(this.node, nodes);
     if (n !== null && !this.node.contains(document.activeElement)) this.find(n)?.focus({ preventScroll: true });
-    this.list.arrange();
+    this.list.settle();
   }
 
   // row returns message n, if it is here.

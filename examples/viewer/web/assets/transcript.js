@@ -1,5 +1,8 @@
 // The transcript, of any length. In the page are the chunks of messages that are
 // in sight or near it, and a space for those before and for those behind them.
+// The heights of messages change: when a chunk is filled, an image comes, a fold is
+// opened, a window gets narrower. What the reader looks at keeps its place then. The
+// page does that itself, since not every browser does, and none does after a jump.
 import { ask, byID, el, plural, typing } from "./util.js";
 import { Find } from "./find.js";
 import { Fresh } from "./fresh.js";
@@ -19,13 +22,17 @@ export class Transcript {
     this.tag = "";
     this.shown = false;
     this.following = true; // the end was in sight when the reader scrolled last
+    this.aim = null; // the number of the message of a jump, until the reader scrolls
+    this.anchor = null; // else what was at the top of the window, and where
+    this.y = 0; // where the box was scrolled to last
     this.style = { raw: localStorage.getItem("raw") === "1", opened: new Set() };
     startSwitch(this.style, () => this.chunks.forEach((chunk) => chunk.rows && chunk.fill(chunk.rows)));
     this.find = new Find(api, (hit, text) => this.showFound(hit, text));
     this.fresh = new Fresh(() => this.toEnd());
-    new ResizeObserver(() => this.arrange()).observe(this.box);
+    this.sizes = new ResizeObserver(() => this.settle()); // of the box and of chunks
+    this.sizes.observe(this.box);
     this.box.addEventListener("scroll", () => this.scrolled());
-    this.box.addEventListener("toggle", () => this.arrange(), true); // of a fold in it
+    for (const input of ["wheel", "touchmove", "pointerdown", "keydown"]) this.box.addEventListener(input, () => this.leaveAim(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.onKey(event));
     byID("to-top").addEventListener("click", () => this.jump(0));
     byID("to-end").addEventListener("click", () => this.toEnd());
@@ -35,7 +42,7 @@ export class Transcript {
   // show loads the transcript when it is looked at for the first time.
   show() {
     if (this.shown) {
-      if (this.following) this.box.scrollTop = this.box.scrollHeight;
+      this.hold();
       return;
     }
     this.shown = true;
@@ -50,7 +57,6 @@ export class Transcript {
       .then(async (all) => {
         this.resize(all);
         await this.jump(await target(), false);
-        this.following = this.atEnd();
       })
       .catch((failure) => this.box.replaceChildren(el("p", { class: "pending error-text" }, failure.message)));
     return this.loading;
@@ -115,18 +121,65 @@ export class Transcript {
     this.behind.style.height = behind + "px";
   }
 
+  // top returns where the window on the messages begins.
+  top() {
+    return this.box.getBoundingClientRect().top + this.box.clientTop;
+  }
+
   // first returns the number of the first message in sight.
   first() {
-    const top = this.box.getBoundingClientRect().top;
+    const top = this.top();
     const node = [...this.box.querySelectorAll(".message")].find((m) => m.getBoundingClientRect().bottom > top);
     return Number(node?.dataset.n ?? 0);
   }
 
+  scrollTo(y) {
+    this.box.scrollTop = y;
+    this.y = this.box.scrollTop;
+  }
+
+  // settle keeps the reader's place after heights have changed, and fills what came near.
+  settle() {
+    this.hold();
+    this.arrange();
+  }
+
+  // hold scrolls to what the reader looks at: the message of a jump, the end, or what was
+  // at the top of the window.
+  hold() {
+    if (!this.box.clientHeight) return; // another view is shown
+    let { node, off } = this.anchor ?? {};
+    if (this.aim !== null) [node, off] = [this.markOf(this.aim), 0];
+    else if (this.following) return this.scrollTo(this.box.scrollHeight);
+    else if (Math.abs(this.box.scrollTop - this.y) > 1) return this.note(); // the reader scrolls
+    if (!node?.isConnected) return;
+    const by = node.getBoundingClientRect().top - this.top() - off;
+    if (Math.abs(by) >= 1) this.scrollTo(this.box.scrollTop + by);
+  }
+
+  // note takes what is at the top of the window for what the reader looks at.
+  note() {
+    const top = this.top();
+    const seen = (node) => node.getBoundingClientRect().bottom > top;
+    const chunk = this.chunks.find((c) => c.near && seen(c.node))?.node;
+    const node = chunk && ([...chunk.children].find(seen) ?? chunk);
+    this.anchor = node && { node, off: node.getBoundingClientRect().top - top };
+    this.y = this.box.scrollTop;
+  }
+
+  leaveAim() {
+    if (this.aim === null) return;
+    this.aim = null;
+    this.note();
+  }
+
   scrolled() {
     if (!this.box.clientHeight) return; // another view is shown
-    this.arrange();
     this.following = this.atEnd();
     if (this.following) this.fresh.seen();
+    else if (Math.abs(this.box.scrollTop - this.y) > 1) this.aim = null; // and no jump scrolled
+    this.note();
+    this.arrange();
   }
 
   // told takes a change that the stream tells.
@@ -144,7 +197,7 @@ export class Transcript {
     } else {
       await Promise.all(this.chunks.filter((c) => c.from + size > from && c.near).map((c) => c.load()));
     }
-    if (follow) this.box.scrollTop = this.box.scrollHeight;
+    if (follow) this.follow();
     else if (from && total > old) this.fresh.add(total - old - rows.filter((m) => m.n >= old && m.elsewhere).length);
     else this.fresh.seen();
   }
@@ -169,7 +222,7 @@ export class Transcript {
     if (!chunk.near) {
       let y = 0;
       for (const c of this.chunks.slice(0, this.chunks.indexOf(chunk))) y += c.height();
-      this.box.scrollTop = y;
+      this.scrollTo(y);
       this.arrange();
     }
     if (!chunk.rows) await chunk.load();
@@ -179,11 +232,18 @@ export class Transcript {
   async jump(n, focus = true) {
     const chunk = this.chunks[Math.floor(n / size)];
     if (!chunk) return;
+    this.aim = n;
     await this.bring(chunk);
-    const node = chunk.find(n);
-    const top = node?.previousElementSibling?.matches(".turn-mark") ? node.previousElementSibling : node;
-    if (top) this.box.scrollTop += top.getBoundingClientRect().top - this.box.getBoundingClientRect().top - this.box.clientTop; // and nothing around it
-    if (focus) node?.focus({ preventScroll: true });
+    if (this.aim !== n) return; // the reader, or another jump, went on
+    this.settle();
+    this.following = this.atEnd();
+    if (focus) chunk.find(n)?.focus({ preventScroll: true });
+  }
+
+  // markOf returns the node of a message, or the mark of the turn that it begins.
+  markOf(n) {
+    const node = this.chunks[Math.floor(n / size)]?.find(n);
+    return node?.previousElementSibling?.matches(".turn-mark") ? node.previousElementSibling : node;
   }
 
   // showFound brings a message in which a text was found to the top and marks it. The
@@ -203,11 +263,17 @@ export class Transcript {
   async toEnd() {
     const chunk = this.chunks.at(-1);
     if (!chunk) return;
+    this.follow();
     await this.bring(chunk);
-    this.box.scrollTop = this.box.scrollHeight;
-    this.following = true; // also when another view is shown before the scrolling is told
+    this.follow();
     [...(chunk.node?.querySelectorAll(".message") ?? [])].at(-1)?.focus({ preventScroll: true });
-    requestAnimationFrame(() => (this.box.scrollTop = this.box.scrollHeight));
+  }
+
+  // follow goes to the end and stays there.
+  follow() {
+    this.aim = null;
+    this.following = true; // also when another view is shown before the scrolling is told
+    this.settle();
   }
 
   async toTurn(turn) {
