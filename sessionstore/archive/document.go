@@ -83,7 +83,7 @@ func newDocument(ctx context.Context, s *sessionstore.Session, damage error, o *
 		d.Notes = append(d.Notes, "Calls and results of tools do not match.")
 	}
 	if o.Redact != nil {
-		d.Notes = append(d.Notes, "What looks like a secret was replaced.")
+		d.Notes = append(d.Notes, "What looks like a secret was replaced. Images are as they were.")
 	}
 	return d, nil
 }
@@ -109,7 +109,7 @@ func (d *document) messages(ctx context.Context) iter.Seq[conversation.Message] 
 			if d.opts.NoThinking {
 				m.Thinking = nil
 			}
-			left := m.Text != nil || m.Thinking != nil || len(m.Calls) > 0 || len(m.Results) > 0
+			left := m.Text != nil || len(m.Files) > 0 || m.Thinking != nil || len(m.Calls) > 0 || len(m.Results) > 0
 			if d.opts.NoReminders && m.Injected || !left && !m.Starts {
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	_ "embed"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
@@ -25,6 +26,7 @@ var pages = template.Must(template.New("page").Funcs(template.FuncMap{
 	"title": phaseTitle,
 	"parts": phaseParts,
 	"class": class,
+	"image": imageURL,
 	"size":  words,
 }).Parse(page))
 
@@ -97,6 +99,19 @@ func first(m conversation.Message) string {
 		text = string([]rune(text)[:most]) + "…"
 	}
 	return text
+}
+
+// imageURL returns an image as an address that holds it, and "" for a file that is not
+// shown.
+func imageURL(f conversation.File) template.URL {
+	if !f.Image {
+		return ""
+	}
+	data, err := f.Data()
+	if err != nil {
+		return "" // the page shows its label
+	}
+	return template.URL("data:" + f.Media + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
 
 // class names the look of a message.

@@ -32,7 +32,9 @@ func (d *document) markdown(ctx context.Context, w io.Writer) error {
 			fmt.Fprintf(out, " · %s", when(m.Time))
 		}
 		out.WriteString("\n")
-		writeMessage(out, m)
+		if err := writeMessage(out, m, d.opts.beside); err != nil {
+			return err
+		}
 	}
 	if err := d.work.markdown(ctx, out); err != nil {
 		return err
@@ -59,7 +61,9 @@ func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
 				fmt.Fprintf(out, " · phase %s", span(*m.PhaseID))
 			}
 			out.WriteString("\n")
-			writeMessage(out, said(m))
+			if err := writeMessage(out, said(m), nil); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -79,7 +83,7 @@ func writePhase(out *bufio.Writer, p workflow.PhaseRecord) {
 	}
 }
 
-func writeMessage(out *bufio.Writer, m conversation.Message) {
+func writeMessage(out *bufio.Writer, m conversation.Message, b beside) error {
 	if m.Thinking != nil {
 		out.WriteString("\n" + quote("*Thinking*\n\n"+contain(m.Thinking.Text)))
 	}
@@ -89,6 +93,9 @@ func writeMessage(out *bufio.Writer, m conversation.Message) {
 			text = quote(text)
 		}
 		out.WriteString("\n" + text)
+	}
+	if err := writeFiles(out, m.Files, b); err != nil {
+		return err
 	}
 	for _, c := range m.Calls {
 		fmt.Fprintf(out, "\nCalls %s", span(c.Name))
@@ -100,12 +107,45 @@ func writeMessage(out *bufio.Writer, m conversation.Message) {
 		}
 		out.WriteString(":\n\n" + fence(c.Arguments.Text, "json"))
 		if c.Result != nil {
-			out.WriteString("\nResult:\n\n" + fence(c.Result.Text.Text, ""))
+			out.WriteString("\nResult:\n")
+			if err := writeResult(out, *c.Result, b); err != nil {
+				return err
+			}
 		}
 	}
 	for _, r := range m.Results {
-		out.WriteString("\nResult without a call:\n\n" + fence(r.Text.Text, ""))
+		out.WriteString("\nResult without a call:\n")
+		if err := writeResult(out, r, b); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func writeResult(out *bufio.Writer, r conversation.Result, b beside) error {
+	if r.Text.Text != "" || len(r.Files) == 0 {
+		out.WriteString("\n" + fence(r.Text.Text, ""))
+	}
+	return writeFiles(out, r.Files, b)
+}
+
+// writeFiles writes the images that are beside the document, and the labels of other files.
+func writeFiles(out *bufio.Writer, files []conversation.File, b beside) error {
+	for _, f := range files {
+		address := ""
+		if b != nil && f.Image {
+			var err error
+			if address, err = b(f); err != nil {
+				return err
+			}
+		}
+		if address == "" {
+			fmt.Fprintf(out, "\n\\[%s\\]\n", inline(f.Label))
+		} else {
+			fmt.Fprintf(out, "\n![%s](<%s>)\n", inline(f.Label), address)
+		}
+	}
+	return nil
 }
 
 // fence returns text as a block of code that nothing in it can end.

@@ -1,5 +1,7 @@
 package archive
 
+import "github.com/amplifier-go/sessionstorage/slice/conversation"
+
 // Format is the format of an archive.
 type Format string
 
@@ -7,8 +9,8 @@ type Format string
 const (
 	Tar      Format = "tar"   // all files of sessions
 	JSONL    Format = "jsonl" // the lines of the transcript of one session
-	Markdown Format = "md"    // one session for people, as CommonMark
-	HTML     Format = "html"  // one session for people, as a page that loads nothing
+	Markdown Format = "md"    // one session for people, as CommonMark; [WriteFile] puts its images into a folder beside it
+	HTML     Format = "html"  // one session for people, as a page that holds its images and loads nothing
 )
 
 // Redactor replaces the secrets in a line. The line that it returns holds no line break, is
@@ -36,7 +38,13 @@ type WriteOptions struct {
 	// Progress is called after each session and file, and at least once in each
 	// MiB. Nil is allowed.
 	Progress func(Progress)
+
+	beside beside // of Markdown; nil writes the label of an image
 }
+
+// beside writes an image beside a document, and returns the address by which the document
+// shows it.
+type beside func(conversation.File) (address string, err error)
 
 // Limits of [ReadOptions] where these are 0.
 const (

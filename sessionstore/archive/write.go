@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	shown "github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 // Write writes the sessions ids of st to w, in the given order and each once.
@@ -93,10 +95,20 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 // file with all that could be read. A symlink stays, and the file that it leads to is
 // written. A FIFO, a device and the standard output are written straight. The error Is
 // fs.ErrExist for a file below the store's directory.
+//
+// The images of [Markdown] are written first, into a folder beside the file: for talk.md the
+// folder is talk.images. It is made with the first image. Files of the same names there are
+// replaced, others stay.
 func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) error {
 	damage := error(nil)
-	_, err := os.Stat(name)
+	was, err := os.Stat(name)
 	missing := errors.Is(err, fs.ErrNotExist)
+	stdout, _ := os.Stdout.Stat()
+	if opts != nil && opts.Format == Markdown && (missing || err == nil && was.Mode().IsRegular() && !os.SameFile(was, stdout)) {
+		o := *opts
+		o.beside = imagesBeside(ctx, name, st.Dir())
+		opts = &o
+	}
 	err = vfs.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
 		err := Write(ctx, w, st, ids, opts)
 		if missing && errors.Is(err, sessionstore.ErrCorrupt) {
@@ -105,6 +117,26 @@ func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []s
 		return err
 	})
 	return errors.Join(err, damage)
+}
+
+// imagesBeside returns the beside of a Markdown file.
+func imagesBeside(ctx context.Context, name, store string) beside {
+	folder := strings.TrimSuffix(name, filepath.Ext(name)) + ".images"
+	return func(f conversation.File) (string, error) {
+		data, err := f.Data()
+		if err != nil {
+			return "", nil // the document shows its label
+		}
+		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		base := fmt.Sprintf("message-%d-%d.%s", f.N+1, f.I+1, strings.TrimPrefix(f.Media, "image/"))
+		err = vfs.WriteNamed(ctx, filepath.Join(folder, base), store, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+		return url.PathEscape(filepath.Base(folder)) + "/" + base, err
+	}
 }
 
 // writeTar writes all files of sessions as a tar archive, each session below a

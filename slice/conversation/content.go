@@ -90,7 +90,9 @@ func unknownBlocks(content []byte) string {
 		switch member(block, "type") {
 		case "text", "thinking", "redacted_thinking", "tool_use", "tool_call", "tool_result":
 		default:
-			parts = append(parts, string(block))
+			if _, file := fileOf(block); !file {
+				parts = append(parts, string(block))
+			}
 		}
 	}
 	return strings.Join(parts, "\n")
@@ -109,7 +111,7 @@ func valueText(raw []byte) string {
 		for block := range pyjson.Elements(raw) {
 			if t := member(block, "text"); t != "" {
 				parts = append(parts, t)
-			} else {
+			} else if _, file := fileOf(block); !file {
 				parts = append(parts, string(block))
 			}
 		}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -32,6 +33,7 @@ type Message struct {
 	Injected  bool     `json:"injected,omitempty"`  // a program wrote it in the user's name, as a reminder
 	Text      *Text    `json:"body,omitempty"`      // its text; nil if it has none
 	Thinking  *Text    `json:"thinking,omitempty"`  // the model's thoughts before it; nil if there are none
+	Files     []File   `json:"files,omitempty"`     // images and other files in it, without those of results
 	Calls     []Call   `json:"calls,omitempty"`     // in their order in the message
 	Results   []Result `json:"results,omitempty"`   // those that no call shows
 	Elsewhere bool     `json:"elsewhere,omitempty"` // it has nothing but results that calls show
@@ -52,6 +54,8 @@ type Result struct {
 	N    int    `json:"n"`  // index of its message
 	ID   string `json:"id"` // of the call
 	Text Text   `json:"body"`
+
+	Files []File `json:"files,omitempty"` // images and other files in it
 }
 
 // Messages returns the messages with an index of at least from and below to, as
@@ -82,17 +86,43 @@ func (c *View) message(i int, lim Limits) Message {
 	}
 	for _, res := range r.results {
 		if res.call < 0 {
-			v.Results = append(v.Results, Result{i, res.id, cut(resultText(m, res.block), lim.Tool)})
+			v.Results = append(v.Results, c.result(place{i, res.block}, res.id, lim))
 		}
 	}
-	v.Elsewhere = len(r.results) > 0 && len(v.Results) == 0 && v.Text == nil
+	for _, f := range c.files(i) {
+		if v.Role != "tool" && !slices.ContainsFunc(r.results, func(res result) bool { return res.block == f.block }) {
+			v.Files = append(v.Files, f)
+		}
+	}
+	v.Elsewhere = len(r.results) > 0 && len(v.Results) == 0 && v.Text == nil && len(v.Files) == 0
+	return v
+}
+
+// files returns the files of message i.
+func (c *View) files(i int) []File {
+	all := Files(c.msgs[i])
+	for k := range all {
+		all[k].N = i
+	}
+	return all
+}
+
+// result returns the result at a place.
+func (c *View) result(at place, id string, lim Limits) Result {
+	v := Result{N: at.row, ID: id, Text: cut(resultText(c.msgs[at.row], at.block), lim.Tool)}
+	for _, f := range c.files(at.row) {
+		if at.block < 0 || f.block == at.block {
+			v.Files = append(v.Files, f)
+		}
+	}
 	return v
 }
 
 func (c *View) call(k *call, lim Limits) Call {
 	v := Call{ID: k.ID, Name: k.Name, Arguments: cut(string(k.Arguments), lim.Tool), Orphan: k.from.row < 0, Misplaced: k.astray}
 	if k.from.row >= 0 {
-		v.Result = &Result{k.from.row, k.ID, cut(resultText(c.msgs[k.from.row], k.from.block), lim.Tool)}
+		res := c.result(k.from, k.ID, lim)
+		v.Result = &res
 	}
 	return v
 }

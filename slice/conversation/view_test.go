@@ -46,8 +46,8 @@ func TestPairs(t *testing.T) {
 		{"results stand with their calls", []string{user, callAB, resA, resB, answer}, []Message{
 			{N: 0, Role: "user", Turn: 1, Starts: true, Text: &Text{"ask", 3, false}},
 			{N: 1, Role: "assistant", Turn: 1, Text: &Text{"both", 4, false}, Calls: []Call{
-				{ID: "a", Name: "read", Arguments: Text{"{}", 2, false}, Result: &Result{2, "a", Text{"A", 1, false}}},
-				{ID: "b", Name: "write", Arguments: Text{"{}", 2, false}, Result: &Result{3, "b", Text{"B", 1, false}}},
+				{ID: "a", Name: "read", Arguments: Text{"{}", 2, false}, Result: &Result{N: 2, ID: "a", Text: Text{"A", 1, false}}},
+				{ID: "b", Name: "write", Arguments: Text{"{}", 2, false}, Result: &Result{N: 3, ID: "b", Text: Text{"B", 1, false}, Files: []File{{N: 3, Label: "image, 0 B", block: 1, text: []byte("x")}}}},
 			}},
 			{N: 2, Role: "tool", Turn: 1, Elsewhere: true},
 			{N: 3, Role: "tool", Turn: 1, Elsewhere: true},
@@ -59,19 +59,19 @@ func TestPairs(t *testing.T) {
 		}},
 		{"a result out of place", []string{user, callA, user, resA}, []Message{
 			{N: 0, Role: "user", Turn: 1, Starts: true, Text: &Text{"ask", 3, false}},
-			{N: 1, Role: "assistant", Turn: 1, Calls: []Call{{ID: "a", Name: "read", Arguments: Text{`{"p": 1}`, 8, false}, Misplaced: true, Result: &Result{3, "a", Text{"A", 1, false}}}}},
+			{N: 1, Role: "assistant", Turn: 1, Calls: []Call{{ID: "a", Name: "read", Arguments: Text{`{"p": 1}`, 8, false}, Misplaced: true, Result: &Result{N: 3, ID: "a", Text: Text{"A", 1, false}}}}},
 			{N: 2, Role: "user", Turn: 2, Starts: true, Text: &Text{"ask", 3, false}},
 			{N: 3, Role: "tool", Turn: 2, Elsewhere: true},
 		}},
 		{"results without a call", []string{resA, callA, resA, resA}, []Message{
-			{N: 0, Role: "tool", Results: []Result{{0, "a", Text{"A", 1, false}}}},
-			{N: 1, Role: "assistant", Calls: []Call{{ID: "a", Name: "read", Arguments: Text{`{"p": 1}`, 8, false}, Result: &Result{2, "a", Text{"A", 1, false}}}}},
+			{N: 0, Role: "tool", Results: []Result{{N: 0, ID: "a", Text: Text{"A", 1, false}}}},
+			{N: 1, Role: "assistant", Calls: []Call{{ID: "a", Name: "read", Arguments: Text{`{"p": 1}`, 8, false}, Result: &Result{N: 2, ID: "a", Text: Text{"A", 1, false}}}}},
 			{N: 2, Role: "tool", Elsewhere: true},
-			{N: 3, Role: "tool", Results: []Result{{3, "a", Text{"A", 1, false}}}},
+			{N: 3, Role: "tool", Results: []Result{{N: 3, ID: "a", Text: Text{"A", 1, false}}}},
 		}},
 		{"blocks", []string{`{"role": "user", "content": "<system-reminder>x</system-reminder>"}`, callA, `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": {"x": 1}}]}`}, []Message{
 			{N: 0, Role: "user", Turn: 1, Starts: true, Injected: true, Text: &Text{"<system-reminder>x</system-reminder>", 36, false}},
-			{N: 1, Role: "assistant", Turn: 1, Calls: []Call{{ID: "a", Name: "read", Arguments: Text{`{"p": 1}`, 8, false}, Result: &Result{2, "a", Text{`{"x": 1}`, 8, false}}}}},
+			{N: 1, Role: "assistant", Turn: 1, Calls: []Call{{ID: "a", Name: "read", Arguments: Text{`{"p": 1}`, 8, false}, Result: &Result{N: 2, ID: "a", Text: Text{`{"x": 1}`, 8, false}}}}},
 			{N: 2, Role: "user", Turn: 1, Elsewhere: true},
 		}},
 		{"oddities", []string{`{"role": 5}`, `{"role": "assistant", "content": {"x": NaN}, "thinking_text": "hm", "timestamp": "2026-03-01T10:00:00+01:00"}`, `{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "image", "x": 1}], "tool_calls": [{"tool": "t"}, 7]}`}, []Message{

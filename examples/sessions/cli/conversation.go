@@ -29,11 +29,12 @@ func (a *app) conversation(rows []sessionstore.Message, form toolForm) error {
 func (a *app) message(row sessionstore.Message, m conversation.Message, form toolForm) {
 	text := strings.TrimRight(screen.Lines(row.Content()), "\n ")
 	switch {
-	case m.Role == "user" && (text != "" || m.Starts):
+	case m.Role == "user" && (text != "" || m.Starts || len(m.Files) > 0):
 		a.Printf("\n%s %s\n", a.Paint(screen.Green, ">"), text)
 	case m.Role == "assistant" && text != "":
 		a.Print("\n" + a.Paint(screen.Green, "Amplifier:") + "\n" + a.rendered(text) + "\n")
 	}
+	a.files(m.Files, "")
 	if form == noTools {
 		return
 	}
@@ -42,6 +43,13 @@ func (a *app) message(row sessionstore.Message, m conversation.Message, form too
 	}
 	for _, result := range m.Results {
 		a.toolResult(result, form, "  ")
+	}
+}
+
+// files writes the images and other files of a message, each by its label.
+func (a *app) files(files []conversation.File, margin string) {
+	for _, f := range files {
+		a.Printf("%s%s\n", margin, a.Paint(screen.Dim, "["+screen.Plain(f.Label)+"]"))
 	}
 }
 

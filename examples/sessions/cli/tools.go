@@ -53,6 +53,10 @@ func (a *app) toolCall(c conversation.Call, form toolForm) {
 
 // toolResult writes a result behind a margin.
 func (a *app) toolResult(r conversation.Result, form toolForm, margin string) {
+	defer a.files(r.Files, margin)
+	if r.Text.Text == "" && len(r.Files) > 0 {
+		return
+	}
 	text := strings.TrimRight(r.Text.Text, "\n ")
 	lines := strings.Count(text, "\n") + 1
 	told := size(int64(r.Text.Size))

@@ -129,15 +129,23 @@ func lacks(view *conversation.View, from, to int) (before, behind bool) {
 func renumber(m *conversation.Message, first, turns, answered int) {
 	m.N += first
 	m.Turn += turns
+	move := func(files []conversation.File) {
+		for i := range files {
+			files[i].N += first
+		}
+	}
+	move(m.Files)
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		c.Orphan = c.Orphan && m.N < answered
 		if c.Result != nil {
 			c.Result.N += first
+			move(c.Result.Files)
 		}
 	}
 	for i := range m.Results {
 		m.Results[i].N += first
+		move(m.Results[i].Files)
 	}
 }
 

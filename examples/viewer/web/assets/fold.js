@@ -45,21 +45,24 @@ const titleOf = (name, gist) => [el("span", { class: "name" }, name), " ", el("s
 
 const ident = (id) => (id ? [el("p", { class: "id" }, id)] : []);
 
-// showCall shows call i of a message; shown makes the nodes of a text.
-export function showCall(fold, call, gist, shown, i) {
+const fileMarks = (files) => (files ?? []).map((file) => mark("plain", file.label));
+
+// showCall shows call i of a message; shown makes the nodes of a text, and result those of
+// a result.
+export function showCall(fold, call, gist, shown, result, i) {
   fold.node.classList.toggle("orphan", Boolean(call.orphan));
-  const marks = [call.orphan && mark("damage", "no result"), call.misplaced && mark("broken", "result out of place")];
+  const marks = [call.orphan && mark("damage", "no result"), call.misplaced && mark("broken", "result out of place"), ...fileMarks(call.result?.files)];
   fold.show(call, titleOf(call.name || "no name", gist), marks, () => {
     const nodes = ident(call.id);
     if (call.arguments.text) nodes.push(...shown(call.arguments, (w) => w.calls[i].arguments));
     if (!call.result) return [...nodes, el("p", { class: "none" }, "This call has no result.")];
     const label = el("p", { class: "label" }, "result, #" + (call.result.n + 1));
-    return [...nodes, el("div", { class: "result" }, label, ...shown(call.result.body, (w) => w.calls[i].result.body))];
+    return [...nodes, el("div", { class: "result" }, label, ...result(call.result, (w) => w.calls[i].result.body))];
   });
 }
 
 // showResult shows result i of a message, which no call shows.
-export function showResult(fold, result, gist, shown, i) {
+export function showResult(fold, alone, gist, result, i) {
   fold.node.classList.add("orphan");
-  fold.show(result, titleOf("result", gist), [mark("damage", "no call")], () => [...ident(result.id), ...shown(result.body, (w) => w.results[i].body)]);
+  fold.show(alone, titleOf("result", gist), [mark("damage", "no call"), ...fileMarks(alone.files)], () => [...ident(alone.id), ...result(alone, (w) => w.results[i].body)]);
 }

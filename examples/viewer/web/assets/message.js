@@ -1,7 +1,7 @@
 // A message of the transcript, with the results of the tools that it calls.
 import { Fold, showCall, showResult } from "./fold.js";
 import { TurnMark } from "./fork.js";
-import { ask, classOf, el, handOver, place, sizeText, timeText } from "./util.js";
+import { ask, classOf, el, fileNode, handOver, place, sizeText, timeText } from "./util.js";
 
 // MessageView shows a message. The nodes of what stays as it was stay too.
 export class MessageView {
@@ -28,12 +28,14 @@ export class MessageView {
     if (m.thinking) part("thinking", m.thinking, (text) => el("div", { class: "thinking" }, ...shown(text, whole, (w) => w.thinking)));
     if (m.html && !this.style.raw) part("html", [m.html, m.body.size], () => el("div", {}, ...rendered(m, whole)));
     else if (m.body) part("body", m.body, (text) => el("div", {}, ...shown(text, whole, (w) => w.body, "body")));
+    if (m.files) part("files", m.files, (files) => el("div", { class: "files" }, ...files.map((file) => fileNode(this.api, file))));
     this.parts = parts;
     const texts = (text, pick) => shown(text, whole, pick);
+    const result = (r, pick) => [...(r.body.text || !r.files ? texts(r.body, pick) : []), ...(r.files ?? []).map((file) => fileNode(this.api, file))];
     const [calls, results] = [m.calls ?? [], m.results ?? []];
     this.folds.length = Math.min(this.folds.length, calls.length + results.length);
-    calls.forEach((call, i) => showCall(this.fold(i), call, m.gists[i], texts, i));
-    results.forEach((result, i) => showResult(this.fold(calls.length + i), result, m.gists[calls.length + i], texts, i));
+    calls.forEach((call, i) => showCall(this.fold(i), call, m.gists[i], texts, result, i));
+    results.forEach((result, i) => showResult(this.fold(calls.length + i), result, m.gists[calls.length + i], result, i));
     place(this.node, [...parts.values(), ...this.folds.map((fold) => fold.node)]);
   }
 

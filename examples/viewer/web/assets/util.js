@@ -30,6 +30,16 @@ export async function ask(path, options) {
   return value;
 }
 
+// fileNode shows an image that a message holds, and any other file by its name and size.
+// The image takes its place before it is there.
+export function fileNode(api, file) {
+  if (!file.image) return el("p", { class: "file" }, file.label);
+  const [src, scale] = [`${api}/messages/${file.n}/files/${file.i}`, Math.min(1, 480 / file.height)];
+  const size = { width: Math.max(1, Math.round(file.width * scale)), height: Math.max(1, Math.round(file.height * scale)) };
+  const alt = [file.name, file.label].filter(Boolean).join(", ");
+  return el("p", { class: "file" }, el("a", { href: src, target: "_blank", rel: "noopener", title: alt }, el("img", { src, alt, loading: "lazy", decoding: "async", ...size })));
+}
+
 const units = ["bytes", "KB", "MB", "GB"];
 
 export function sizeText(n) {
