@@ -141,7 +141,7 @@ type commands struct {
 	Info   infoCommand   `cmd:"" group:"Look" help:"Show a session's metadata and whether it can be continued."`
 	Find   findCommand   `cmd:"" group:"Look" help:"Find sessions by date, words or health, in all projects."`
 	Tree   treeCommand   `cmd:"" group:"Look" help:"Show what a session was forked from and what was forked from it."`
-	Resume resumeCommand `cmd:"" group:"Look" help:"Show what resuming a session would continue: its last messages, and whether models accept them."`
+	Resume resumeCommand `cmd:"" group:"Look" help:"Go on with a session; --show shows what would be resumed."`
 
 	Diagnose diagnoseCommand `cmd:"" group:"Mend" help:"Tell what keeps a session from being continued."`
 	Repair   repairCommand   `cmd:"" group:"Mend" help:"Complete what is missing in a broken transcript. undo takes it back."`

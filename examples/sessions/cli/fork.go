@@ -15,7 +15,7 @@ type forkCommand struct {
 	here
 	AtTurn   *int   `short:"t" placeholder:"N" help:"The last turn to take over, from 1 (default: asks on a terminal, else the last)."`
 	Name     string `short:"n" placeholder:"ID" help:"Id of the new session (default: a new UUID)."`
-	Resume   bool   `short:"r" help:"Show then what resuming it would continue."`
+	Resume   bool   `short:"r" help:"Resume it then, as the command resume does."`
 	Events   bool   `help:"Copy the events up to the turn, too."`
 	NoEvents bool   `hidden:"" help:"Accepted and without effect: events are not copied by default."`
 	Active   bool   `help:"Of an imported session, take what the other tool would resume, and what was said here since." xor:"what"`
@@ -78,7 +78,7 @@ func (c *forkCommand) Run(a *app) error {
 		a.Printf("  Events copied: %d\n", forked.Events)
 	}
 	if c.Resume {
-		return (&resumeCommand{here: here{filepath.Join(t.store.Dir(), forked.ID), c.local}}).Run(a)
+		return (&resumeCommand{Session: filepath.Join(t.store.Dir(), forked.ID), local: c.local}).Run(a)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (c *forkCommand) active(a *app, t target) error {
 	a.Printf("  Parent: %s\n", screen.Plain(t.id))
 	a.Printf("  Messages: %d\n", len(s.Messages))
 	if c.Resume {
-		return (&resumeCommand{here: here{filepath.Join(t.store.Dir(), id), c.local}}).Run(a)
+		return (&resumeCommand{Session: filepath.Join(t.store.Dir(), id), local: c.local}).Run(a)
 	}
 	return nil
 }

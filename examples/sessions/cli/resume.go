@@ -8,52 +8,122 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 type resumeCommand struct {
-	here
-	ForceBundle  string  `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
-	NoHistory    bool    `help:"Leave the conversation out."`
-	FullHistory  bool    `help:"Show all messages (default: the last 10)."`
-	ShowThinking bool    `help:"Show what the model thought, too."`
-	Replay       bool    `help:"On a terminal, show the messages in the time they took, at most 10 seconds each."`
-	ReplaySpeed  float64 `short:"s" default:"2" placeholder:"N" help:"So many times as fast (default: 2)."`
+	Session string `arg:"" optional:"" help:"Id of the session, the beginning of one, or the path of its directory; default: choose one."`
+	local
+	Last        bool   `help:"The session of this project that was saved last, of those that can be read."`
+	Show        bool   `help:"Start nothing, and show what would be resumed: the last messages, and whether models accept them."`
+	Host        string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
+	ForceBundle string `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
+
+	NoHistory    bool    `help:"Leave the conversation out." group:"With --show"`
+	FullHistory  bool    `help:"Show all messages (default: the last 10)." group:"With --show"`
+	ShowThinking bool    `help:"Show what the model thought, too." group:"With --show"`
+	Replay       bool    `help:"On a terminal, show the messages in the time they took, at most 10 seconds each." group:"With --show"`
+	ReplaySpeed  float64 `short:"s" default:"2" placeholder:"N" help:"So many times as fast (default: 2)." group:"With --show"`
 }
 
 // Help is shown below the usage.
 func (resumeCommand) Help() string {
-	return `Shows what "amplifier session resume" would continue. This tool runs no model: it shows the last messages, the bundle, and whether models take the conversation as it stands. With - as SESSION it is the one saved last of those that can be read.`
+	return `Goes on with a session in the directory in which it worked: on a terminal it runs "amplifier session resume", elsewhere it prints the command that does. Without a session, it is chosen from a list on the terminal.
+
+    sessions resume 8f14           this one
+    sessions resume --last         the one saved last in this project
+    sessions resume --show 8f14    what would be resumed
+
+--json shows as --show does, and starts nothing. The exit code is that of the program.`
 }
 
-// Run shows.
+// Run resumes, or shows.
 func (c *resumeCommand) Run(a *app) error {
 	if c.ReplaySpeed < 0 {
 		return usageError{"--replay-speed: must be positive"}
 	}
-	t, err := c.newest(a)
+	if c.Session == "-" { // as it was called before --last
+		c.Session, c.Last = "", true
+	}
+	show := c.Show || a.json
+	switch {
+	case c.Last && c.Session != "":
+		return usageError{"--last and a session: choose one"}
+	case !show && (c.NoHistory || c.FullHistory || c.ShowThinking || c.Replay):
+		return usageError{"--no-history, --full-history, --show-thinking and --replay go with --show"}
+	case c.Session == "" && !c.Last && (show || !a.interactive()):
+		return usageError{"name a session, or --last for the one saved last; without one, it is chosen on a terminal"}
+	case c.Session == "" && !c.Last:
+		return (&pickCommand{everywhere{where: where(c.local)}, c.Host}).Run(a)
+	}
+	t, err := c.chosen(a)
 	if err != nil {
 		return err
 	}
+	if show {
+		return c.show(a, t)
+	}
+	return c.resume(a, t)
+}
+
+// chosen finds the session, the one saved last with --last.
+func (c *resumeCommand) chosen(a *app) (target, error) {
+	if c.Last {
+		return c.newest(a)
+	}
+	return here{c.Session, c.local}.find(a)
+}
+
+// resume runs the host with the session.
+func (c *resumeCommand) resume(a *app, t target) error {
+	md, err := t.store.Metadata(a.ctx, t.id)
+	if err != nil {
+		return err
+	}
+	if err := c.noteLonger(a, t); err != nil {
+		return err
+	}
+	p, err := a.known(where(c.local))
+	if err != nil {
+		return err
+	}
+	return a.start(t, md, hostEnv(c.SessionsRoot, p), c.words(a, t.id)...)
+}
+
+// words are the command that resumes a session.
+func (c *resumeCommand) words(a *app, id string) []string {
+	words := []string{host.Program(c.Host, a.env(host.Variable)), "session", "resume", id}
+	if c.ForceBundle != "" {
+		words = append(words, "--force-bundle", c.ForceBundle)
+	}
+	return words
+}
+
+// noteLonger notes that an imported session holds more than its tool would send.
+func (c *resumeCommand) noteLonger(a *app, t target) error {
+	longer, err := foreign.Longer(t.store, t.id)
+	if longer {
+		a.Notef("%s the session holds more than the tool that it was imported from would send: sessions fork --active %s makes a short one", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
+	}
+	return err
+}
+
+// show shows what would be resumed.
+func (c *resumeCommand) show(a *app, t target) error {
 	s, err := t.store.Load(a.ctx, t.id)
 	if s == nil || err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return err
 	}
 	damage := err
 	bundle, _ := s.Metadata.Bundle()
-	command := "amplifier session resume " + t.id
 	if c.ForceBundle != "" && c.ForceBundle != bundle {
 		a.Notef("%s the session began with the bundle %q", a.PaintError(screen.Yellow, "note:"), bundle)
 		bundle = c.ForceBundle
-		command += " --force-bundle " + bundle
 	}
-	longer, err := foreign.Longer(t.store, t.id)
-	if err != nil {
+	if err := c.noteLonger(a, t); err != nil {
 		return err
-	}
-	if longer {
-		a.Notef("%s the session holds more than the tool that it was imported from would send: sessions fork --active %s makes a short one", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
 	}
 	if a.typed {
 		return errors.Join(a.writeJSON(resumableOf(t, s, bundle), jsonIndent), damage)
@@ -76,15 +146,12 @@ func (c *resumeCommand) Run(a *app) error {
 			return err
 		}
 	}
-	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, screen.Plain(command)))
+	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, host.Line("", c.words(a, t.id)...)))
 	return damage
 }
 
-// newest finds the session, the last one for a dash.
+// newest finds the session saved last.
 func (c *resumeCommand) newest(a *app) (target, error) {
-	if c.Session != "-" {
-		return c.find(a)
-	}
 	st, _, err := c.openStore(a)
 	if err != nil {
 		return target{}, err

@@ -35,7 +35,8 @@ const (
 
 const about = `Looks at, mends, copies and removes stored agent sessions.
 
-    sessions                         choose one of all sessions and resume it
+    sessions                         choose one of this directory's sessions and resume it
+    sessions resume --last           resume the one saved last
     sessions list                    the sessions of this directory's project
     sessions show 7a81 -T            one of them, with its conversation
     sessions search "connection"     where was that said?

@@ -19,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 type showCommand struct {
@@ -181,7 +182,7 @@ type pickCommand struct {
 
 // Help is shown below the usage.
 func (pickCommand) Help() string {
-	return `Opens a list of the sessions of all projects on the terminal: Tab filters it, Enter resumes a session in its directory, ? shows all keys. Where Claude Code or Codex have conversations that are not here, it says so, and i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
+	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: Tab filters it, Enter resumes a session in its directory, ? shows all keys. Where Claude Code or Codex have conversations that are not here, it says so, and i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
 }
 
 // Run opens the picker, or lists.
@@ -195,18 +196,35 @@ func (c *pickCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	slug, err := c.existing(a, p, false)
+	slug, err := c.shown(a, p)
 	if err != nil {
 		return err
-	}
-	env := os.Environ()
-	if c.SessionsRoot != "" && filepath.Base(p.Dir()) == "projects" { // the host is to find them there, too
-		env = append(env, "AMPLIFIER_HOME="+filepath.Dir(p.Dir()))
 	}
 	bring := func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 		return importShortly(ctx, p, all, done)
 	}
-	return picker.Run(a.ctx, picker.Settings{Import: bring, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: env, Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
+	return picker.Run(a.ctx, picker.Settings{Import: bring, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
+}
+
+// shown returns the project to show: the named one, or the project of the working
+// directory if it has sessions. "" means all projects.
+func (c *pickCommand) shown(a *app, p *projects.Projects) (string, error) {
+	slug, err := c.existing(a, p, !c.AllProjects)
+	if err != nil || c.AllProjects || c.Project != "" {
+		return slug, err
+	}
+	if !isDir(filepath.Join(p.Dir(), slug, "sessions")) {
+		return "", nil
+	}
+	st, err := p.Store(slug)
+	if err != nil {
+		return "", err
+	}
+	some, err := st.List(a.ctx, &sessionstore.ListOptions{NoInternal: true, Limit: 1})
+	if err == nil && len(some) == 0 {
+		return "", nil
+	}
+	return slug, nil // the list shows the error
 }
 
 // terminalFile returns the file that a stream is, or nil when it is no terminal.

@@ -17,10 +17,20 @@ func Program(names ...string) string {
 }
 
 // ResumeLine returns the command that resumes a session in a shell, in the directory in
-// which the session worked, if that is known. The command is one line that no terminal
-// obeys: U+FFFD replaces characters that are not graphic.
+// which the session worked, if that is known; see [Line].
 func ResumeLine(program, dir, id string) string {
-	line := quote(program) + " session resume " + quote(id)
+	return Line(dir, program, "session", "resume", id)
+}
+
+// Line returns the command that runs a program in a shell, in the directory dir, if that
+// is not "". The command is one line that no terminal obeys: U+FFFD replaces characters
+// that are not graphic.
+func Line(dir string, words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quote(word)
+	}
+	line := strings.Join(quoted, " ")
 	if dir != "" {
 		line = "cd " + quote(dir) + " && " + line
 	}

@@ -43,18 +43,46 @@ func (s store) check(ctx context.Context, program string, c Check) Event {
 	return e
 }
 
-// free returns an error when a host runs the session. It acquires the session, as a host
-// does before it runs one, and releases it again.
+// free is [Free] of a session of the list.
 func (s store) free(ctx context.Context, k Key) error {
 	st, err := s.projects.Store(k.Project)
 	if err != nil {
 		return err
 	}
-	hold, err := st.Acquire(ctx, k.ID, sessionstore.Owner{})
+	return Free(ctx, st, k.ID)
+}
+
+// Free returns an error when a host runs the session. It acquires the session, as a host
+// does before it runs one, and releases it again.
+func Free(ctx context.Context, st *sessionstore.Store, id string) error {
+	hold, err := st.Acquire(ctx, id, sessionstore.Owner{})
 	if err != nil {
 		return err
 	}
 	return hold.Release()
+}
+
+// Program is a program that has the terminal until it ends, as the host of a session.
+type Program struct {
+	Words    []string // its name or path, and its arguments
+	Dir      string   // that it runs in; "": the working directory
+	Env      []string
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Run runs the program. When ctx ends first, the program is asked to end, and killed
+// when it has not done so after hostGrace.
+func (p Program) Run(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, p.Words[0], p.Words[1:]...)
+	cmd.Dir, cmd.Env = p.Dir, append([]string(nil), p.Env...)
+	if p.Dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+p.Dir)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = hostGrace
+	return cmd.Run()
 }
 
 // hostRun runs the host on the terminal, until it ends.
@@ -79,13 +107,8 @@ const hostGrace = 5 * time.Second
 // Run runs the host. When the host fails, its output stays on the terminal until the
 // user presses Enter.
 func (h *hostRun) Run() error {
-	cmd := exec.CommandContext(h.ctx, h.host, "session", "resume", h.session.ID)
-	cmd.Dir, cmd.Env = h.session.Dir, append(append([]string(nil), h.env...), "PWD="+h.session.Dir)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.stdin, h.stdout, h.stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = hostGrace
-	err := cmd.Run()
-	fmt.Fprint(h.stdout, wholeTerminal)
+	err := Program{[]string{h.host, "session", "resume", h.session.ID}, h.session.Dir, h.env, h.stdin, h.stdout, h.stderr}.Run(h.ctx)
+	fmt.Fprint(h.stdout, WholeTerminal)
 	h.restore()
 	if err != nil && h.ctx.Err() == nil {
 		fmt.Fprintf(h.stdout, "\n%s: %s\nPress Enter for the list of sessions. ", clean(h.host), clean(err.Error()))
@@ -94,10 +117,10 @@ func (h *hostRun) Run() error {
 	return err
 }
 
-// wholeTerminal turns off the modes that a killed program may have left on: the
+// WholeTerminal turns off the modes that a killed program may have left on: the
 // alternate screen, reports of the mouse, of focus and of pasting, colors, keys in
 // another form, and a hidden cursor.
-const wholeTerminal = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[?1047l\x1b[m\x1b[?25h"
+const WholeTerminal = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[?1047l\x1b[m\x1b[?25h"
 
 // awaited is the answer that the user waits for. Answers come late, and in any order:
 // only the answer to the last question counts, and it counts once.
