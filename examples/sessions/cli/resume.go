@@ -17,6 +17,7 @@ type resumeCommand struct {
 	Session string `arg:"" optional:"" help:"Id of the session, the beginning of one, or the path of its directory; default: choose one."`
 	local
 	Last        bool   `help:"The session of this project that was saved last, of those that can be read."`
+	With        string `enum:",claude,codex" default:"" placeholder:"TOOL" help:"Go on in another tool: claude or codex."`
 	Show        bool   `help:"Start nothing, and show what would be resumed: the last messages, and whether models accept them."`
 	Host        string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
 	ForceBundle string `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
@@ -35,6 +36,9 @@ func (resumeCommand) Help() string {
     sessions resume 8f14           this one
     sessions resume --last         the one saved last in this project
     sessions resume --show 8f14    what would be resumed
+    sessions resume 8f14 --with claude
+
+--with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. Called again, it first brings home what was said there, and then adds what is new here; it never writes over a file. Where both went on, the tool gets a conversation of its own.
 
 --json shows as --show does, and starts nothing. The exit code is that of the program.`
 }
@@ -48,12 +52,15 @@ func (c *resumeCommand) Run(a *app) error {
 		c.Session, c.Last = "", true
 	}
 	show := c.Show || a.json
+	if c.With != "" && (c.Host != "" || c.ForceBundle != "") {
+		return usageError{"--with takes no --host and no --force-bundle"}
+	}
 	switch {
 	case c.Last && c.Session != "":
 		return usageError{"--last and a session: choose one"}
 	case !show && (c.NoHistory || c.FullHistory || c.ShowThinking || c.Replay):
 		return usageError{"--no-history, --full-history, --show-thinking and --replay go with --show"}
-	case c.Session == "" && !c.Last && (show || !a.interactive()):
+	case c.Session == "" && !c.Last && (show || c.With != "" || !a.interactive()):
 		return usageError{"name a session, or --last for the one saved last; without one, it is chosen on a terminal"}
 	case c.Session == "" && !c.Last:
 		return (&pickCommand{everywhere{where: where(c.local)}, c.Host}).Run(a)
@@ -62,7 +69,10 @@ func (c *resumeCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if show {
+	switch {
+	case c.With != "":
+		return c.with(a, t)
+	case show:
 		return c.show(a, t)
 	}
 	return c.resume(a, t)
@@ -89,7 +99,7 @@ func (c *resumeCommand) resume(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	return a.start(t, md, hostEnv(c.SessionsRoot, p), c.words(a, t.id)...)
+	return a.start(t, md.Text("working_dir"), hostEnv(c.SessionsRoot, p), c.words(a, t.id)...)
 }
 
 // words are the command that resumes a session.

@@ -35,12 +35,11 @@ func hostEnv(root string, p *projects.Projects) []string {
 	return env
 }
 
-// start runs a program that goes on with a session, in the directory in which the session
-// worked, until it ends, and returns its exit code as an error. Without a terminal it
-// prints the command instead, and so it does, as an error, where the program is not on
-// PATH or the directory is not known.
-func (a *app) start(t target, md sessionstore.Metadata, env []string, words ...string) error {
-	dir := md.Text("working_dir")
+// start runs a program that goes on with a session, in the directory dir in which the
+// session worked, until it ends, and returns its exit code as an error. Without a terminal it
+// prints the command instead, and so it does where the program is not on PATH or the
+// directory is not known.
+func (a *app) start(t target, dir string, env []string, words ...string) error {
 	line := host.Line(dir, words...)
 	if !a.interactive() {
 		a.Printf("%s\n", line)
@@ -75,7 +74,7 @@ func (a *app) start(t target, md sessionstore.Metadata, env []string, words ...s
 func (a *app) byHand(why, line string) error {
 	a.Notef("%s %s; this goes on with it:", a.PaintError(screen.Yellow, "note:"), why)
 	a.Printf("%s\n", line)
-	return exitCode(exitError)
+	return nil
 }
 
 // worksHere reports whether a session is of the project of the working directory.

@@ -1,0 +1,394 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
+)
+
+// onward is a session on its way to another tool.
+type onward struct {
+	a    *app
+	t    target
+	p    *projects.Projects
+	tool foreign.Tool
+	dir  string // in which the session worked
+	plan bool   // nothing is written
+
+	exported foreign.Exported
+	draft    *os.File // what the tool's file has to hold
+	path     string   // of the tool's file
+	end      int64    // of that file, where lines are added
+	from     int64    // of the draft: what the tool's file lacks
+	home     int      // turns that came home
+	former   []string // the tool's ids of conversations that the tool went on with apart from the session
+}
+
+// handedOn is the answer of resume --with.
+type handedOn struct {
+	ID      string         `json:"session_id"`
+	Tool    foreign.Tool   `json:"tool"`
+	Theirs  string         `json:"tool_session_id"`
+	Path    string         `json:"path"`
+	Written bool           `json:"written"`
+	Bytes   int64          `json:"bytes_added"`
+	Home    int            `json:"turns_that_came_home"`
+	Apart   []string       `json:"went_on_apart"`
+	Left    map[string]int `json:"left_out"`
+	Dir     string         `json:"working_dir"`
+	Command []string       `json:"command"`
+}
+
+// with writes the session where another tool looks for it, and starts the tool.
+func (c *resumeCommand) with(a *app, t target) error {
+	md, err := t.store.Metadata(a.ctx, t.id)
+	if err != nil {
+		return err
+	}
+	p, err := a.known(where(c.local))
+	if err != nil {
+		return err
+	}
+	o := &onward{a: a, t: t, p: p, tool: foreign.Tool(c.With), dir: md.Text("working_dir"), plan: c.Show}
+	if o.dir == "" && a.worksHere(t) {
+		o.dir, err = os.Getwd()
+	}
+	if err == nil && o.dir == "" {
+		err = errors.New("the session does not name the directory in which it worked; run the command in the directory of its project")
+	}
+	if err == nil {
+		err = o.find()
+	}
+	if o.draft != nil {
+		defer o.draft.Close()
+	}
+	if err != nil {
+		return err
+	}
+	left, err := o.leftOut(md)
+	if err != nil {
+		return err
+	}
+	added, err := o.write()
+	if err != nil {
+		return err
+	}
+	words := []string{string(o.tool), "--resume", o.exported.ID}
+	if o.tool == foreign.Codex {
+		words[1] = "resume"
+	}
+	if a.json {
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home, filled(o.former), left, o.dir, words}, jsonIndent)
+	}
+	o.tell(added, left)
+	if o.plan {
+		a.Printf("%s\n", host.Line(o.dir, words...))
+		return nil
+	}
+	return a.start(t, o.dir, os.Environ(), words...)
+}
+
+// mostApart limits the conversations that a tool may have gone on with apart from a session.
+const mostApart = 100
+
+// find exports the session to the draft, and finds the place for it: a new file, or the file
+// that an earlier call wrote, if that can go on as the session does. First the turns come
+// home that the tool added to such a file.
+func (o *onward) find() error {
+	for n := range mostApart {
+		if err := o.export(n); err != nil {
+			return err
+		}
+		h, err := o.history()
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			o.end, o.from = 0, 0
+			o.path, err = o.place()
+			return err
+		}
+		o.path = h.Path
+		grew, err := o.bringHome(*h, n)
+		if err != nil {
+			return err
+		}
+		if grew && o.plan { // all that is there will be here
+			o.from, err = o.draft.Seek(0, io.SeekEnd)
+			return err
+		}
+		if fits, err := o.continues(); err != nil || fits {
+			return err
+		}
+		o.former = append(o.former, o.exported.ID)
+	}
+	return fmt.Errorf("%s went on with %d conversations of this session", o.tool, mostApart)
+}
+
+// export writes the draft: the session as it is, or with n as its nth further conversation.
+func (o *onward) export(n int) (err error) {
+	if o.draft == nil {
+		if o.draft, err = os.CreateTemp("", "sessions-"); err != nil {
+			return err
+		}
+		_ = os.Remove(o.draft.Name()) // while it is open; Windows keeps it
+	}
+	if _, err = o.draft.Seek(0, io.SeekStart); err == nil {
+		err = o.draft.Truncate(0)
+	}
+	switch {
+	case err != nil:
+	case n == 0:
+		o.exported, err = foreign.Export(o.a.ctx, o.t.store, o.t.id, o.tool, o.draft)
+	default:
+		o.exported, err = foreign.ExportAgain(o.a.ctx, o.t.store, o.t.id, o.tool, n, o.draft)
+	}
+	return err
+}
+
+// history returns the tool's history of the exported session, nil where there is none.
+func (o *onward) history() (*foreign.History, error) {
+	all, err := foreign.Find(o.a.ctx, o.tool, nil)
+	i := slices.IndexFunc(all, func(h foreign.History) bool { return h.ID == o.exported.ID })
+	if i >= 0 {
+		return &all[i], nil
+	}
+	return nil, err // a folder that cannot be read may have it
+}
+
+// bringHome imports what the tool added, and exports the session again if it has grown. It
+// reports whether it has, or would have.
+func (o *onward) bringHome(h foreign.History, n int) (grew bool, err error) {
+	report, err := foreign.Import(o.a.ctx, o.p, h, &foreign.Options{DryRun: o.plan})
+	if errors.Is(err, foreign.ErrEmpty) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("bring home what %s added: %w", o.tool, err)
+	}
+	o.home += report.Home[o.t.id]
+	for _, s := range report.Sessions {
+		if grew = s.ID == o.t.id && s.Action == foreign.Updated; grew {
+			break
+		}
+	}
+	if grew && !o.plan {
+		err = o.export(n)
+	}
+	return grew, err
+}
+
+// continues reports whether the tool's file can go on as the draft does: it begins as the
+// draft, and its further lines are no part of a conversation. It sets the places from which
+// and to which the rest of the draft is to be copied.
+func (o *onward) continues() (bool, error) {
+	f, err := os.Open(o.path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if _, err := o.draft.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	theirs, ours := bufio.NewReader(f), bufio.NewReader(o.draft)
+	o.end, o.from = 0, 0
+	next, err := ours.ReadBytes('\n')
+	for err == nil || errors.Is(err, io.EOF) {
+		line, failed := theirs.ReadBytes('\n')
+		if failed != nil && !errors.Is(failed, io.EOF) {
+			return false, failed
+		}
+		o.end += int64(len(line))
+		switch {
+		case len(line) == 0:
+			return o.from > 0, nil
+		case bytes.Equal(line, next):
+			o.from += int64(len(next))
+			next, err = ours.ReadBytes('\n')
+		case failed != nil && bytes.HasPrefix(next, line): // a copy that was not written to its end
+			o.from += int64(len(line))
+			return true, nil
+		case failed != nil:
+			return false, fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool)
+		case speaks(o.tool, line):
+			return false, nil
+		}
+	}
+	return false, err
+}
+
+// speaks reports whether a line of a tool's file is a part of the conversation, or decides
+// about the lines that may follow it.
+func speaks(tool foreign.Tool, line []byte) bool {
+	var l struct {
+		Type    string
+		Ordinal *json.RawMessage
+		Payload struct{ Type string }
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return true
+	}
+	if tool == foreign.Claude {
+		return l.Type == "user" || l.Type == "assistant" || l.Type == "system"
+	}
+	return l.Ordinal != nil || l.Type != "turn_context" && (l.Type != "event_msg" || l.Payload.Type != "token_count")
+}
+
+var notInFolder = regexp.MustCompile(`[^A-Za-z0-9]`)
+
+// maxFolder is the longest name of a folder that Claude Code does not shorten.
+const maxFolder = 200
+
+// place returns the path of a new file at which the tool looks for the session.
+func (o *onward) place() (string, error) {
+	home, err := foreign.Home(o.tool)
+	if err != nil {
+		return "", err
+	}
+	if o.tool == foreign.Codex {
+		day, _, _ := strings.Cut(strings.TrimPrefix(o.exported.File, "rollout-"), "T")
+		return filepath.Join(home, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), o.exported.File), nil
+	}
+	dir := o.dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	folder := notInFolder.ReplaceAllString(dir, "-")
+	if len(folder) > maxFolder {
+		return "", fmt.Errorf("Claude Code shortens the name of the folder for %s; sessions export --to=claude writes the file, for you to place", screen.Plain(dir))
+	}
+	return filepath.Join(home, "projects", folder, o.exported.File), nil
+}
+
+// write copies what the tool's file lacks of the draft to its end, and returns the number of
+// bytes. It makes the file where there is none, and never writes over anything.
+func (o *onward) write() (int64, error) {
+	size, err := o.draft.Seek(0, io.SeekEnd)
+	if err != nil || o.plan || size == o.from {
+		return size - o.from, err
+	}
+	mode := os.O_WRONLY | os.O_APPEND
+	if o.end == 0 {
+		mode |= os.O_CREATE | os.O_EXCL
+		if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
+			return 0, err
+		}
+	}
+	f, err := os.OpenFile(o.path, mode, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || fi.Size() != o.end {
+		return 0, errors.Join(err, fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool))
+	}
+	n, err := io.Copy(f, io.NewSectionReader(o.draft, o.from, size-o.from))
+	return n, errors.Join(err, f.Sync(), f.Close())
+}
+
+// leftOut counts what has no place in the lines that are made for the tool.
+func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
+	left := map[string]int{}
+	add := func(what string, n int) {
+		if n > 0 {
+			left[what] += n
+		}
+	}
+	s, err := o.t.store.View(o.a.ctx, o.t.id)
+	if err != nil {
+		return nil, err
+	}
+	first := s.Len() - o.exported.Messages
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	n := 0
+	for m, err := range o.t.store.Messages(o.a.ctx, o.t.id) {
+		if err != nil {
+			return nil, err
+		}
+		if n++; n <= first {
+			continue
+		}
+		add("thought", len(m.Thinking()))
+		for _, kind := range kindsOf(m) {
+			switch {
+			case kind == "text" || kind == "image" && m.Role() == "user":
+			case strings.Contains(kind, "thinking") || kind == "reasoning" || strings.HasPrefix(kind, "tool_"): // thoughts are counted; calls and results have a place
+			default:
+				add(kind, 1)
+			}
+		}
+	}
+	if md.Text("name") != "" && o.exported.Original == 0 {
+		add("name", 1)
+	}
+	phases, err := workflow.New(o.t.store).PhaseOutputs(o.a.ctx, o.t.id)
+	if errors.Is(err, sessionstore.ErrCorrupt) {
+		err = nil // the others count
+	}
+	add("workflow phase", len(phases))
+	return left, err
+}
+
+// kindsOf returns the kinds of the parts of a message.
+func kindsOf(m sessionstore.Message) (kinds []string) {
+	content, _ := m.Lookup("content")
+	var parts []struct{ Type string }
+	if json.Unmarshal(content, &parts) != nil { // it is a text
+		return nil
+	}
+	for _, p := range parts {
+		kinds = append(kinds, p.Type)
+	}
+	return kinds
+}
+
+// tell writes what was done, for people.
+func (o *onward) tell(added int64, left map[string]int) {
+	a, name := o.a, string(o.tool)
+	for _, id := range o.former {
+		a.Notef("%s %s went on apart from this session in %s; \"sessions import --from %s\" has those turns in a session of their own", a.PaintError(screen.Yellow, "note:"), name, id, name)
+	}
+	if o.home > 0 {
+		a.Notef("%s %s came home from %s", a.PaintError(screen.Green, "✓"), count(o.home, "turn"), name)
+	}
+	verb := "Wrote"
+	if o.plan {
+		verb = "Would write"
+	}
+	switch {
+	case added == 0:
+		a.Notef("%s %s has all of it: %s", a.PaintError(screen.Green, "✓"), name, screen.Plain(o.path))
+	case o.end > 0:
+		a.Notef("%s %s %s to the end of %s", a.PaintError(screen.Green, "✓"), verb, size(added), screen.Plain(o.path))
+	default:
+		a.Notef("%s %s %s", a.PaintError(screen.Green, "✓"), verb, screen.Plain(o.path))
+	}
+	if len(left) > 0 {
+		var parts []string
+		for _, what := range slices.Sorted(maps.Keys(left)) {
+			parts = append(parts, count(left[what], screen.Plain(what)))
+		}
+		a.Notef("  no place there: %s", strings.Join(parts, ", "))
+	}
+	if !o.plan {
+		a.Notef("  \"sessions import --from %s\" brings home what is said there", name)
+	}
+}
