@@ -132,6 +132,7 @@ func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.Hi
 	progress := a.Progress("histories", len(all))
 	defer progress.Done()
 	var unwritten error
+	began := a.now()
 	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
 	failed := res.importAll(a.ctx, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
 		if c.counts(a) {
@@ -144,6 +145,9 @@ func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.Hi
 		progress.Step(1)
 		return true
 	})
+	if !c.DryRun {
+		failed = errors.Join(failed, keepNote(a.env, res.noteHistories(began, c.Tool, p.Dir())))
+	}
 	if unwritten != nil {
 		return unwritten
 	}
@@ -180,11 +184,12 @@ func (r *historyResult) importAll(ctx context.Context, p *projects.Projects, all
 	return failed
 }
 
-// importShortly imports histories for the picker, and returns the short form of the
-// report.
-func importShortly(ctx context.Context, p *projects.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
+// importShortly imports histories for the picker, notes them for undo, and returns the short
+// form of the report.
+func (a *app) importShortly(ctx context.Context, p *projects.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 	res := &historyResult{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
 	err := res.importAll(ctx, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
+	err = errors.Join(err, keepNote(a.env, res.noteHistories(a.now(), "", p.Dir())))
 	what, made := res.short()
 	text := what + " (" + made + ")."
 	if res.Empty > 0 {

@@ -201,7 +201,7 @@ func (c *pickCommand) Run(a *app) error {
 		return err
 	}
 	bring := func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
-		return importShortly(ctx, p, all, done)
+		return a.importShortly(ctx, p, all, done)
 	}
 	return picker.Run(a.ctx, picker.Settings{Import: bring, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colourful(), Plain: a.plain, In: in, Out: out})
 }
