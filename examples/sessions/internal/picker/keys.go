@@ -70,6 +70,8 @@ func (m *Model) browseKey(k Pressed) []Command {
 		return []Command{Quit{}}
 	case "esc":
 		return m.leave()
+	case "ctrl+a":
+		return m.widen()
 	case "tab":
 		m.mode, m.input = filtering, m.list.query
 	case "/":
@@ -166,9 +168,7 @@ func (m *Model) lineKey(k Pressed) []Command {
 		if was == exporting {
 			return []Command{Export{m.target.Key, text}}
 		}
-		m.found = search{gen: m.found.gen + 1, text: clean(text), running: true, hits: map[Key][]Excerpt{}}
-		m.list.limit(map[Key]bool{})
-		return []Command{Search{m.found.gen, text}}
+		return m.search(text)
 	default:
 		m.edit(k)
 	}

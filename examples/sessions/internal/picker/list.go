@@ -310,7 +310,7 @@ func (s store) search(ctx context.Context, c Search, tell func(Event)) {
 		tell(Found{Gen: c.Gen, Done: true, Err: err})
 		return
 	}
-	q := projects.Query{Project: s.project, Keyword: keyword(c.Text)}
+	q := projects.Query{Project: c.In, Keyword: keyword(c.Text)}
 	q.Match = func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
 		found, err := excerpts(st.Messages(ctx, id), pattern)
 		if len(found) > 0 {

@@ -139,7 +139,10 @@ type Command any
 
 // The commands. Each of the first ones is answered by the event of a like name.
 type (
-	List    struct{ Gen int }
+	List struct {
+		Gen     int
+		Project string // "": all
+	}
 	Preview struct{ Key Key }
 	Turns   struct{ Key Key }
 	Fork    struct {
@@ -162,6 +165,7 @@ type (
 	Search struct {
 		Gen  int
 		Text string // "": only ends the search before
+		In   string // the project to search; "": all
 	}
 	Check struct {
 		Session Session

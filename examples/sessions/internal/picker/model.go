@@ -14,6 +14,10 @@ type Model struct {
 	home  string // shown as "~"
 	host  string
 
+	scope   string // the project that is shown; "": all
+	project string // the one that the scope key leads back to; "": none
+	orAll   bool   // all projects are shown when that one has no session
+
 	mode    mode
 	list    list
 	gen     int       // of the reading under way, or of the last one
@@ -111,13 +115,16 @@ type Options struct {
 	Home  string // directory that is shown as "~"; "": none
 	Host  string // program that resumes sessions
 
+	Project string // the one to show first; "": all
+	OrAll   bool   // all projects are shown when Project has no session
+
 	Offers bool // histories of other tools are offered for import
 }
 
 // New returns a model without sessions, and the commands that it begins with.
 func New(o Options) (*Model, []Command) {
-	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, offers: o.Offers, list: list{cursor: -1}, gen: 1, reading: true, first: true}
-	return m, []Command{List{Gen: 1}}
+	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, offers: o.Offers, scope: o.Project, project: o.Project, orAll: o.OrAll, list: list{cursor: -1}, gen: 1, reading: true, first: true}
+	return m, []Command{List{1, m.scope}}
 }
 
 // tell shows a note until the next key.
@@ -149,7 +156,31 @@ func (m *Model) reread(choose Key) []Command {
 	m.gen++
 	m.reading, m.first, m.fresh = true, false, nil
 	m.preview.loaded, m.preview.stale = false, m.preview.waiting
-	return []Command{List{m.gen}}
+	return []Command{List{m.gen, m.scope}}
+}
+
+// widen shows all projects, or again the one that was shown first.
+func (m *Model) widen() []Command {
+	if m.project == "" {
+		return nil
+	}
+	if m.scope == "" {
+		m.scope = m.project
+	} else {
+		m.scope = ""
+	}
+	todo := m.reread(m.list.choice())
+	if m.found.text != "" {
+		todo = append(todo, m.search(m.found.text)...)
+	}
+	return todo
+}
+
+// search begins a search for a text, in upper or lower case.
+func (m *Model) search(text string) []Command {
+	m.found = search{gen: m.found.gen + 1, text: clean(text), running: true, hits: map[Key][]Excerpt{}}
+	m.list.limit(map[Key]bool{})
+	return []Command{Search{m.found.gen, text, m.scope}}
 }
 
 // look requests a preview of the chosen session, if there is none yet.

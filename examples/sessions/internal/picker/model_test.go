@@ -16,7 +16,7 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 func newModel(t *testing.T) *Model {
 	t.Helper()
 	m, todo := New(Options{Now: func() time.Time { return noon }, Home: "/home/ada", Host: "amplifier"})
-	require.Equal(t, []Command{List{1}}, todo)
+	require.Equal(t, []Command{List{Gen: 1}}, todo)
 	m.Update(Resized{80, 24})
 	sessions := []Session{at("/home/ada/weather", "11111111-a", "Weather report"), at("/b", "2", "Connection pool"), at("/home/ada/weather", "3", "")}
 	for i := range sessions {
@@ -106,7 +106,7 @@ func TestResume(t *testing.T) {
 	s := *must(m.list.chosen())
 	require.Equal(t, []Command{Check{Session: s}}, press(m, "enter"))
 	require.Equal(t, []Command{Resume{s}}, m.Update(Checked{Session: s}))
-	require.Equal(t, []Command{List{2}, Preview{s.Key}}, m.Update(Returned{Key: s.Key, Err: errors.New("exit status 3")}))
+	require.Equal(t, []Command{List{Gen: 2}, Preview{s.Key}}, m.Update(Returned{Key: s.Key, Err: errors.New("exit status 3")}))
 	require.Equal(t, note{"amplifier: exit status 3", true}, m.note)
 
 	checked := func(e Checked) []Command {
@@ -168,7 +168,7 @@ func TestForkKeys(t *testing.T) {
 	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
 	require.Equal(t, []Command{Fork{k, 2}}, press(m, "up", "enter"))
 	forked := Key{k.Project, "new"}
-	require.Contains(t, m.Update(Forked{Key: forked, Turn: 2}), List{2})
+	require.Contains(t, m.Update(Forked{Key: forked, Turn: 2}), List{Gen: 2})
 	m.Update(Listed{Gen: 2, Sessions: []Session{at("/home/ada/weather", "3", ""), at("/home/ada/weather", "new", "")}, Done: true})
 	require.Equal(t, forked, m.list.choice())
 	require.Equal(t, []Command{Plan{Session{Key: forked, Title: "the fork"}}}, press(m, "u"))
@@ -203,7 +203,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	m.Update(Deleted{Key: s.Key, Name: "Weather report", Receipt: receipt})
 	require.Equal(t, 2, m.list.shown)
 	require.Equal(t, []Command{Restore{s.Key, receipt}}, press(m, "u"))
-	require.Contains(t, m.Update(Restored{Key: s.Key}), List{2})
+	require.Contains(t, m.Update(Restored{Key: s.Key}), List{Gen: 2})
 	require.Empty(t, press(m, "u"))
 	require.Contains(t, m.note.text, "sessions undo")
 	m.Update(Deleted{Err: errors.New("busy")})
@@ -223,12 +223,12 @@ func TestChangeWhileReading(t *testing.T) {
 	a, b := Session{Key: Key{"-p", "a"}}, Session{Key: Key{"-p", "b"}}
 	forked := Session{Key: Key{"-p", "f"}, Fork: true}
 	m.Update(Listed{Gen: 1, Sessions: []Session{a}})
-	require.Contains(t, m.Update(Forked{Key: forked.Key, Turn: 1}), List{2})
+	require.Contains(t, m.Update(Forked{Key: forked.Key, Turn: 1}), List{Gen: 2})
 	m.Update(Listed{Gen: 1, Sessions: []Session{b}, Done: true})
 	m.Update(Listed{Gen: 2, Sessions: []Session{forked}})
 	require.Equal(t, 1, m.list.shown)
 
-	require.Contains(t, m.Update(Deleted{Key: a.Key}), List{3})
+	require.Contains(t, m.Update(Deleted{Key: a.Key}), List{Gen: 3})
 	m.Update(Listed{Gen: 2, Sessions: []Session{a, b}, Done: true})
 	require.Zero(t, m.list.shown, "the removed session is not there again")
 	m.Update(Listed{Gen: 3, Sessions: []Session{forked, b}, Done: true})
@@ -256,7 +256,7 @@ func TestSearchKeys(t *testing.T) {
 	m := newModel(t)
 	press(m, "/")
 	write(m, "Lis bon")
-	require.Equal(t, []Command{Search{1, "Lis bon"}}, press(m, "enter"))
+	require.Equal(t, []Command{Search{Gen: 1, Text: "Lis bon"}}, press(m, "enter"))
 	require.Zero(t, m.list.shown)
 	k := Key{"-b", "2"}
 	m.Update(Found{Gen: 1, Key: k, Excerpts: []Excerpt{{"user", "a ", "lis bon", " b"}}})

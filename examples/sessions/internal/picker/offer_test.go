@@ -32,7 +32,7 @@ func TestOfferWords(t *testing.T) {
 func TestOfferComesAfterTheList(t *testing.T) {
 	t.Parallel()
 	m, todo := New(Options{Now: time.Now, Offers: true})
-	require.Equal(t, []Command{List{1}}, todo)
+	require.Equal(t, []Command{List{Gen: 1}}, todo)
 	m.Update(Resized{100, 24})
 	s := at("/b", "2", "Connection pool")
 	require.Equal(t, []Command{Preview{s.Key}}, m.Update(Listed{Gen: 1, Sessions: []Session{s}}))
@@ -67,7 +67,7 @@ func TestImportKeys(t *testing.T) {
 	}
 	require.Equal(t, []Command{Suspend{}}, press(m, "ctrl+z"))
 
-	require.Equal(t, []Command{List{2}, Seek{}}, m.Update(Imported{Report: "Imported 15 histories."})[:2])
+	require.Equal(t, []Command{List{Gen: 2}, Seek{}}, m.Update(Imported{Report: "Imported 15 histories."})[:2])
 	require.Contains(t, screenText(m, 100, 24), "Imported 15 histories.")
 	require.False(t, m.offer.any(), "it holds no more")
 	m.Update(Listed{Gen: 2, Sessions: []Session{at("/c", "9", "New")}, Done: true})

@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -26,6 +27,7 @@ import (
 type Settings struct {
 	Projects *projects.Projects
 	Project  string // the one to show; "": all
+	Start    string // without Project, the one to show first: all projects when it has no session; "": all
 	Host     string // program that resumes sessions, by name or path
 	HostEnv  []string
 	Color    bool
@@ -52,7 +54,7 @@ func Run(ctx context.Context, o Settings) error {
 	restore := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
 
 	home, _ := os.UserHomeDir() // without one, no path is shortened
-	model, first := New(Options{Color: o.Color, Plain: o.Plain, Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil})
+	model, first := New(Options{Color: o.Color, Plain: o.Plain, Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil, Project: cmp.Or(o.Project, o.Start), OrAll: o.Project == "" && o.Start != ""})
 	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project, o.Unsynced}, restore: restore, first: first}
 	defer p.leaveRaw()
 	ctx, stop := p.until(ctx)
@@ -201,7 +203,7 @@ func (p *program) do(todo []Command) tea.Cmd {
 			run := &hostRun{ctx: p.ctx, host: p.Host, session: c.Session, env: p.HostEnv, restore: p.restore}
 			cmds = append(cmds, tea.Exec(run, func(err error) tea.Msg { return happened{Returned{c.Session.Key, err}} }))
 		case List:
-			p.stream(&p.listing, func(ctx context.Context) { p.store.list(ctx, c.Gen, p.tell) })
+			p.stream(&p.listing, func(ctx context.Context) { p.store.list(ctx, c, p.tell) })
 		case Search:
 			p.stream(&p.searching, func(ctx context.Context) {
 				if c.Text != "" {

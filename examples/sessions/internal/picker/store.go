@@ -29,19 +29,19 @@ const (
 // several goroutines.
 type store struct {
 	projects *projects.Projects
-	project  string // the one to show; "": all
+	project  string // the only one for which histories of other tools are offered; "": all
 	unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
 // list sends all sessions as [Listed] events, newest first: the first session at once,
 // and the others many at a time.
-func (s store) list(ctx context.Context, gen int, tell func(Event)) {
+func (s store) list(ctx context.Context, c List, tell func(Event)) {
 	var some []Session
 	var unread []error
 	next := time.Time{}
-	for sum, err := range s.summaries(ctx) {
+	for sum, err := range s.summaries(ctx, c.Project) {
 		if err != nil && sum.Project == "" {
-			tell(Listed{gen, some, true, err, unread})
+			tell(Listed{c.Gen, some, true, err, unread})
 			return
 		}
 		if err != nil {
@@ -50,14 +50,14 @@ func (s store) list(ctx context.Context, gen int, tell func(Event)) {
 		}
 		some = append(some, sessionOf(sum))
 		if now := time.Now(); !now.Before(next) {
-			tell(Listed{Gen: gen, Sessions: some})
+			tell(Listed{Gen: c.Gen, Sessions: some})
 			if next.IsZero() {
 				pause(ctx, firstFrame)
 			}
 			some, next = nil, now.Add(listEvery)
 		}
 	}
-	tell(Listed{Gen: gen, Sessions: some, Done: true, Unread: unread})
+	tell(Listed{Gen: c.Gen, Sessions: some, Done: true, Unread: unread})
 }
 
 // pause waits for so long, or until ctx ends.
@@ -68,23 +68,23 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (s store) summaries(ctx context.Context) iter.Seq2[projects.Summary, error] {
+func (s store) summaries(ctx context.Context, project string) iter.Seq2[projects.Summary, error] {
 	opts := &sessionstore.ListOptions{NoInternal: true}
-	if s.project == "" {
+	if project == "" {
 		return s.projects.Summaries(ctx, opts)
 	}
 	return func(yield func(projects.Summary, error) bool) {
-		st, err := s.projects.Store(s.project)
+		st, err := s.projects.Store(project)
 		if err != nil {
 			yield(projects.Summary{}, err)
 			return
 		}
 		for sum, err := range st.Summaries(ctx, opts) {
-			project := s.project
+			of := project
 			if sum.ID == "" { // the error ended the list
-				project = ""
+				of = ""
 			}
-			if !yield(projects.Summary{Project: project, Summary: sum}, err) {
+			if !yield(projects.Summary{Project: of, Summary: sum}, err) {
 				return
 			}
 		}

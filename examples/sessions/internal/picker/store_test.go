@@ -51,10 +51,9 @@ func TestStoreLists(t *testing.T) {
 	t.Parallel()
 	for _, project := range []string{"", "one", "other"} {
 		s, want := openTest(t)
-		s.project = project
 		var all []Session
 		done := 0
-		s.list(t.Context(), 7, func(e Event) {
+		s.list(t.Context(), List{7, project}, func(e Event) {
 			l := e.(Listed)
 			require.NoError(t, l.Err)
 			require.Equal(t, 7, l.Gen)
@@ -82,7 +81,6 @@ func TestStoreListsBesideOneThatCannotBeRead(t *testing.T) {
 	testenv.Need(t, runtime.GOOS != "windows", "symlinks need a privilege on Windows")
 	for _, project := range []string{"", "one"} {
 		s, want := openTest(t)
-		s.project = project
 		require.NoError(t, os.Symlink("nowhere", filepath.Join(s.projects.Dir(), "one", "sessions", "lost")))
 		require.NoError(t, os.Symlink("/", filepath.Join(s.projects.Dir(), "one", "sessions", "out")))
 		unread := 2
@@ -91,7 +89,7 @@ func TestStoreListsBesideOneThatCannotBeRead(t *testing.T) {
 			unread = 3
 		}
 		m, _ := New(Options{Now: time.Now})
-		s.list(t.Context(), 1, func(e Event) {
+		s.list(t.Context(), List{1, project}, func(e Event) {
 			if l := e.(Listed); l.Done {
 				require.NoError(t, l.Err)
 				require.Len(t, l.Unread, unread)
@@ -110,10 +108,10 @@ func TestStoreReads(t *testing.T) {
 	require.Equal(t, Previewed{Key: session.Key, Said: []Said{{"user", "Find the \ufffdleak\nin the pool"}, {"tool", "ba\ufffdsh"}, {"assistant", "It is \ufffdthere."}}}, s.preview(t.Context(), session.Key))
 	require.Equal(t, TurnsRead{Key: session.Key, Turns: []string{"Find the \ufffdleak in the pool"}}, s.turns(t.Context(), session.Key))
 	var found []Event
-	s.search(t.Context(), Search{3, "LEAK\nin"}, func(e Event) { found = append(found, e) })
+	s.search(t.Context(), Search{Gen: 3, Text: "LEAK\nin"}, func(e Event) { found = append(found, e) })
 	require.Equal(t, []Event{Found{Gen: 3, Key: session.Key, Excerpts: []Excerpt{{"user", "Find the \ufffd", "leak in", " the pool"}}}, Found{Gen: 3, Done: true}}, found)
 	found = nil
-	s.search(t.Context(), Search{4, "secret output"}, func(e Event) { found = append(found, e) })
+	s.search(t.Context(), Search{Gen: 4, Text: "secret output"}, func(e Event) { found = append(found, e) })
 	require.Equal(t, []Event{Found{Gen: 4, Done: true}}, found, "answers of tools are not searched")
 	require.ErrorIs(t, s.preview(t.Context(), Key{"one", "nothing"}).(Previewed).Err, sessionstore.ErrNotFound)
 }

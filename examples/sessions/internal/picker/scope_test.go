@@ -1,0 +1,41 @@
+package picker
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestScope begins with a project, shows all of them with a key, and again the project.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	m, todo := New(Options{Now: time.Now, Project: "-a", OrAll: true})
+	require.Equal(t, []Command{List{1, "-a"}}, todo)
+	a, b := at("/a", "1", "weather"), at("/b", "2", "pool")
+	m.Update(Listed{Gen: 1, Sessions: []Session{a}, Done: true})
+	m.Update(Previewed{Key: a.Key})
+	require.Equal(t, 1, m.list.shown)
+	require.Contains(t, press(m, "ctrl+a"), List{2, ""})
+	m.Update(Listed{Gen: 2, Sessions: []Session{b, a}, Done: true})
+	require.Equal(t, 2, m.list.shown)
+	require.Equal(t, a.Key, m.list.choice(), "the choice stays")
+	require.Contains(t, press(m, "ctrl+a"), List{3, "-a"})
+	m.Update(Listed{Gen: 3, Sessions: []Session{a}, Done: true})
+	require.Equal(t, 1, m.list.shown)
+	require.Empty(t, press(newModel(t), "ctrl+a"), "all are shown already")
+}
+
+// TestScopeOrAll begins with a project without sessions.
+func TestScopeOrAll(t *testing.T) {
+	t.Parallel()
+	b := at("/b", "2", "pool")
+	m, _ := New(Options{Now: time.Now, Project: "-a", OrAll: true})
+	require.Equal(t, []Command{List{2, ""}}, m.Update(Listed{Gen: 1, Done: true}))
+	m.Update(Listed{Gen: 2, Sessions: []Session{b}})
+	require.Equal(t, 1, m.list.shown, "they are shown as they come")
+	require.Empty(t, m.Update(Listed{Gen: 2, Done: true}), "once")
+
+	m, _ = New(Options{Now: time.Now, Project: "-a"})
+	require.Empty(t, m.Update(Listed{Gen: 1, Done: true}), "a project that was asked for stays")
+}
