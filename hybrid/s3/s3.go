@@ -1,0 +1,71 @@
+package s3
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// Remote is a bucket, or what a bucket holds below a prefix. Its methods may be called by
+// many goroutines.
+type Remote struct {
+	client         *s3.Client
+	bucket, prefix string
+	identity       string
+
+	proven atomic.Bool   // the bucket keeps to the conditions of writes
+	turn   chan struct{} // holds a value while a call finds that out
+
+	known cache
+
+	mu   sync.Mutex // guards time
+	time time.Time  // of the newest answer
+}
+
+// atOnce is the number of requests of one call that are made at once.
+const atOnce = 16
+
+// Info implements [remote.Remote]. It makes no request. No Commit is done whole.
+func (r *Remote) Info(context.Context) (remote.Info, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return remote.Info{Identity: r.identity, Time: r.time}, nil
+}
+
+// key returns the key of an object.
+func (r *Remote) key(part, name string) *string {
+	key := r.prefix + part + "/" + name
+	return &key
+}
+
+// do makes one request, and returns its meaning. A request that the service refuses
+// because of the clock is made once more: the client then signs by the time of the answer.
+func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error) error {
+	err, late := r.once(ctx, request)
+	if late {
+		err, _ = r.once(ctx, request)
+	}
+	return err
+}
+
+func (r *Remote) once(ctx context.Context, request func(ctx context.Context) error) (meaning error, late bool) {
+	t, within := setOut(ctx)
+	defer t.over()
+	err := request(within)
+	meaning, late = t.meaning(err)
+	if t.sent {
+		remote.Observe(ctx, remote.Request{Start: t.began, Status: t.status, Err: meaning})
+	}
+	if date, err := http.ParseTime(t.header.Get("Date")); err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.time = date.UTC()
+	}
+	return meaning, late
+}

@@ -1,0 +1,98 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// idleTime is the time without a byte in either direction after which a request ends.
+const idleTime = 30 * time.Second
+
+// trip is a request, from its beginning to the end of the answer.
+type trip struct {
+	ctx    context.Context // of the request
+	end    context.CancelCauseFunc
+	began  time.Time
+	idle   *time.Timer // ends the trip when nothing moves
+	sent   bool        // the wire has begun the request
+	method string
+	status int         // of the answer; 0: there was none
+	header http.Header // of the answer
+	stale  bool        // it was made on a connection that had served before
+}
+
+type tripKey struct{}
+
+// setOut begins a trip, and returns the context for its request.
+func setOut(ctx context.Context) (*trip, context.Context) {
+	t := &trip{began: time.Now()}
+	t.ctx, t.end = context.WithCancelCause(ctx)
+	t.idle = time.AfterFunc(idleTime, func() { t.end(remote.NoAnswer(idleTime)) })
+	return t, context.WithValue(t.ctx, tripKey{}, t)
+}
+
+// over ends the trip.
+func (t *trip) over() {
+	t.idle.Stop()
+	t.end(nil)
+}
+
+// wire is the transport of the client. It makes each request once, and ends one that
+// stops moving. It refuses the answer of something else than the service: a network that
+// wants a sign-in, or a proxy, may answer in the place of every server, often with a page
+// and the status 200. Such an answer says nothing about the bucket.
+type wire struct{ next aws.HTTPClient }
+
+// Do makes a request.
+func (w *wire) Do(req *http.Request) (*http.Response, error) {
+	t, ok := req.Context().Value(tripKey{}).(*trip)
+	if !ok {
+		return nil, errors.New("a request of no call")
+	}
+	var used atomic.Bool
+	trace := httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { used.Store(c.Reused) }}
+	out := req.WithContext(httptrace.WithClientTrace(req.Context(), &trace))
+	if out.Body != nil && out.Body != http.NoBody {
+		out.Body, out.GetBody = &moving{out.Body, t}, nil // net/http makes no request again whose body it cannot get
+	}
+	t.sent, t.method = true, req.Method
+	t.idle.Reset(idleTime)
+	answer, err := w.next.Do(out)
+	t.stale = used.Load()
+	if err != nil {
+		return nil, err
+	}
+	if kind := answer.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/html") {
+		_ = answer.Body.Close() // it is of no use
+		return nil, fmt.Errorf("%w: a web page, with status %d", errElsewhere, answer.StatusCode)
+	}
+	t.status, t.header = answer.StatusCode, answer.Header
+	remote.Heard(t.ctx)
+	answer.Body = &moving{answer.Body, t}
+	return answer, nil
+}
+
+// moving is the body of a request or answer. It keeps the trip going as bytes move.
+type moving struct {
+	io.ReadCloser
+	trip *trip
+}
+
+func (m *moving) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	if m.trip.ctx.Err() == nil { // the transport may read on after the trip
+		m.trip.idle.Reset(idleTime)
+	}
+	return n, err
+}
