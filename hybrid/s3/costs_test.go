@@ -77,7 +77,7 @@ func (c *counter) spent() cost {
 func device(t *testing.T, s *server, root, name string, set func(*hybrid.Options)) (*hybrid.Store, *counter) {
 	t.Helper()
 	c := &counter{listed: make(chan struct{}, 100)}
-	r, err := Open(t.Context(), s.place(t.Name()), s.config(c))
+	r, err := Open(t.Context(), s.place(prefix(t)), s.config(c))
 	require.NoError(t, err)
 	o := hybrid.Options{Remote: r, Project: "costs", User: "ada", Device: name, Manual: true}
 	if set != nil {
@@ -125,7 +125,7 @@ func TestCosts(t *testing.T) {
 	}
 	say(t, a, "long", 0)
 	sync("long")
-	is(spent, cost{puts: 5 + 3, gets: 1, deletes: 2, up: 3000, down: 600}) // with the probe
+	is(spent, cost{puts: 5 + 3, gets: 1, deletes: 2, up: 3000, down: 800}) // with the probe
 	for i := range 299 {
 		say(t, a, "long", i+1)
 		sync("long")

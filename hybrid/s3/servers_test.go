@@ -143,11 +143,14 @@ func (s *server) config(over aws.HTTPClient) *aws.Config {
 	return &aws.Config{Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""), HTTPClient: over}
 }
 
-// opened opens a new prefix of a server, over a transport; nil: the usual one.
+// prefix is a prefix of its own for a run of a test.
+func prefix(t *testing.T) string { return filepath.Base(filepath.Dir(t.TempDir())) }
+
+// opened opens the prefix of a test on a server, over a transport; nil: the usual one.
 func opened(t *testing.T, name string, over aws.HTTPClient) *Remote {
 	t.Helper()
 	s := &server{address: serve(t, name)}
-	r, err := Open(t.Context(), s.place(fmt.Sprint(strings.ReplaceAll(t.Name(), "/", "-"))), s.config(over))
+	r, err := Open(t.Context(), s.place(prefix(t)), s.config(over))
 	require.NoError(t, err)
 	return r
 }

@@ -58,7 +58,7 @@ func TestTurns(t *testing.T) {
 	s := &server{address: serve(t, versitygw)}
 	var devices []*hybrid.Store
 	for i, name := range []string{"laptop", "desktop", "server"} {
-		to, err := Open(t.Context(), s.place(t.Name()), s.config(&unsteady{rand: rand.New(rand.NewPCG(seed, uint64(2+i)))}))
+		to, err := Open(t.Context(), s.place(prefix(t)), s.config(&unsteady{rand: rand.New(rand.NewPCG(seed, uint64(2+i)))}))
 		require.NoError(t, err)
 		st, err := hybrid.Open(t.Context(), filepath.Join(root, name), &hybrid.Options{Remote: to, Project: "turns", User: "ada", Device: name, Manual: true})
 		require.NoError(t, err)
