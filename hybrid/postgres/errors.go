@@ -1,0 +1,69 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// serverError is an error of the server, without its detail, which may quote a row.
+type serverError struct{ code, text string }
+
+func (e *serverError) Error() string { return fmt.Sprintf("SQLSTATE %s: %s", e.code, e.text) }
+
+// unsent returns the error of a statement that was not sent, since there is no connection.
+func unsent(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) { // the server answers
+		return reason(e, false)
+	}
+	return &remote.Unreachable{Err: errors.New("no connection to the database"), Kind: remote.Away}
+}
+
+// reason returns the error of package remote for the outcome of a statement.
+func reason(err error, swapping bool) error {
+	e := (*pgconn.PgError)(nil)
+	if !errors.As(err, &e) {
+		if pgconn.SafeToRetry(err) {
+			return &remote.Unreachable{Err: errors.New("the connection had ended"), Kind: remote.Stale}
+		}
+		var out error = &remote.Unreachable{Err: errors.New("the connection ended before the answer")}
+		if swapping {
+			out = fmt.Errorf("%w: %w", remote.ErrUnknown, out)
+		}
+		return out
+	}
+	said := &serverError{e.Code, e.Message}
+	if len(e.Code) != 5 {
+		said.code = "unknown"
+	}
+	switch class := e.Code[:min(2, len(e.Code))]; {
+	case e.Code == "42501":
+		return fmt.Errorf("%w: %w", remote.ErrUnauthorized, said)
+	case e.Code == "42P01":
+		return fmt.Errorf("%w: %w: make the table by Provision or by schema.sql", remote.ErrBlocked, said)
+	case slices.Contains([]string{"28", "3D", "3F"}, class), e.Code == "53100":
+		return fmt.Errorf("%w: %w", remote.ErrBlocked, said)
+	case e.Code == "53300":
+		return &remote.Unreachable{Err: said, Kind: remote.Throttled}
+	case class == "54":
+		return fmt.Errorf("%w: %w", remote.ErrTooLarge, said)
+	case slices.Contains([]string{"08", "40", "53", "55", "57", "58"}, class), e.Code == "25006":
+		// Each of them ends the transaction before its commit, but a server that shuts down
+		// may send one while the commit waits for a standby.
+		var out error = &remote.Unreachable{Err: said}
+		if swapping && (class == "08" || class == "57" && e.Code != "57014") {
+			out = fmt.Errorf("%w: %w", remote.ErrUnknown, out)
+		}
+		return out
+	}
+	said.text = "the server refuses the statement" // its text may quote a value
+	return fmt.Errorf("%w: %w", remote.ErrRefused, said)
+}

@@ -1,0 +1,218 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// DefaultSchema is the name of the schema whose table holds the objects, where an address
+// names none.
+const DefaultSchema = "sessionstorage"
+
+// Remote is a table of a database. Its methods may be called by many goroutines.
+type Remote struct {
+	pool     *pgxpool.Pool
+	schema   string
+	table    string // its quoted name
+	identity string
+
+	mu   sync.Mutex // guards the fields below
+	time time.Time  // all that was stored before it is known to show
+}
+
+// maxConns is the largest number of connections of a Remote.
+const maxConns = 4
+
+// Connect returns the remote for an address, as postgres://user@host:5432/database, and
+// makes no request. A parameter schema names the schema, [DefaultSchema] otherwise. All
+// other parameters, variables of the environment and files are those of libpq; but where no
+// sslmode is given, a host that is not this machine must prove its name, as by
+// sslmode=verify-full. The error Is [remote.ErrBlocked] for an address that holds a
+// password: that belongs to PGPASSWORD or to the file ~/.pgpass.
+func Connect(address string) (*Remote, error) {
+	config, schema, err := parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	pool, err := pgxpool.NewWithConfig(context.Background(), config) // it dials when it is used
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", reason(err, false))
+	}
+	c := config.ConnConfig
+	at := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	for _, f := range c.Fallbacks {
+		if next := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !strings.Contains(at, next) {
+			at += "," + next
+		}
+	}
+	return &Remote{
+		pool:     pool,
+		schema:   schema,
+		table:    pgx.Identifier{schema, "objects"}.Sanitize(),
+		identity: fmt.Sprintf("postgres %s/%s/%s", at, c.Database, schema),
+	}, nil
+}
+
+// parse reads an address.
+func parse(address string) (*pgxpool.Config, string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, "", errors.New("the address is none of the form postgres://user@host/database") // it may hold a password
+	}
+	q := u.Query()
+	if _, secret := u.User.Password(); secret || q.Has("password") {
+		return nil, "", fmt.Errorf("%w: the address holds a password: put it into PGPASSWORD or ~/.pgpass", remote.ErrBlocked)
+	}
+	schema := q.Get("schema")
+	if schema == "" {
+		schema = DefaultSchema
+	}
+	q.Del("schema")
+	u.RawQuery = q.Encode()
+	config, err := pgxpool.ParseConfig(u.String())
+	if err != nil {
+		return nil, "", errors.New("the address, or a variable or file of PostgreSQL's clients, has a setting that is not understood")
+	}
+	c := config.ConnConfig
+	if !q.Has("sslmode") && !local(c.Host) && (c.TLSConfig == nil || c.TLSConfig.InsecureSkipVerify) {
+		q.Set("sslmode", "verify-full")
+		u.RawQuery = q.Encode()
+		if config, err = pgxpool.ParseConfig(u.String()); err != nil {
+			return nil, "", errors.New("the address has a setting that is not understood")
+		}
+	}
+	config.MaxConns, config.MinConns, config.MaxConnIdleTime, config.PingTimeout = maxConns, 0, time.Minute, 10*time.Second
+	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
+	}
+	return config, schema, nil
+}
+
+// local reports whether a host is this machine.
+func local(host string) bool {
+	return path.IsAbs(host) || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// Close waits for calls under way and closes the connections. No method may be called
+// after it.
+func (r *Remote) Close() error {
+	r.pool.Close()
+	return nil
+}
+
+// batch bounds a statement that stores objects.
+var batch = remote.Batch{Objects: 1000, Bytes: 16 << 20}
+
+// Info implements [remote.Remote]. It makes no request.
+func (r *Remote) Info(context.Context) (remote.Info, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return remote.Info{Identity: r.identity, Time: r.time, Batch: batch}, nil
+}
+
+// note records a time of which all is known.
+func (r *Remote) note(at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at.After(r.time) {
+		r.time = at
+	}
+}
+
+// known is the expression for a time of which all is known, in microseconds; see the
+// package's documentation. The snapshot of a statement is never older than now().
+func (r *Remote) known() string {
+	return `(SELECT (extract(epoch FROM CASE
+		WHEN pg_snapshot_xmin(s) = pg_snapshot_xmax(s) THEN now()
+		ELSE coalesce((SELECT least(begun, now()) FROM ` + r.table + ` WHERE tx < pg_snapshot_xmin(s) ORDER BY tx DESC LIMIT 1), 'epoch')
+	END) * 1000000)::bigint::text FROM pg_current_snapshot() s)`
+}
+
+// durable is an expression that makes the statement's commit durable.
+const durable = `(SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END)`
+
+// statement is a statement and its parameters.
+type statement struct {
+	text   strings.Builder
+	values [][]byte
+	types  []uint32
+}
+
+// text adds a parameter of type text, and returns its name.
+func (s *statement) param(value string) string { return s.add([]byte(value), pgtype.TextOID) }
+
+// bytes adds a parameter of type bytea, and returns its name.
+func (s *statement) bytes(value []byte) string {
+	if value == nil {
+		value = []byte{} // nil is NULL
+	}
+	return s.add(value, pgtype.ByteaOID)
+}
+
+func (s *statement) add(value []byte, oid uint32) string {
+	s.values, s.types = append(s.values, value), append(s.types, oid)
+	return "$" + strconv.Itoa(len(s.values))
+}
+
+var binary = []int16{pgx.BinaryFormatCode} // texts and bytes as they are
+
+// do sends a statement once, and calls row for each row of its answer. swapping is whether
+// it replaces an object.
+func (r *Remote) do(ctx context.Context, s *statement, swapping bool, row func(columns [][]byte) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := r.send(ctx, s, swapping, row)
+	remote.Observe(ctx, remote.Request{Start: start, Err: err})
+	return err
+}
+
+func (r *Remote) send(ctx context.Context, s *statement, swapping bool, row func(columns [][]byte) error) error {
+	c, err := r.pool.Acquire(ctx)
+	if err != nil {
+		return unsent(ctx, err)
+	}
+	defer c.Release()
+	answer := c.Conn().PgConn().ExecParams(ctx, s.text.String(), s.values, s.types, binary, binary)
+	var failed error
+	for answer.NextRow() {
+		remote.Heard(ctx)
+		if failed == nil {
+			failed = row(answer.Values())
+		}
+	}
+	if _, err := answer.Close(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+			if swapping {
+				err = fmt.Errorf("%w: %w", remote.ErrUnknown, err)
+			}
+			return err
+		}
+		return reason(err, swapping)
+	}
+	return failed
+}
+
+// micros decodes a time in microseconds.
+func micros(text []byte) time.Time {
+	n, _ := strconv.ParseInt(string(text), 10, 64) // the server has written it
+	return time.UnixMicro(n).UTC()
+}

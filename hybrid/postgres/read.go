@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// columns are the columns of an object without its body.
+const columns = `name, label, version, (extract(epoch FROM stored) * 1000000)::bigint::text`
+
+// Get implements [remote.Remote].
+func (r *Remote) Get(ctx context.Context, part, name string, known remote.Version) (o remote.Object, err error) {
+	var s statement
+	of, is := s.param(part), s.param(name)
+	s.text.WriteString(`SELECT k.known, o.* FROM (SELECT ` + r.known() + ` AS known) k LEFT JOIN (SELECT ` + columns + `, CASE WHEN version <> ` + s.param(string(known)) +
+		` THEN body END FROM ` + r.table + ` WHERE part = ` + of + ` AND name = ` + is + `) o ON true`)
+	err = r.do(ctx, &s, false, func(c [][]byte) error {
+		r.note(micros(c[0]))
+		switch {
+		case c[1] == nil:
+			return remote.ErrNotExist
+		case c[5] == nil:
+			return remote.ErrUnchanged
+		}
+		o = object(c[1:])
+		o.Body = bytes.Clone(c[5])
+		return nil
+	})
+	return o, err
+}
+
+// object decodes the columns of an object.
+func object(c [][]byte) remote.Object {
+	return remote.Object{Name: string(c[0]), Label: bytes.Clone(c[1]), Version: remote.Version(c[2]), Time: micros(c[3])}
+}
+
+// page is the largest number of objects of one answer.
+const page = 500
+
+// List implements [remote.Remote]. Each page of 500 objects is a request.
+func (r *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	return func(yield func(remote.Object, error) bool) {
+		for after := q.After; ; {
+			objects, err := r.page(ctx, part, after, &q)
+			for i := range objects {
+				if !yield(objects[i], nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(remote.Object{}, err)
+			}
+			if err != nil || len(objects) < page {
+				return
+			}
+			after = objects[len(objects)-1].Name
+		}
+	}
+}
+
+// page returns the next objects behind a name.
+func (r *Remote) page(ctx context.Context, part, after string, q *remote.Query) (objects []remote.Object, _ error) {
+	var s statement
+	where := `part = ` + s.param(part) + ` AND name > ` + s.param(after)
+	if q.Prefix != "" {
+		where += ` AND name >= ` + s.param(q.Prefix) + ` AND name < ` + s.param(q.Prefix+"~") // no name has a '~'
+	}
+	if !q.Since.IsZero() {
+		where += ` AND stored >= ` + s.param(q.Since.UTC().Format("2006-01-02T15:04:05.999999Z")) + `::timestamptz`
+	}
+	s.text.WriteString(`SELECT k.known, o.* FROM (SELECT ` + r.known() + ` AS known) k LEFT JOIN (SELECT ` + columns + ` FROM ` + r.table +
+		` WHERE ` + where + ` ORDER BY name LIMIT 500) o ON true ORDER BY o.name`)
+	err := r.do(ctx, &s, false, func(c [][]byte) error {
+		if r.note(micros(c[0])); c[1] != nil {
+			objects = append(objects, object(c[1:]))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return objects, nil
+}
