@@ -46,6 +46,7 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 		since = time.Unix(at.Since, 0)
 	}
 	whole, last, older := at.Next == "", at, false
+	complete := r.Complete()
 	var entries []replica.Entry
 	for entry, err := range r.Entries(ctx, e.UID(), at.Next, since) {
 		if err != nil {
@@ -53,7 +54,7 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 			return fmt.Errorf("read catalogue: %w", err)
 		}
 		if at.List == 0 {
-			at.List = r.Time().Unix()
+			at.List = listed(r, complete).Unix()
 		}
 		if was, known := e.Table.Entry(entry.SID); known && entry.Revision < was.Revision {
 			older = true
@@ -74,6 +75,19 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 	}
 	e.advance(ctx, entries, after(at, whole && r.Usage().Requests == before+1, r.Time()))
 	return nil
+}
+
+// listed returns the time, by the remote's clock, from which the next list begins, but for
+// listTime and writtenBy. complete is from before the list; a program's first list has
+// none from before.
+func listed(r *remoteread.Reader, complete time.Time) time.Time {
+	if complete.IsZero() {
+		complete = r.Complete()
+	}
+	if complete.IsZero() {
+		return r.Time()
+	}
+	return complete
 }
 
 // advance records entries that were read.

@@ -60,3 +60,40 @@ func TestListsLackWhatIsStoredMeanwhile(t *testing.T) {
 	require.True(t, b.Exists("two"))
 	require.True(t, b.Exists("one"), "what a list lacked is never listed")
 }
+
+// completeRemote is a remote that says before which time its lists are complete.
+type completeRemote struct {
+	*memremote.Remote
+	complete time.Time
+}
+
+func (r *completeRemote) Info(ctx context.Context) (remote.Info, error) {
+	info, err := r.Remote.Info(ctx)
+	info.Complete = r.complete
+	return info, err
+}
+
+// TestEntryShowsHoursLater: where a remote says that its lists are not complete for hours,
+// an entry with a time of hours ago is found when it shows.
+func TestEntryShowsHoursLater(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	now := began
+	c := &memremote.Remote{Now: func() time.Time { return now }}
+	a, b := inMemory(t, c, "a"), inMemory(t, c, "b")
+	b.engine.Remote = &completeRemote{c, began}
+	for _, id := range []string{"one", "two", "three"} {
+		now = now.Add(2 * time.Hour)
+		a.say(id, id)
+		a.sync(id)
+		_, err := b.Pull(t.Context())
+		require.NoError(t, err)
+	}
+	now = began.Add(time.Minute) // its transaction ends now
+	a.say("late", "late")
+	a.sync("late")
+	now = began.Add(7 * time.Hour)
+	_, err := b.Pull(t.Context())
+	require.NoError(t, err)
+	require.True(t, b.Exists("late"))
+}

@@ -88,8 +88,8 @@ func (r *Remote) store(ctx context.Context, part string, objects []remote.Object
 	var s statement
 	s.text.WriteString(`WITH stored AS (`)
 	r.insert(&s, s.param(part), objects, "")
-	s.text.WriteString(`UPDATE` + renewed + `) SELECT ` + r.known() + `, ` + durable)
-	return r.do(ctx, &s, false, func(c [][]byte) error { r.note(micros(c[0])); return nil })
+	s.text.WriteString(`UPDATE` + renewed + `) SELECT ` + r.times() + `, ` + durable)
+	return r.do(ctx, &s, false, func(c [][]byte) error { r.note(micros(c[0]), micros(c[1])); return nil })
 }
 
 // swap replaces an object, and stores and removes others with it.
@@ -113,9 +113,9 @@ func (r *Remote) swap(ctx context.Context, part string, objects []remote.Object,
 		s.text.WriteString(`, removed AS (DELETE FROM ` + r.table + ` WHERE part = ` + of + ` AND name = ANY (string_to_array(` + s.param(strings.Join(swap.Remove, " ")) +
 			`, ' ')) AND EXISTS (SELECT FROM swap))`)
 	}
-	s.text.WriteString(` SELECT ` + r.known() + `, ` + durable + `, (SELECT count(*) FROM swap)::text`)
+	s.text.WriteString(` SELECT ` + r.times() + `, ` + durable + `, (SELECT count(*) FROM swap)::text`)
 	err := r.do(ctx, &s, true, func(c [][]byte) error {
-		if r.note(micros(c[0])); string(c[2]) != "1" {
+		if r.note(micros(c[0]), micros(c[1])); string(c[3]) != "1" {
 			return remote.ErrChanged
 		}
 		return nil
@@ -133,6 +133,6 @@ func (r *Remote) Delete(ctx context.Context, part string, names []string) error 
 	}
 	var s statement
 	s.text.WriteString(`WITH removed AS (DELETE FROM ` + r.table + ` WHERE part = ` + s.param(part) + ` AND name = ANY (string_to_array(` + s.param(strings.Join(names, " ")) +
-		`, ' '))) SELECT ` + r.known())
-	return r.do(ctx, &s, false, func(c [][]byte) error { r.note(micros(c[0])); return nil })
+		`, ' '))) SELECT ` + r.times())
+	return r.do(ctx, &s, false, func(c [][]byte) error { r.note(micros(c[0]), micros(c[1])); return nil })
 }

@@ -17,12 +17,13 @@
 // # Time
 //
 // A row has the time at which it was stored, but it shows when its transaction ends, perhaps
-// later than rows of a later time. So the time that [Remote.Info] returns, from which the
-// next list of new objects begins, is a time of which all is known: the time at which the
+// later than rows of a later time. So the list of what is new does not begin at the time of
+// the newest row, but at the time that [Remote.Info] calls Complete: the time at which the
 // statement's transaction began if no other transaction was under way, and otherwise the
 // beginning of the newest transaction among those before the oldest that is under way.
 // A row that shows later was stored later than that. A long transaction of another
-// program thus costs only that objects are listed twice.
+// program in the same server thus costs only that objects are listed twice. A list takes a
+// transaction number for that.
 //
 // # Answers
 //

@@ -32,8 +32,9 @@ type Remote struct {
 	table    string // its quoted name
 	identity string
 
-	mu   sync.Mutex // guards the fields below
-	time time.Time  // all that was stored before it is known to show
+	mu       sync.Mutex // guards the fields below
+	time     time.Time  // of the newest answer
+	complete time.Time  // a later snapshot has all that was stored before it
 }
 
 // maxConns is the largest number of connections of a Remote.
@@ -123,25 +124,35 @@ var batch = remote.Batch{Objects: 1000, Bytes: 16 << 20}
 func (r *Remote) Info(context.Context) (remote.Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return remote.Info{Identity: r.identity, Time: r.time, Batch: batch}, nil
+	return remote.Info{Identity: r.identity, Time: r.time, Batch: batch, Complete: r.complete}, nil
 }
 
-// note records a time of which all is known.
-func (r *Remote) note(at time.Time) {
+// note records the times of an answer. What one snapshot has, each later one has too, so
+// the time for which lists are complete never goes back.
+func (r *Remote) note(now, complete time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at.After(r.time) {
-		r.time = at
+	if now.After(r.time) {
+		r.time = now
+	}
+	if complete.After(r.complete) {
+		r.complete = complete
 	}
 }
 
-// known is the expression for a time of which all is known, in microseconds; see the
-// package's documentation. The snapshot of a statement is never older than now().
-func (r *Remote) known() string {
-	return `(SELECT (extract(epoch FROM CASE
-		WHEN pg_snapshot_xmin(s) = pg_snapshot_xmax(s) THEN now()
-		ELSE coalesce((SELECT least(begun, now()) FROM ` + r.table + ` WHERE tx < pg_snapshot_xmin(s) ORDER BY tx DESC LIMIT 1), 'epoch')
-	END) * 1000000)::bigint::text FROM pg_current_snapshot() s)`
+// times are the expressions for the time of the statement, and for the time before which
+// no other transaction can store, in microseconds; see the package's documentation. The
+// snapshot of a statement is never older than now(). Where the statement's transaction has
+// the first number that no ended transaction has, no other transaction is under way.
+func (r *Remote) times() string {
+	return microseconds("now()") + `, (SELECT ` + microseconds(`CASE
+		WHEN NOT pg_is_in_recovery() AND pg_snapshot_xmin(s) = pg_snapshot_xmax(s) AND pg_current_xact_id() = pg_snapshot_xmax(s) THEN now()
+		ELSE coalesce((SELECT least(begun, now()) FROM `+r.table+` WHERE tx < pg_snapshot_xmin(s) ORDER BY tx DESC LIMIT 1), 'epoch')
+	END`) + ` FROM pg_current_snapshot() s)`
+}
+
+func microseconds(of string) string {
+	return `(extract(epoch FROM ` + of + `) * 1000000)::bigint::text`
 }
 
 // durable is an expression that makes the statement's commit durable.

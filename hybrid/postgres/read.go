@@ -4,31 +4,33 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // columns are the columns of an object without its body.
-const columns = `name, label, version, (extract(epoch FROM stored) * 1000000)::bigint::text`
+var columns = `name, label, version, ` + microseconds("stored")
 
 // Get implements [remote.Remote].
 func (r *Remote) Get(ctx context.Context, part, name string, known remote.Version) (o remote.Object, err error) {
 	var s statement
 	of, is := s.param(part), s.param(name)
-	s.text.WriteString(`SELECT k.known, o.* FROM (SELECT ` + r.known() + ` AS known) k LEFT JOIN (SELECT ` + columns + `, CASE WHEN version <> ` + s.param(string(known)) +
-		` THEN body END FROM ` + r.table + ` WHERE part = ` + of + ` AND name = ` + is + `) o ON true`)
+	s.text.WriteString(`SELECT ` + columns + `, ` + microseconds("now()") + `, CASE WHEN version <> ` + s.param(string(known)) + ` THEN body END FROM ` + r.table + ` WHERE part = ` + of + ` AND name = ` + is)
+	found := false
 	err = r.do(ctx, &s, false, func(c [][]byte) error {
-		r.note(micros(c[0]))
-		switch {
-		case c[1] == nil:
-			return remote.ErrNotExist
-		case c[5] == nil:
+		found = true
+		r.note(micros(c[4]), time.Time{})
+		if c[5] == nil {
 			return remote.ErrUnchanged
 		}
-		o = object(c[1:])
+		o = object(c)
 		o.Body = bytes.Clone(c[5])
 		return nil
 	})
+	if err == nil && !found {
+		err = remote.ErrNotExist
+	}
 	return o, err
 }
 
@@ -71,11 +73,11 @@ func (r *Remote) page(ctx context.Context, part, after string, q *remote.Query) 
 	if !q.Since.IsZero() {
 		where += ` AND stored >= ` + s.param(q.Since.UTC().Format("2006-01-02T15:04:05.999999Z")) + `::timestamptz`
 	}
-	s.text.WriteString(`SELECT k.known, o.* FROM (SELECT ` + r.known() + ` AS known) k LEFT JOIN (SELECT ` + columns + ` FROM ` + r.table +
+	s.text.WriteString(`SELECT k.*, o.* FROM (SELECT ` + r.times() + `) k LEFT JOIN (SELECT ` + columns + ` FROM ` + r.table +
 		` WHERE ` + where + ` ORDER BY name LIMIT 500) o ON true ORDER BY o.name`)
 	err := r.do(ctx, &s, false, func(c [][]byte) error {
-		if r.note(micros(c[0])); c[1] != nil {
-			objects = append(objects, object(c[1:]))
+		if r.note(micros(c[0]), micros(c[1])); c[2] != nil {
+			objects = append(objects, object(c[2:]))
 		}
 		return nil
 	})

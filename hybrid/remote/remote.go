@@ -68,6 +68,10 @@ type Info struct {
 	Identity string    // distinguishes the remote from every other one, also from one with the same address
 	Time     time.Time // of its newest answer, by its clock; the zero time: not known
 	Batch    Batch     // limits of a Commit that is done whole or not at all
+	// Complete is a time by the remote's clock: a list that begins later has every object
+	// whose Time is before it. The zero time is returned by a remote whose lists have an
+	// object as soon as it is stored, but for clocks and replicas.
+	Complete time.Time
 }
 
 // Batch bounds a Commit that is done whole, with the swap: the number of objects, with

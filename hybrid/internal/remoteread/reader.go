@@ -58,6 +58,13 @@ func (r *Reader) Time() time.Time {
 	return info.Time
 }
 
+// Complete returns the time for which a list that begins now is complete; the zero time
+// where the remote names none.
+func (r *Reader) Complete() time.Time {
+	info, _ := r.Remote.Info(context.Background()) // without an answer there is no time
+	return info.Complete
+}
+
 // Get reads a document, nil when there is none. The error Is [remote.ErrUnchanged] when
 // it has the known version.
 func (r *Reader) Get(ctx context.Context, pk, id string, known remote.Version) (*remote.Object, error) {
