@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,4 +66,31 @@ func (b *server) settings(t *testing.T, s *server) []string {
 		require.NoError(t, os.WriteFile(name, []byte(content), 0o644)) //nolint:gosec // another user reads it
 	}
 	return []string{path}
+}
+
+// TestOppositeOrders stores the same objects in opposite orders at once: no two wait for each other.
+func TestOppositeOrders(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	r := connect(t, s.address("admin", s.provisioned(t)))
+	var objects []remote.Object
+	for i := range 50 {
+		objects = append(objects, remote.Object{Name: fmt.Sprint("o-", i), Label: []byte(`{}`)})
+	}
+	back := slices.Clone(objects)
+	slices.Reverse(back)
+	errs := make(chan error)
+	for i := range 4 {
+		go func() {
+			var err error
+			for range 20 {
+				_, failed := r.Commit(t.Context(), part, [][]remote.Object{objects, back}[i%2], nil)
+				err = errors.Join(err, failed)
+			}
+			errs <- err
+		}()
+	}
+	for range 4 {
+		require.NoError(t, <-errs)
+	}
 }
