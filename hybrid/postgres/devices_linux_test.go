@@ -63,6 +63,7 @@ func TestDevices(t *testing.T) {
 	// The next run of the program sends the turn.
 	_, err = device(t, address, "a", here).Sync(t.Context(), "forecast")
 	require.NoError(t, err)
+	require.NoError(t, b.Close())
 	b = device(t, address, "b", there)
 	_, err = b.Refresh(t.Context(), "forecast")
 	require.NoError(t, err)
