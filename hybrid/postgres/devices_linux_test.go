@@ -16,7 +16,7 @@ import (
 func device(t *testing.T, address, name, dir string) *hybrid.Store {
 	t.Helper()
 	st, err := hybrid.Open(t.Context(), dir, &hybrid.Options{
-		Remote: connect(t, address), User: "ada", Project: "weather", Device: name, Manual: true, RefreshWait: time.Minute,
+		Remote: connect(t, address), User: "ada", Project: "weather", Device: name, Manual: true, Limits: &hybrid.Limits{FirstAnswer: time.Minute},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = st.Shutdown(context.WithoutCancel(t.Context())) })

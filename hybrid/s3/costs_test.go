@@ -165,7 +165,7 @@ func TestIdleCosts(t *testing.T) {
 	_, err = b.Pull(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, b.Close())
-	_, idle := device(t, s, root, "b", func(o *hybrid.Options) { o.Manual, o.Interval = false, time.Second })
+	_, idle := device(t, s, root, "b", func(o *hybrid.Options) { o.Manual, o.Background.Interval = false, time.Second })
 	<-idle.listed
 	idle.spent()
 	quiet := cost{}
