@@ -1,8 +1,16 @@
 package agentstate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,6 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -75,4 +84,241 @@ func (s *State) reading(ctx context.Context, do func(*sessiondir.Dir) error) err
 		return errClosed
 	}
 	return s.core.Read(ctx, s.id, do)
+}
+
+// SetValue keeps a JSON value under a name of the caller's, for data that has no method of
+// its own here. It replaces the value under that name; null forgets it. The bytes stay as
+// they are, but for white space around them. All values of a session are in state.json,
+// which every change writes anew, so they should be small. A value that is no JSON, or
+// nested about a thousand levels deep, is refused: the error Is [ErrInvalid].
+func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage) error {
+	return s.edit(ctx, "set value", func(raw []byte) ([]byte, error) {
+		if name == "" {
+			return nil, fmt.Errorf("%w: empty name", ErrInvalid)
+		}
+		if !json.Valid(value) {
+			return nil, fmt.Errorf("%w: the value is not JSON", ErrInvalid)
+		}
+		all, err := values(raw)
+		if err != nil {
+			return nil, err
+		}
+		if value = pyjson.Trim(value); pyjson.KindOf(value) == pyjson.Null {
+			all = pyjson.Remove(all, name)
+		} else {
+			all = pyjson.Splice(all, name, value)
+		}
+		if raw = pyjson.Splice(raw, "values", all); !isObject(raw) {
+			return nil, fmt.Errorf("%w: the value could not be read back", ErrInvalid)
+		}
+		return raw, nil
+	})
+}
+
+// Value returns a copy of the value under a name, nil when there is none.
+func (s *State) Value(ctx context.Context, name string) (json.RawMessage, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return nil, wrap("read value", err)
+	}
+	all, err := values(raw)
+	if err != nil {
+		return nil, wrap("read value", err)
+	}
+	return bytes.Clone(member(all, name)), nil
+}
+
+// values returns the object of all values of state.json.
+func values(raw []byte) ([]byte, error) {
+	all := member(raw, "values")
+	if all == nil {
+		return []byte("{}"), nil
+	}
+	if pyjson.KindOf(all) != pyjson.Object {
+		return nil, misshapen(errors.New("values is not an object"))
+	}
+	return all, nil
+}
+
+// AddTokenUsage adds tokens, which are not negative, to the total.
+func (s *State) AddTokenUsage(ctx context.Context, tokens int64) error {
+	return s.edit(ctx, "add token usage", func(raw []byte) ([]byte, error) {
+		if tokens < 0 {
+			return nil, fmt.Errorf("%w: negative tokens", ErrInvalid)
+		}
+		info, err := tokenInfo(raw)
+		if err != nil {
+			return nil, err
+		}
+		name := "total"
+		if _, other := pyjson.Lookup(info, "total_tokens"); other {
+			name = "total_tokens"
+		}
+		total, _ := pyjson.Int(member(info, name))
+		if total > math.MaxInt64-tokens {
+			return nil, fmt.Errorf("%w: too many tokens", ErrInvalid)
+		}
+		info = pyjson.Splice(info, name, strconv.AppendInt(nil, total+tokens, 10))
+		return pyjson.Splice(raw, "tokenInfo", info), nil
+	})
+}
+
+// SetTokenInfo replaces the token counts. The counts may be called total, prompt and
+// completion, or total_tokens, input_tokens and output_tokens; other members are kept.
+func (s *State) SetTokenInfo(ctx context.Context, info json.RawMessage) error {
+	return s.edit(ctx, "set token info", func(raw []byte) ([]byte, error) {
+		if err := checkTokens(info); err != nil {
+			return nil, err
+		}
+		return pyjson.Splice(raw, "tokenInfo", pyjson.Trim(info)), nil
+	})
+}
+
+func checkTokens(info []byte) error {
+	if !isObject(info) {
+		return fmt.Errorf("%w: token info is not an object", ErrInvalid)
+	}
+	for _, name := range []string{"total", "prompt", "completion", "total_tokens", "input_tokens", "output_tokens"} {
+		v := member(info, name)
+		if n, ok := pyjson.Int(v); v != nil && (!ok || n < 0) {
+			return fmt.Errorf("%w: %s is not a count", ErrInvalid, name)
+		}
+	}
+	return nil
+}
+
+// TokenInfo is the token usage of a session.
+type TokenInfo struct {
+	Total, Prompt, Completion int64
+}
+
+// TokenInfo returns the token usage; zero when none is known.
+func (s *State) TokenInfo(ctx context.Context) (TokenInfo, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return TokenInfo{}, wrap("read token info", err)
+	}
+	info, err := tokenInfo(raw)
+	if err != nil {
+		return TokenInfo{}, wrap("read token info", err)
+	}
+	count := func(name, other string) int64 {
+		n, ok := pyjson.Int(member(info, name))
+		if !ok {
+			n, _ = pyjson.Int(member(info, other))
+		}
+		return n
+	}
+	return TokenInfo{count("total", "total_tokens"), count("prompt", "input_tokens"), count("completion", "output_tokens")}, nil
+}
+
+// SetRateLimits replaces the latest rate limits, an object of any shape.
+// [State.RateLimits] reads it.
+func (s *State) SetRateLimits(ctx context.Context, limits json.RawMessage) error {
+	return s.edit(ctx, "set rate limits", func(raw []byte) ([]byte, error) {
+		if !isObject(limits) {
+			return nil, fmt.Errorf("%w: rate limits are not an object", ErrInvalid)
+		}
+		return pyjson.Splice(raw, "latestRateLimits", pyjson.Trim(limits)), nil
+	})
+}
+
+// RateLimits returns a copy of the latest rate limits, nil when none are known.
+// Limits that are no object are damage: the error Is [ErrDamaged].
+func (s *State) RateLimits(ctx context.Context) (json.RawMessage, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return nil, wrap("read rate limits", err)
+	}
+	limits := member(raw, "latestRateLimits")
+	if limits != nil && pyjson.KindOf(limits) != pyjson.Object {
+		return nil, wrap("read rate limits", misshapen(fmt.Errorf("%w: latestRateLimits is not an object", ErrInvalid)))
+	}
+	return bytes.Clone(limits), nil
+}
+
+// AddApprovedCommand approves a command for good. The error Is [ErrInvalid]
+// when the command is nothing but white space.
+func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
+	return s.edit(ctx, "approve command", func(raw []byte) ([]byte, error) {
+		if isBlank(command) {
+			return nil, fmt.Errorf("%w: blank command", ErrInvalid)
+		}
+		list, err := commands(raw)
+		return withCommands(raw, append(list, command)), err
+	})
+}
+
+// IsCommandApproved reports whether exactly this command was approved.
+func (s *State) IsCommandApproved(ctx context.Context, command string) (bool, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return false, wrap("read approved commands", err)
+	}
+	list, err := commands(raw)
+	return err == nil && slices.Contains(list, command), wrap("read approved commands", err)
+}
+
+// ApprovedCommands returns the commands that were approved, sorted.
+func (s *State) ApprovedCommands(ctx context.Context) ([]string, error) {
+	raw, err := s.object(ctx)
+	if err != nil {
+		return nil, wrap("read approved commands", err)
+	}
+	list, err := commands(raw)
+	slices.Sort(list)
+	return list, wrap("read approved commands", err)
+}
+
+func isBlank(command string) bool { return strings.TrimSpace(command) == "" }
+
+// commands returns the approved commands of state.json.
+func commands(raw []byte) ([]string, error) {
+	list, err := readCommands(member(raw, "approvedCommands"))
+	return list, misshapen(err)
+}
+
+// tokenInfo returns the token usage of state.json, an object.
+func tokenInfo(raw []byte) ([]byte, error) {
+	info := member(raw, "tokenInfo")
+	if info == nil {
+		return []byte("{}"), nil
+	}
+	return info, misshapen(checkTokens(info))
+}
+
+// misshapen returns the fault of a member as damage of state.json, which is not overwritten
+// then.
+func misshapen(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read %s: %w: %v", stateFile, ErrDamaged, err)
+}
+
+// withCommands returns raw with list as its set of commands, sorted.
+func withCommands(raw []byte, list []string) []byte {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	set := []byte("[")
+	for i, c := range slices.Compact(list) {
+		if i > 0 {
+			set = append(set, ", "...)
+		}
+		set = append(set, quote(c)...)
+	}
+	return pyjson.Splice(raw, "approvedCommands", append(set, ']'))
+}
+
+func readCommands(raw []byte) (list []string, err error) {
+	if raw != nil && pyjson.KindOf(raw) != pyjson.Array {
+		return nil, fmt.Errorf("%w: approvedCommands is not an array", ErrInvalid)
+	}
+	for v := range pyjson.Elements(raw) {
+		if pyjson.KindOf(v) != pyjson.String || pyjson.Text(v) == "" {
+			return nil, fmt.Errorf("%w: approved command is empty or no text", ErrInvalid)
+		}
+		list = append(list, pyjson.Text(v))
+	}
+	return list, nil
 }

@@ -1,6 +1,8 @@
 package sessioncost
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -164,3 +166,167 @@ func appendTexts(b []byte, texts []string) []byte {
 }
 
 func appendText(b []byte, text string) []byte { return pyjson.AppendQuoted(b, text, pyjson.Style{}) }
+
+// priced holds the costs of turns, or the reasons why they are not known.
+type priced struct {
+	totals   []decimal.Number // after each turn
+	line     int              // of the last response that counts; 0: none
+	warnings []string
+	problems []string // if there are any, the other fields are not valid
+}
+
+// pricing prices the turns of one session.
+type pricing struct {
+	owner string
+	own   []Turn // of the session itself, without the inherited turns
+	first int    // the number of turns that it inherits
+	count int    // the number of its own turns to price
+	all   *Events
+	priced
+}
+
+// note notes a problem with the log, or with one turn.
+func (p *pricing) note(problem string) { p.problems = append(p.problems, problem+":"+p.owner) }
+
+func (p *pricing) noteTurn(problem string, i int) {
+	p.problems = append(p.problems, p.about(problem, i))
+}
+
+// about returns the text of a problem, or a warning, of own turn i.
+func (p *pricing) about(problem string, i int) string {
+	return fmt.Sprintf("%s:%s:%d", problem, p.owner, p.first+i+1)
+}
+
+// run prices the turns. before is the cost that the session inherits.
+func (p *pricing) run(before decimal.Number) error {
+	for i, t := range p.own[:p.count] {
+		if t.Anchor && t.Prompt == nil {
+			p.noteTurn("unsupported_prompt_anchor", i)
+		}
+	}
+	if len(p.problems) > 0 {
+		return nil
+	}
+	p.problems = p.all.findings(p.owner)
+	costs, err := p.costs()
+	if err != nil {
+		return err
+	}
+	for i, t := range p.own[:p.count] {
+		if !t.Anchor && t.Output {
+			p.warnings = append(p.warnings, p.about("unmapped_non_anchor_output", i))
+		}
+		if t.Anchor {
+			if before, err = decimal.Add(before, costs[i]); err != nil {
+				return err
+			}
+		}
+		p.totals = append(p.totals, before)
+	}
+	return nil
+}
+
+// costs returns the cost of each turn by itself.
+func (p *pricing) costs() ([]decimal.Number, error) {
+	costs, opened, answered := make([]decimal.Number, p.count), make([]bool, p.count), make([]bool, p.count)
+	for _, s := range p.all.steps {
+		if s.scoped && s.submit && !s.text {
+			p.note("invalid_prompt_submit")
+		}
+	}
+	opens := matchPrompts(p.own, p.all.steps, len(p.problems) == 0)
+	open := -1
+	for i, s := range p.all.steps {
+		switch {
+		case !s.scoped:
+			continue
+		case s.submit:
+			turn, ok := opens[i]
+			if open = -1; ok && turn < p.count {
+				open, opened[turn] = turn, true
+			}
+			continue
+		case open < 0:
+			continue
+		case !s.cost.told:
+			p.note("missing_cost")
+			continue
+		case !s.cost.valid:
+			p.note("invalid_cost")
+			continue
+		}
+		sum, err := decimal.Add(costs[open], s.cost.amount)
+		if err != nil {
+			return nil, err
+		}
+		costs[open], answered[open], p.line = sum, true, s.line
+	}
+	for i, t := range p.own[:p.count] {
+		switch {
+		case !t.Anchor:
+		case !opened[i]:
+			p.noteTurn("missing_prompt_fence", i)
+		case !answered[i]:
+			p.noteTurn("missing_response_cost", i)
+		}
+	}
+	return costs, nil
+}
+
+// Ordinary returns the cost of a session that is no fork: the sum over the responses of
+// the log, including the responses that name no session. Invalid costs are skipped
+// without notice. known is false if no response has a valid cost. The error is
+// [decimal.ErrOverflow].
+func (all *Events) Ordinary() (total decimal.Number, known bool, err error) {
+	for _, s := range all.steps {
+		if !s.cost.valid {
+			continue
+		}
+		known = true
+		if total.IsZero() { // the reference adds to (total or 0), so the places of a zero go
+			total = decimal.Number{}
+		}
+		if total, err = decimal.Add(total, s.cost.amount); err != nil {
+			return decimal.Number{}, false, err
+		}
+	}
+	return total, known, nil
+}
+
+// Fork returns the cost of a fork: the last total of its boundary, and the responses of
+// its own log which name it. all is nil if the fork has no log. problems are the reasons,
+// sorted and in the words of the newest tools, why the total may be too low; it is empty
+// if the total is exact. The error is [decimal.ErrOverflow].
+func (all *Events) Fork(b Boundary, owner string) (total decimal.Number, problems []string, err error) {
+	problems = slices.Clone(b.Problems)
+	if all == nil {
+		problems = append(problems, "missing_ci_capture:"+owner)
+		all = &Events{}
+	}
+	problems = append(problems, all.findings(owner)...)
+	for _, s := range all.steps {
+		if s.submit || !s.scoped {
+			continue
+		}
+		switch {
+		case !s.cost.told:
+			problems = append(problems, "missing_cost:"+owner)
+		case !s.cost.valid:
+			problems = append(problems, "invalid_cost:"+owner)
+		default:
+			if total, err = decimal.Add(total, s.cost.amount); err != nil {
+				return decimal.Number{}, nil, err
+			}
+		}
+	}
+	if total, err = decimal.Add(b.Last(), total); err != nil {
+		return decimal.Number{}, nil, err
+	}
+	return total, distinct(problems), nil
+}
+
+// distinct returns texts sorted and each once.
+func distinct(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
