@@ -76,18 +76,14 @@ func (c *sessionCache) known(id string) *session {
 	return c.sessions[id]
 }
 
-// end unpins s when no other call uses it.
+// end unpins s. When no other call uses it, end caches it, or drops it when there is
+// nothing to cache or no room.
 func (c *sessionCache) end(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.calls--; s.calls == 0 {
-		c.putIdle(s)
+	if s.calls--; s.calls > 0 {
+		return
 	}
-}
-
-// putIdle caches a session that no call uses, or drops it when there is nothing
-// to cache or no room.
-func (c *sessionCache) putIdle(s *session) {
 	if !s.worthCaching() {
 		c.drop(s)
 		return

@@ -209,7 +209,7 @@ func TestClosesWaitForEachOther(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return !st.Exists("s") && isClosed(st) }, time.Minute, time.Millisecond)
 	require.Empty(t, closed, "a call is under way")
-	st.done()
+	st.calls.Done()
 	require.NoError(t, <-closed)
 	require.NoError(t, <-closed)
 }
@@ -217,7 +217,7 @@ func TestClosesWaitForEachOther(t *testing.T) {
 func isClosed(st *Store) bool {
 	err := st.admit(context.Background())
 	if err == nil {
-		st.done()
+		st.calls.Done()
 	}
 	return errors.Is(err, ErrClosed)
 }

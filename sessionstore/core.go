@@ -52,7 +52,7 @@ func (c coreStore) Read(ctx context.Context, id string, do func(*sessiondir.Dir)
 	if err != nil {
 		return err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	dir, err := c.st.openDir(id)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (c coreStore) Trash() (*vfs.Dir, error) {
 	if err := c.st.admit(context.Background()); err != nil {
 		return nil, err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return c.st.base.Trash()
 }
 
@@ -265,7 +265,7 @@ func (c coreStore) SyncDirs(paths ...string) error {
 	if err := c.st.admit(context.Background()); err != nil {
 		return err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	if !c.Syncs() {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (c coreStore) Destroy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return c.st.base.Delete(path, c.Syncs())
 }
 
@@ -288,7 +288,7 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 	if err := c.st.admit(ctx); err != nil {
 		return err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	if c.st.owners.hosted(id) || !c.st.base.Free(id) {
 		return ErrLocked
 	}
@@ -330,7 +330,7 @@ func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {
 	if err := c.st.admit(context.Background()); err != nil {
 		return nil, err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return c.st.base.Kept(name)
 }
 
@@ -340,7 +340,7 @@ func (c coreStore) Entries(ctx context.Context) ([]sessiondir.Entry, error) {
 	if err := c.st.admit(ctx); err != nil {
 		return nil, err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return c.st.base.Entries(func(string) bool { return true })
 }
 
@@ -348,7 +348,7 @@ func (c coreStore) Stat(id, name string) (is sessiondir.Stamp, regular bool, err
 	if err := c.st.admit(context.Background()); err != nil {
 		return sessiondir.Stamp{}, false, err
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return c.st.base.Stat(id, name)
 }
 
@@ -356,7 +356,7 @@ func (c coreStore) IsLocal() bool {
 	if c.st.admit(context.Background()) != nil {
 		return false
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return c.st.base.IsLocal()
 }
 
@@ -364,7 +364,7 @@ func (c coreStore) Free(id string) bool {
 	if checkID(id) != nil || c.st.admit(context.Background()) != nil {
 		return false
 	}
-	defer c.st.done()
+	defer c.st.calls.Done()
 	return !c.st.owners.hosted(id) && c.st.base.Free(id)
 }
 

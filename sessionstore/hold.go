@@ -44,7 +44,7 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error)
 	if err := st.admit(ctx); err != nil {
 		return nil, wrap("acquire", id, err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	if err := st.base.Restore(); err != nil { // the place depends on the path of the directory
 		return nil, wrap("acquire", id, err)
 	}

@@ -51,7 +51,7 @@ func (st *Store) loadOpen(ctx context.Context, id string) (*Session, error) {
 	if err != nil {
 		return nil, wrap("load", id, err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return nil, wrap("load", id, err)
@@ -103,7 +103,7 @@ func (st *Store) Messages(ctx context.Context, id string) iter.Seq2[Message, err
 			yield(Message{}, wrap("read", id, err))
 			return
 		}
-		defer st.done()
+		defer st.calls.Done()
 		more := true
 		err = st.stream(ctx, id, func(m Message) bool {
 			more = yield(m, nil)
@@ -191,7 +191,7 @@ func (st *Store) Metadata(ctx context.Context, id string) (Metadata, error) {
 	if err != nil {
 		return Metadata{}, wrap("read metadata of", id, err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	if checkID(id) == nil {
 		if md, ok := st.quickMetadata(id); ok {
 			return md, nil

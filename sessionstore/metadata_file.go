@@ -147,11 +147,17 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 		Write:  func(out io.Writer) error { _, err := out.Write(content); return err },
 		Rotate: func() (bool, error) { return tx.rotate(&m.main, &m.backup, from) },
 	}
-	done, err := tx.commitAmended(m, content)
-	if err == nil {
+	var done commit.Result
+	err := commit.ErrRewrite
+	if m.amended.file != nil && bytes.Equal(m.amended.content, content) {
+		done, err = m.amended.file.Commit()
+	}
+	m.amended.discard()
+	switch {
+	case err == nil:
 		r.Time = m.amended.time
-	} else if errors.Is(err, commit.ErrRewrite) {
-		m.amended.discard()
+		tx.noteRename(sessiondir.Metadata)
+	case errors.Is(err, commit.ErrRewrite):
 		done, err = tx.replace(sessiondir.Metadata, r)
 	}
 	if err != nil {
@@ -161,20 +167,6 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 		return errDisplaced
 	}
 	return tx.putWrittenMetadata(content, r.Time, done.Main)
-}
-
-// commitAmended makes the backup of m, which has content, the metadata. The error Is
-// [commit.ErrRewrite] where the backup has not.
-func (tx *transaction) commitAmended(m *metadataFile, content []byte) (commit.Result, error) {
-	if m.amended.file == nil || !bytes.Equal(m.amended.content, content) {
-		return commit.Result{}, commit.ErrRewrite
-	}
-	done, err := m.amended.file.Commit()
-	m.amended.discard()
-	if err == nil {
-		tx.noteRename(sessiondir.Metadata)
-	}
-	return done, err
 }
 
 // putWrittenMetadata caches content, which was just written to the file with that

@@ -72,7 +72,7 @@ func (st *Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if err := st.admit(ctx); err != nil {
 		return 0, wrap("clean up", "", err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	cutoff := st.opts.Now().UTC().AddDate(0, 0, -min(days, maxDays))
 	if cutoff.Year() < 1 {
 		return 0, limits.Reference(nil, "date value out of range")

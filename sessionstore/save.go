@@ -147,7 +147,7 @@ func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
 	if err != nil {
 		return Revision{}, wrap("read", id, err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return Revision{}, wrap("read", id, err)

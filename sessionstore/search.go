@@ -42,7 +42,7 @@ func (st *Store) Search(ctx context.Context, id string, sought Sought) iter.Seq2
 			yield(Hit{}, wrap("search", id, err))
 			return
 		}
-		defer st.done()
+		defer st.calls.Done()
 		pattern, err := sought.pattern()
 		if err != nil {
 			yield(Hit{}, wrap("search", id, err))

@@ -120,8 +120,8 @@ func (st *Store) close() error {
 	return joinErrors(err, joinErrors(failed, st.base.Close()))
 }
 
-// admit admits a call: Close waits until it is done. A call leaves nothing in
-// the store before it is admitted.
+// admit admits a call: Close waits until the call ends it with st.calls.Done. A call
+// leaves nothing in the store before it is admitted.
 func (st *Store) admit(ctx context.Context) error {
 	if ctx == nil {
 		panic("sessionstore: nil Context") // unreachable: every caller has a context
@@ -137,9 +137,6 @@ func (st *Store) admit(ctx context.Context) error {
 	st.calls.Add(1)
 	return nil
 }
-
-// done ends a call that was admitted.
-func (st *Store) done() { st.calls.Done() }
 
 // openDir opens the directory of an existing session for reading.
 func (st *Store) openDir(id string) (*sessiondir.Dir, error) {

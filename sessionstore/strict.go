@@ -39,7 +39,7 @@ func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagn
 	if err != nil {
 		return nil, nil, wrap("load", id, err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return nil, nil, wrap("load", id, err)

@@ -41,7 +41,7 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 			yield(Summary{}, wrap("summarize", "", err))
 			return
 		}
-		defer st.done()
+		defer st.calls.Done()
 		z := newSummarizer(st)
 		places, err := z.places(o)
 		if err != nil {
@@ -170,7 +170,7 @@ func (st *Store) summary(ctx context.Context, id string) (Summary, error) {
 	if err := st.admit(ctx); err != nil {
 		return Summary{}, err
 	}
-	defer st.done()
+	defer st.calls.Done()
 	if !st.base.Has(id) {
 		return Summary{}, notFound(id)
 	}
@@ -320,7 +320,7 @@ func (st *Store) List(ctx context.Context, opts *ListOptions) ([]Info, error) {
 	if err != nil {
 		return nil, st.called(ctx, "list", "", start, wrap("list", "", err))
 	}
-	defer st.done()
+	defer st.calls.Done()
 	o := ListOptions{}
 	if opts != nil {
 		o = *opts
@@ -421,7 +421,7 @@ func (st *Store) Find(ctx context.Context, prefix string, opts *ListOptions) (st
 	if err != nil {
 		return "", wrap("find", "", err)
 	}
-	defer st.done()
+	defer st.calls.Done()
 	prefix = strings.TrimFunc(prefix, isSpace)
 	if prefix == "" {
 		return "", limits.Reference(ErrInvalidID, "Session ID cannot be empty")

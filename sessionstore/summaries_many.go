@@ -276,7 +276,7 @@ func (a *projectSummarizer) close(ctx context.Context) (err error) {
 	spread(len(open), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			open[i].write(ctx, listed[i])
-			open[i].st.done()
+			open[i].st.calls.Done()
 		}
 	})
 	for _, st := range a.own {

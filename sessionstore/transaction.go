@@ -275,7 +275,7 @@ func (tx *transaction) end(err *error) {
 		<-tx.s.gate // the next call enters
 	}
 	tx.st.cache.end(tx.s)
-	tx.st.done()
+	tx.st.calls.Done()
 	*err = tx.called(*err)
 }
 

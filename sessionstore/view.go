@@ -51,7 +51,7 @@ func (st *Store) View(ctx context.Context, id string) (v *View, err error) {
 	if err := st.admit(ctx); err != nil {
 		return nil, err
 	}
-	defer st.done()
+	defer st.calls.Done()
 	dir, err := st.openDir(id)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (v *View) do(ctx context.Context, read func(source) error) (err error) {
 	if err := v.st.admit(ctx); err != nil {
 		return err
 	}
-	defer v.st.done()
+	defer v.st.calls.Done()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.src == nil {

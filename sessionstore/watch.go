@@ -71,7 +71,7 @@ func (st *Store) watch(ctx context.Context, events *watch.Notifier) (*Watcher, e
 		}
 		return nil, err
 	}
-	defer st.done()
+	defer st.calls.Done()
 	changes, err := st.watchers.Start(ctx, st.base, st.log, events)
 	if err != nil {
 		return nil, err

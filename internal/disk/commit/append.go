@@ -125,7 +125,7 @@ func (f File) extend(next *nextMain, a Addition) error {
 // beginSync gives the backup, which was written from off on, its time. The system
 // begins to write it.
 func (f File) beginSync(next *nextMain, off int64, at time.Time) error {
-	if err := next.edit.SetTime(at); errors.Is(err, fs.ErrNotExist) {
+	if err := f.Dir.SetTime(f.backup(), at); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: the backup was removed", ErrRewrite)
 	} else if err != nil {
 		return fmt.Errorf("set time of backup: %w", err)

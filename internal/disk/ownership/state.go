@@ -2,11 +2,14 @@ package ownership
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
@@ -232,4 +235,99 @@ func removeState(dir *vfs.Dir, name string) error {
 		return err
 	}
 	return dir.Sync()
+}
+
+// Names of the files that hosts share.
+const (
+	LockName       = "session.lock"
+	OwnerName      = "owner.json"
+	CheckpointName = "checkpoint.json" // legacy: read by some hosts, written by none
+	FenceName      = "transfer-fence.json"
+)
+
+// A Session is the place of a root session's shared state. Its paths are
+// computed; nothing need exist.
+type Session struct {
+	ID         string
+	Workspace  string // canonical
+	StateRoot  string
+	NativeRoot string // $AMPLIFIER_HOME or ~/.amplifier
+
+	// Sessions is the sessions directory of a session that hosts do not look for there,
+	// such as a copy. The shared state then belongs to this directory alone: StateRoot is
+	// a directory in it, with one directory for each session. Empty: hosts look for the
+	// session in its directory.
+	Sessions string
+
+	Alone bool // no other process takes the lock; see [lock.Options]
+}
+
+// WorkspaceKey returns the SHA-256 of the workspace's path in hexadecimal.
+func (s Session) WorkspaceKey() string {
+	sum := sha256.Sum256([]byte(s.Workspace))
+	return hex.EncodeToString(sum[:])
+}
+
+// Directory returns the directory of the session's shared state.
+func (s Session) Directory() string {
+	if s.Sessions != "" {
+		return join(s.StateRoot, s.ID)
+	}
+	return join(s.StateRoot, "v1", s.WorkspaceKey(), s.ID)
+}
+
+// above returns the directories above Directory that must be as private.
+func (s Session) above() []string {
+	if s.Sessions != "" {
+		return []string{s.StateRoot}
+	}
+	keys := join(s.StateRoot, "v1")
+	return []string{s.StateRoot, keys, join(keys, s.WorkspaceKey())}
+}
+
+// LockPath returns the path of the lock file.
+func (s Session) LockPath() string { return join(s.Directory(), LockName) }
+
+// OwnerPath returns the path of the owner's record.
+func (s Session) OwnerPath() string { return join(s.Directory(), OwnerName) }
+
+// CheckpointPath returns the path of the legacy checkpoint.
+func (s Session) CheckpointPath() string { return join(s.Directory(), CheckpointName) }
+
+// NativeDirectory returns the directory that the reference keeps the session's history
+// in, which is where it looks for a fence. Workspaces whose paths differ only in slashes
+// and hyphens share it. For a session in another directory it is the session's directory
+// there.
+func (s Session) NativeDirectory() string {
+	if s.Sessions != "" {
+		return join(s.Sessions, s.ID)
+	}
+	return join(s.NativeRoot, s.nativeParts()...)
+}
+
+func (s Session) nativeParts() []string {
+	slug := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(s.Workspace)
+	if !strings.HasPrefix(slug, "-") {
+		slug = "-" + slug
+	}
+	return []string{"projects", slug, "sessions", s.ID}
+}
+
+// FencePath returns the path of the transfer fence.
+func (s Session) FencePath() string { return join(s.NativeDirectory(), FenceName) }
+
+// join appends relative paths to a clean one.
+func join(dir string, rest ...string) string {
+	for _, part := range rest {
+		switch {
+		case part == "" || part == ".":
+		case dir == ".":
+			dir = part
+		case strings.HasSuffix(dir, "/"):
+			dir += part
+		default:
+			dir += "/" + part
+		}
+	}
+	return dir
 }

@@ -157,7 +157,7 @@ func (w *logWriter) write(piece []byte, last bool) error {
 	if last {
 		w.set = vfs.Now(w.was.File.Mtime)
 		// Not every owner and file system allows this; then the log is read again.
-		_ = w.file.SetTime(w.set)
+		_ = w.dir.SetTime(w.name, w.set)
 	}
 	if !w.sync {
 		return nil

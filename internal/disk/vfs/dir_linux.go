@@ -167,9 +167,9 @@ func has(in *os.File, path string) bool {
 // kernel knows every program that has one of its files open. Others are on other
 // machines, or keep no times of directories at all.
 func IsLocal(f *os.File) bool {
-	local := false
-	_ = WithFd(f, func(fd int) error { local = isLocal(fd); return nil }) // never fails
-	return local
+	var on unix.Statfs_t
+	err := onFd(f, func(fd int) error { return unix.Fstatfs(fd, &on) })
+	return err == nil && isLocalType(int64(on.Type))
 }
 
 // IsLocalAt is [IsLocal] for path, which it does not open.

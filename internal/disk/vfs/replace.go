@@ -266,9 +266,6 @@ func (e *Edit) Sync() error {
 // not wait for it.
 func (e *Edit) BeginSync(off int64) { beginSync(e.file, off, wholeFile) }
 
-// SetTime sets the time of the last change.
-func (e *Edit) SetTime(at time.Time) error { return e.dir.SetTime(e.name, at) }
-
 // An Append is a file that is open to be written at its end, wherever that is
 // when a write is done. Several processes may have it open.
 type Append struct {
