@@ -79,12 +79,7 @@ type Line struct {
 
 func (l Line) last() int64 { return l.first + 1<<rangeBits - 1 }
 
-// Empty reports whether the line is known to have no waiters.
-func (l Line) Empty() bool {
-	empty, err := l.empty()
-	return err == nil && empty
-}
-
+// empty reports whether the line has no waiters.
 func (l Line) empty() (bool, error) {
 	l.queue.mu.Lock()
 	gate := l.queue.gates[l.first] // of goroutines of this queue that are in the line or wait for it

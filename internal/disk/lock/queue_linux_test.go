@@ -336,3 +336,9 @@ func TestErrorsEndTheWait(t *testing.T) {
 	require.Equal(t, context.Canceled, err, "nothing is tried")
 	require.True(t, newQueue(t, filepath.Dir(q.path)).Line("x").Empty())
 }
+
+// Empty reports whether the line is known to have no waiters.
+func (l Line) Empty() bool {
+	empty, err := l.empty()
+	return err == nil && empty
+}

@@ -53,26 +53,19 @@ func (c *LRU[K, V]) Put(key K, value V, cost int64) (ok bool) {
 		return false
 	}
 	n := c.at[key]
-	if n == nil {
-		n = c.add(key)
-	}
-	c.cost += cost - n.cost
-	n.value, n.cost = value, cost
-	c.unlink(n)
-	c.link(n)
-	return true
-}
-
-func (c *LRU[K, V]) add(key K) *node[K, V] {
-	n := c.spare
-	if n == nil {
+	switch {
+	case n != nil:
+		c.unlink(n)
+	case c.spare != nil:
+		n, c.spare = c.spare, nil
+	default:
 		n = &node[K, V]{}
 	}
-	c.spare = nil
-	n.key = key
+	c.cost += cost - n.cost
+	n.key, n.value, n.cost = key, value, cost
 	c.at[key] = n
 	c.link(n)
-	return n
+	return true
 }
 
 // Remove takes out the value of key and returns it with its cost.
