@@ -178,30 +178,6 @@ func TestTurnsTakenBack(t *testing.T) {
 	require.Equal(t, before, tree(t, g.p.Dir()))
 }
 
-// TestOlderRules has a session that an import by older rules made: it is made anew once.
-func TestOlderRules(t *testing.T) {
-	t.Parallel()
-	g := newGrowing(t)
-	g.write(turns("a"))
-	id := g.run(nil)[0].ID
-	older := func() {
-		_, err := g.st.UpdateMetadata(t.Context(), id, func(md *sessionstore.Metadata) error {
-			s := land.StateOf(*md)
-			s.Rules = 0
-			return md.Set(land.Folder, s)
-		})
-		require.NoError(t, err)
-	}
-	older()
-	require.Equal(t, []Imported{{id, Conversation, Unchanged, 2}}, g.run(nil))
-	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
-	older()
-	g.say(id, "ours", "answer") // what went on here stays as it is
-	before := tree(t, g.p.Dir())
-	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
-	require.Equal(t, before, tree(t, g.p.Dir()))
-}
-
 // TestCountedOnce counts the lines of a file once, also where both sides went on.
 func TestCountedOnce(t *testing.T) {
 	t.Parallel()

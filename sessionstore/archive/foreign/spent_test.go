@@ -13,8 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestUsage adds up what the corpus used: it is what the files tell, each response
@@ -276,32 +274,4 @@ func TestUsageOfCopiedAgents(t *testing.T) {
 		sum += u.Input
 	}
 	require.Equal(t, int64(4*7), sum)
-}
-
-// TestUsageOfOlderRules has sessions that rules made by which a map told nothing of
-// responses: what they kept of the tool's file tells that.
-func TestUsageOfOlderRules(t *testing.T) {
-	t.Parallel()
-	g := newGrowing(t)
-	for i, id := range []string{"one", "two"} {
-		g.write(strings.ReplaceAll(many("g", 2+i), `"role":"assistant"`, `"model":"m","usage":{"input_tokens":7},"role":"assistant"`))
-		_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: id, Path: g.path, Dir: "/w"}, nil)
-		require.NoError(t, err)
-		path := filepath.Join(g.st.Dir(), idOf(Claude, id), land.Folder, land.MapFile)
-		rows, _, found := strings.Cut(original(t, path), `{"response"`)
-		require.True(t, found)
-		require.NoError(t, os.WriteFile(path, []byte(rows), 0o600))
-		_, err = g.st.UpdateMetadata(t.Context(), idOf(Claude, id), func(md *sessionstore.Metadata) error {
-			s := land.StateOf(*md)
-			s.Rules = 1
-			return md.Set(land.Folder, s)
-		})
-		require.NoError(t, err)
-	}
-	sum := int64(0)
-	for u, err := range Usage(t.Context(), g.p, projects.Query{}) {
-		require.NoError(t, err)
-		sum += u.Input
-	}
-	require.Equal(t, int64(3*7), sum)
 }

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestSummaries has titles that stand in the file of another session: they name the
@@ -203,53 +199,4 @@ func TestAgentIsCalledByItsTask(t *testing.T) {
 	require.Equal(t, map[string]int{
 		"Check the lexer": 1, "Check the tests": 1, "Check the parser": 2, "Check the writer": 2, "reviewer": 2, "agent": 2, "Count the lines": 1, "Count the words": 1, "worker": 1,
 	}, names)
-}
-
-// TestOlderNames has sessions that older rules named: an import gives them their names
-// anew once, but for those that have one by a person.
-func TestOlderNames(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	write := func(path, text string) {
-		path = filepath.Join(home, path)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	write("projects/-w/a.jsonl", strings.ReplaceAll(many("a", 1), `"text 0"`, `[{"type":"text","text":"<ide_opened_file>x</ide_opened_file>"},{"type":"text","text":"typed"}]`))
-	for _, agent := range []string{"1", "2"} {
-		write("projects/-w/a/subagents/agent-"+agent+".jsonl", many(agent, 1))
-		write("projects/-w/a/subagents/agent-"+agent+".meta.json", `{"agentType":"reviewer","description":"Check `+agent+`"}`)
-	}
-	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
-	require.NoError(t, err)
-	p := openProjects(t)
-	run := func() (st *sessionstore.Store, ids, names []string) {
-		report, err := Import(t.Context(), p, all[0], nil)
-		require.NoError(t, err)
-		st, err = p.Store(report.Project)
-		require.NoError(t, err)
-		for _, s := range report.Sessions {
-			md, err := st.Metadata(t.Context(), s.ID)
-			require.NoError(t, err)
-			ids, names = append(ids, s.ID), append(names, md.Text("name"))
-		}
-		return st, ids, names
-	}
-	st, ids, names := run()
-	require.Equal(t, []string{"typed", "Check 1", "Check 2"}, names)
-	for i, name := range []string{"", "reviewer", "mine"} {
-		_, err := st.UpdateMetadata(t.Context(), ids[i], func(md *sessionstore.Metadata) error {
-			s := land.StateOf(*md)
-			s.Rules = 1
-			if name == "" {
-				md.Delete("name")
-				return md.Set(land.Folder, s)
-			}
-			return errors.Join(md.Set("name", name), md.Set("name_source", []string{"generated", "generated", "manual"}[i]), md.Set(land.Folder, s))
-		})
-		require.NoError(t, err)
-	}
-	_, again, names := run()
-	require.Equal(t, ids, again)
-	require.Equal(t, []string{"typed", "Check 1", "mine"}, names)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -98,74 +97,14 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
-// TestUnknownCommandsOfOlderRules has a session that rules made by which the answer to an
-// unknown command was a prompt: the import makes it anew, and neither it nor a fork of
-// which that was the first prompt becomes another one. Where the session went on here,
-// nothing changes until the tool's conversation goes on.
-func TestUnknownCommandsOfOlderRules(t *testing.T) {
+// TestUnknownCommandTakenBack has the answer to an unknown command, which is taken back: no
+// session is made of it.
+func TestUnknownCommandTakenBack(t *testing.T) {
 	t.Parallel()
-	older := func(t *testing.T) (g *growing, id string) {
-		g = newGrowing(t)
-		g.write(saying("user", "1", "", `"Unknown skill: deplyo"`) + saying("user", "2", "1", `"hello"`) + saying("assistant", "3", "2", `"hi"`) +
-			saying("user", "x", "3", `"Unknown skill: tset"`) + saying("user", "4", "x", `"test"`) + saying("assistant", "5", "4", `"tested"`) +
-			saying("user", "6", "3", `"build"`) + saying("assistant", "7", "6", `"built"`))
-		made := g.run(nil)
-		require.Equal(t, []Kind{Conversation, Branch}, []Kind{made[0].Kind, made[1].Kind})
-		require.Equal(t, idOf(Claude, "g/branch/x"), made[1].ID)
-		for _, one := range made {
-			s, err := g.st.Load(t.Context(), one.ID)
-			require.NoError(t, err)
-			rows := []sessionstore.Message(nil)
-			for i, m := range s.Messages {
-				if strings.HasPrefix(m.Content(), "<system-reminder>") {
-					m, err = s.Messages[i+1].With("content", strings.Split(m.Content(), "\n")[1]+"\n\n"+s.Messages[i+1].Content())
-					require.NoError(t, err)
-				} else if i > 0 && strings.HasPrefix(s.Messages[i-1].Content(), "<system-reminder>") {
-					continue
-				}
-				rows = append(rows, m)
-			}
-			require.NoError(t, g.st.Save(t.Context(), one.ID, rows, s.Metadata))
-			has, err := g.st.Revision(t.Context(), one.ID)
-			require.NoError(t, err)
-			was := land.StateOf(s.Metadata)
-			was.Rules, was.Transcript = 1, land.RevisionText(has)
-			require.NoError(t, s.Metadata.Set(land.Folder, was))
-			require.NoError(t, g.st.Save(t.Context(), one.ID, rows, s.Metadata))
-		}
-		return g, made[0].ID
-	}
-	t.Run("anew", func(t *testing.T) {
-		t.Parallel()
-		g, id := older(t)
-		made := g.run(nil)
-		require.Equal(t, []Imported{{id, Conversation, Updated, 5}, {idOf(Claude, "g/branch/x"), Branch, Updated, 6}}, made)
-		require.Equal(t, 2, g.sessions())
-		require.Equal(t, []string{"<system-reminder>\nUnknown skill: deplyo\n</system-reminder>", "hello", "hi", "build", "built"}, texts(t, g.st, id))
-		before := tree(t, g.p.Dir())
-		g.run(nil)
-		require.Equal(t, before, tree(t, g.p.Dir()))
-	})
-	t.Run("it went on here", func(t *testing.T) {
-		t.Parallel()
-		g, id := older(t)
-		g.say(id, "ours", "answer")
-		g.say(idOf(Claude, "g/branch/x"), "ours", "answer")
-		require.Equal(t, Unchanged, g.run(nil)[0].Action)
-		g.write(original(t, g.path) + `{"type":"mode","mode":"normal"}` + "\n")
-		require.Equal(t, Imported{id, Conversation, Unchanged, 5}, g.run(nil)[0])
-		require.Equal(t, 2, g.sessions())
-		g.write(original(t, g.path) + saying("user", "8", "7", `"more"`) + saying("assistant", "9", "8", `"done"`))
-		require.Equal(t, []Kind{Diverged, Branch}, []Kind{g.run(nil)[0].Kind, g.run(nil)[1].Kind})
-		require.Equal(t, 3, g.sessions())
-	})
-	t.Run("it is taken back", func(t *testing.T) {
-		t.Parallel()
-		g := newGrowing(t)
-		begin := saying("user", "1", "", `"hello"`) + saying("assistant", "2", "1", `"hi"`) + saying("user", "x", "2", `"Unknown skill: tset"`)
-		g.write(begin)
-		g.run(nil)
-		g.write(begin + saying("user", "3", "2", `"build"`) + saying("assistant", "4", "3", `"built"`))
-		require.Equal(t, []Imported{{idOf(Claude, "g"), Conversation, Updated, 4}}, g.run(nil))
-	})
+	g := newGrowing(t)
+	begin := saying("user", "1", "", `"hello"`) + saying("assistant", "2", "1", `"hi"`) + saying("user", "x", "2", `"Unknown skill: tset"`)
+	g.write(begin)
+	g.run(nil)
+	g.write(begin + saying("user", "3", "2", `"build"`) + saying("assistant", "4", "3", `"built"`))
+	require.Equal(t, []Imported{{idOf(Claude, "g"), Conversation, Updated, 4}}, g.run(nil))
 }

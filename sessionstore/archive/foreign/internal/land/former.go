@@ -86,7 +86,7 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 			fallthrough
 		case l.uuid != 0:
 			at = tg.file.Table.Find(l.uuid)
-		default: // an older import did not note which record it was
+		default: // the map is damaged
 			continue
 		}
 		switch {
@@ -227,29 +227,4 @@ func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, 
 		}
 	}
 	return md, nil
-}
-
-// wentOn reports whether a rendering has a message of a record that no message of the
-// session was made of. The file began with the kept one then, or the map has records.
-func (ld *lander) wentOn(ctx context.Context, tg target, r *thread.Rendering) (bool, error) {
-	all, err := mappedLines(ctx, ld.kept(tg.id, tg.place()))
-	if err != nil {
-		return false, err
-	}
-	had := map[mapped]bool{}
-	of := func(line int, uuid uint64) mapped {
-		if tg.original {
-			return mapped{line: line}
-		}
-		return mapped{uuid: uuid}
-	}
-	for _, m := range all {
-		had[of(m.line, m.uuid)] = true
-	}
-	for line, o := range r.Lines() {
-		if o.Message > 0 && !had[of(line, o.UUID)] {
-			return true, nil
-		}
-	}
-	return false, nil
 }

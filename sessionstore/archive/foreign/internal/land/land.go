@@ -68,7 +68,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 		return done, nil, nil, err
 	}
 	s, known := StateIn(md, tg.place()), Imported{tg.id, tg.kind, WasUnchanged, 0}
-	if s.SHA256 == tg.file.Hash() && s.Pending == "" && s.Rules == rules {
+	if s.SHA256 == tg.file.Hash() && s.Pending == "" {
 		return known, nil, nil, nil
 	}
 	has, err := ld.transcript(ctx, tg.id, -1)
@@ -77,9 +77,6 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 	}
 	now := RevisionText(has)
 	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
-	if ours && s.SHA256 == tg.file.Hash() && s.Pending == "" {
-		return known, nil, nil, nil
-	}
 	rel, size := unkept, int64(0)
 	if tg.original {
 		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
@@ -108,7 +105,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 	case tg.here != nil && !any && s.Tool == "": // the file has nothing but the export
 		return done, p, nil, nil
 	case begins && (ours || has == p.want):
-		if ours && rel == parted || !tg.original && s.Pending == "" && s.Rules == rules {
+		if ours && rel == parted || !tg.original && s.Pending == "" {
 			return done, p, nil, nil
 		}
 		if rel == parted {
@@ -131,10 +128,6 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 		return done, p, nil, ld.change(ctx, tg, has, p, true)
 	case tg.here != nil && !any || s.Transcript == RevisionText(p.want) && s.Pending == "": // ours went on, and differs from the last import
 		return done, p, nil, nil
-	case s.Rules != rules && s.Pending == "" && (rel == grown || !tg.original):
-		if went, err := ld.wentOn(ctx, tg, p.r); err != nil || !went {
-			return done, p, nil, err
-		}
 	}
 	return done, nil, &s, nil
 }

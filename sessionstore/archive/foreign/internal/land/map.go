@@ -21,7 +21,7 @@ import (
 // header is the first line of a map: the scope of the conversation in the session, and the
 // layout of the file that it keeps.
 type header struct {
-	Conversation string     `json:"conversation"`     // see thread.ScopeNames; older imports wrote none, for the active one
+	Conversation string     `json:"conversation"`     // see thread.ScopeNames
 	Longer       bool       `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
 	Own          int64      `json:"own,omitempty"`
 	Joins        [][2]int64 `json:"joins,omitempty"`

@@ -67,8 +67,7 @@ type State struct {
 	Spent map[string]*thread.Spending `json:"spent,omitempty"`
 }
 
-// rules is the version of the rules by which records become messages. Sessions that an
-// import made by older rules are made anew once.
+// rules is the version of the rules by which records become messages.
 const rules = 2
 
 // RevisionText returns a revision in the form that a state keeps.

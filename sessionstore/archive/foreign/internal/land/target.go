@@ -237,12 +237,10 @@ func (tg target) name(r *thread.Rendering) string {
 	return title + note
 }
 
-// nameIn gives a session without a name its name. A session that is no conversation and was
-// named by older rules gets its name anew.
+// nameIn gives a session without a name its name.
 func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
 	name, from := tg.name(r), "generated"
-	older := tg.kind != KindConversation && StateIn(*md, tg.place()).Rules != rules && md.Text("name_source") == from
-	if name == "" || md.Text("name") != "" && !older {
+	if name == "" || md.Text("name") != "" {
 		return nil
 	}
 	if tg.file.Table.ByPerson {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -125,27 +124,12 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	return failed
 }
 
-// used returns the usage of each response of a session, from its map, or, after an older
-// import, from the file that it kept. There is none where neither has it.
+// used returns the usage of each response of a session, from its map.
 func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
-	dir := filepath.Join(f.st.Dir(), f.id, f.place)
 	if f.tool == nil || !f.tool.IsLinked() {
 		return nil, nil
 	}
-	found, err := mappedUse(ctx, dir)
-	if err != nil || len(found) > 0 || f.state.Rules == rules {
-		return found, err
-	}
-	file, leave := OpenOriginal(ctx, dir, f.tool, f.state)
-	if file == nil {
-		return nil, ctx.Err()
-	}
-	defer leave()
-	top := topOf(file, "")
-	if strings.Contains(f.id, "_") { // a sub-agent
-		top.mine = all
-	}
-	return slices.Collect(top.responses()), nil
+	return mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))
 }
 
 func (f *payer) usage(model string, s *thread.Spending, q projects.Query) projects.Usage {

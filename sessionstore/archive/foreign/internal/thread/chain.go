@@ -164,7 +164,7 @@ func (t *Table) Branches(chain, leaves []int32, copied int64) (found []branch, o
 			switch {
 			case r.Is(IsPrompt|IsQueued) && prompts[r.Key]:
 				left = append(left, Unplaced{at, errSameText})
-			case r.Is(IsPrompt|IsQueued) || r.Is(IsMistyped) && first >= 0 && !prompts[r.Key]:
+			case r.Is(IsPrompt | IsQueued):
 				first = at
 			}
 		}
@@ -262,7 +262,7 @@ func (t *Table) Cover(chain []int32, prompts map[uint64]bool) {
 	for _, at := range chain {
 		r := t.Records.At(at)
 		r.Flags |= isCovered
-		if r.Is(IsPrompt|IsQueued|IsMistyped) && prompts != nil {
+		if r.Is(IsPrompt|IsQueued) && prompts != nil {
 			prompts[r.Key] = true
 		}
 	}

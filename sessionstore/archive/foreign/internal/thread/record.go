@@ -39,7 +39,7 @@ const (
 	IsThought   // a part of an answer that only thinks
 	IsCall      // a part of an answer that only calls
 	IsTakenBack // a prompt without an answer, on no line that became a session
-	IsMistyped  // the tool's answer to a command that it does not know: a fork keeps the id that it had when this was a prompt
+	IsMistyped  // the tool's answer to a command that it does not know
 )
 
 // Record is the part of a line, or of one of its records, that stays in memory: 32 bytes.
