@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -54,6 +56,46 @@ func TestHomeOfNumbered(t *testing.T) {
 				require.Equal(t, Unchanged, s.Action)
 			}
 			require.Len(t, a.all(), sessions)
+		})
+	}
+}
+
+// TestHomeBesideOriginal exports a thread whose lines Codex numbers to the home of Codex
+// that still has the file of the thread, under another name. What Codex said behind the
+// export comes into the session, and no other session is made.
+func TestHomeBesideOriginal(t *testing.T) {
+	t.Parallel()
+	live := filepath.Join("testdata", "live", "codex")
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: live})
+	require.NoError(t, err)
+	for _, h := range all {
+		t.Run(h.ID, func(t *testing.T) {
+			t.Parallel()
+			p := openProjects(t)
+			a := newAway(t, p, h.SessionID(), Codex)
+			require.NoError(t, os.CopyFS(a.home, os.DirFS(live)))
+			a.run(&Options{Project: "-w"})
+			sessions := len(a.all())
+			a.say("here")
+			before := a.rows(a.id)
+			for n := range 2 {
+				a.export()
+				a.goOn(fmt.Sprint("there", n))
+				did := map[Action][]string{}
+				for _, s := range a.run(&Options{Project: "-w"}) {
+					did[s.Action] = append(did[s.Action], s.ID)
+				}
+				require.Equal(t, []string{a.id}, did[Updated], did)
+				require.Empty(t, did[Created])
+				require.Len(t, a.all(), sessions)
+				rows := healthy(t, a.st, a.id)
+				require.Equal(t, both(fmt.Sprint("there", n)), a.said(a.id, len(rows)-2))
+				require.Equal(t, before, a.rows(a.id)[:len(before)])
+				before = a.rows(a.id)
+				for _, s := range a.run(&Options{Project: "-w"}) {
+					require.Equal(t, Unchanged, s.Action)
+				}
+			}
 		})
 	}
 }

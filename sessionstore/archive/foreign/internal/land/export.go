@@ -35,25 +35,34 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		return Written{}, err
 	}
 	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
-	out := newMaking(tool, foreign, id, md, thread.WriterUntil(ctx, w))
-	done := Written{ID: foreign}
-	kept := 0
 	dir := filepath.Join(st.Dir(), id, place)
 	f, leave := OpenOriginal(ctx, dir, tool, StateIn(md, place))
+	var c compared
+	goesOn := false
 	if f != nil {
 		defer leave()
-	}
-	if f != nil && f.Layout.IsPlain() {
-		if kept, done.Original, err = out.continueOriginal(ctx, st, id, f, dir); err != nil {
-			return done, err
+		var stop func()
+		c, stop, goesOn, err = original(ctx, st, id, f, dir)
+		defer stop()
+		if !goesOn {
+			foreign = ownID(id, tool.Name()) // the tool may have the other lines
 		}
 	}
-	if done.Original == 0 {
-		if err := out.lines.Begin(); err != nil {
-			return done, err
-		}
+	done := Written{ID: foreign}
+	if err != nil {
+		return done, err
 	}
-	n := 0
+	out := newMaking(tool, foreign, id, md, thread.WriterUntil(ctx, w))
+	kept, n := 0, 0
+	if goesOn {
+		kept, err = out.continueOriginal(f, c)
+		done.Original = f.Size
+	} else {
+		err = out.lines.Begin()
+	}
+	if err != nil {
+		return done, err
+	}
 	for m, err := range st.Messages(ctx, id) {
 		if err != nil {
 			return done, err
@@ -109,33 +118,35 @@ func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id str
 	return c, stop, err
 }
 
-// continueOriginal writes the tool's file and the line that joins the next ones to it. It
-// returns how many messages of the session the file holds, and the bytes that it wrote: none
-// when the tool refuses the lines that would have to follow.
-func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (int, int64, error) {
+// original compares a session with the tool's file that it keeps. goesOn reports whether the
+// tool can resume the file with the lines that have to follow. stop ends the reading of the
+// session.
+func original(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, stop func(), goesOn bool, err error) {
+	stop = func() {}
 	h, found, err := readHeader(dir)
-	if err != nil {
-		return 0, 0, err
+	if err != nil || !f.Layout.IsPlain() {
+		return c, stop, false, err
 	}
 	scope := thread.WholeLine
 	if found {
 		scope = h.scope()
 	}
-	c, stop, err := compare(ctx, f, st, id, scope)
-	defer stop()
-	if err != nil {
-		return 0, 0, err
-	}
-	if len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
-		return 0, 0, nil
+	c, stop, err = compare(ctx, f, st, id, scope)
+	if err != nil || len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
+		return c, stop, false, err
 	}
 	if f.Table.Numbered {
-		if _, err, more := c.next(); err != nil || more || !c.whole {
-			return 0, 0, err
-		}
+		_, err, more := c.next()
+		return c, stop, err == nil && !more && c.whole, err
 	}
+	return c, stop, true, nil
+}
+
+// continueOriginal writes the tool's file and the line that joins the next ones to it. It
+// returns how many messages of the session the file holds.
+func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
 	if n, err := io.Copy(out.w, io.NewSectionReader(f.Reader, 0, f.Size)); err != nil || n < f.Size {
-		return 0, 0, cmp.Or(err, thread.ErrChanged)
+		return 0, cmp.Or(err, thread.ErrChanged)
 	}
 	if f.Tool.IsLinked() {
 		out.floor = f.Table.Facts.Last
@@ -155,7 +166,7 @@ func (out *making) continueOriginal(ctx context.Context, st *sessionstore.Store,
 	if parent >= 0 {
 		behind = f.RecordID(parent)
 	}
-	return c.kept, f.Size, out.lines.Join(behind, c.whole)
+	return c.kept, out.lines.Join(behind, c.whole)
 }
 
 // same reports whether two messages are the same to a program that writes rows anew.

@@ -33,10 +33,7 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 	if s := StateIn(md, place); s.ID != "" {
 		return s.ID, place
 	}
-	id = session
-	if !uuidForm.MatchString(id) {
-		id = thread.UUID5(tool, session)
-	}
+	id = ownID(session, tool)
 	s := StateOf(md)
 	_, err := os.Lstat(filepath.Join(dir, Folder, OriginalFile))
 	if s.Tool != tool || err != nil && thread.UUID5(tool, s.ID) != session { // the fork of a branch is a session of its own
@@ -46,6 +43,14 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 		id = s.ID
 	}
 	return id, Folder
+}
+
+// ownID returns the tool's id of an export that has no line of the tool.
+func ownID(session, tool string) string {
+	if uuidForm.MatchString(session) {
+		return session
+	}
+	return thread.UUID5(tool, session)
 }
 
 // findHome finds the session that a file is an export of, and where it keeps the file. If
@@ -68,6 +73,9 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 		return err
 	}
 	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool)
+	if own := ownID(id, tool); h.ID == own && place == Folder && f.Table.BeginsMarked() { // the lines of the tool stay where they are
+		foreign, place = own, Folder+"_"+tool
+	}
 	if foreign != h.ID {
 		ld.origin, ld.thread = id, foreign
 		return nil
@@ -76,15 +84,6 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 	if known != h.ID { // it came to another session before, as when this one was in the trash
 		if slug, err := projectWith(ld.p, thread.UUID5(tool, h.ID)); err != nil || slug != "" {
 			return err
-		}
-	}
-	if place == Folder { // an export of all lines leaves the tool's former lines where they are
-		rel, _, err := relate(ctx, f, filepath.Join(st.Dir(), id, place))
-		if err != nil {
-			return err
-		}
-		if rel == parted {
-			place, known = Folder+"_"+tool, ""
 		}
 	}
 	ld.home, ld.place, f.ID = id, place, cmp.Or(known, f.ID) // which Export changes where it is no UUID

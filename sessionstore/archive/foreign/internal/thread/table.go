@@ -230,5 +230,15 @@ func (t *Table) IsMarked(at int32) bool {
 	return found
 }
 
+// BeginsMarked reports whether an export made the first line of the conversation.
+func (t *Table) BeginsMarked() bool {
+	for i, r := range t.Records.All() {
+		if r.Is(IsUser | IsAssistant) {
+			return t.IsMarked(int32(i))
+		}
+	}
+	return false
+}
+
 // maxSiblings is how many lines of a response are looked for beside the chain.
 const maxSiblings = 4096
