@@ -28,6 +28,7 @@ func newClaude(t *testing.T, l *lab) tool {
 
 func (c *claudeCode) name() foreign.Tool { return foreign.Claude }
 func (c *claudeCode) home() string       { return filepath.Join(c.user, ".claude") }
+func (c *claudeCode) stop()              {}
 
 var noLetter = regexp.MustCompile(`[^A-Za-z0-9]`)
 

@@ -45,7 +45,14 @@ func prove(t *testing.T, p programs) {
 			t.Run("written by "+string(to.name()), func(t *testing.T) {
 				t.Parallel()
 				p := openProjects(t)
-				proven.Add(exchange(t, l.model, p, again, imports(t, p, wrote)))
+				all := imports(t, p, wrote)
+				proven.Add(exchange(t, l.model, p, again, all))
+				again.stop()
+				for i, k := range all {
+					all[i].name += " again"
+					require.NoError(t, k.st.Append(t.Context(), k.id, text(t, "user", "And there?"), text(t, "assistant", "It goes on.")))
+				}
+				exchange(t, l.model, p, again, all)
 			})
 		}
 	})
