@@ -23,9 +23,9 @@ type engine struct {
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
 
-	telling sync.Mutex // held while OnStatus runs, so that it runs once at a time
-	mu      sync.Mutex // guards the fields below
-	last    map[string]lastStatus
+	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
+	mu        sync.Mutex // guards the fields below
+	last      map[string]lastStatus
 }
 
 // lastStatus is the status of a session after its last sync.
@@ -48,7 +48,7 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 		e.doubted.Store(true)
 	}
 	did := Outcome(out.Did)
-	if last, _ := e.told(id); did == Diverged && last.Last == Diverged && !out.Conflict && !out.Pushed && !out.Pulled {
+	if last, _ := e.lastOf(id); did == Diverged && last.Last == Diverged && !out.Conflict && !out.Pushed && !out.Pulled {
 		did = Nothing // the branch is stored and this was reported: it waits
 	}
 	e.observe(ctx, SessionSync{
@@ -64,13 +64,13 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	case now.State == Local, now.State == KeptLate:
 		now = e.statusKept(ctx, id)
 	}
-	e.tell(now, did)
+	e.report(now, did)
 	return out, used
 }
 
-// tell records the status of a session after a sync, whatever the sync did, and calls
+// report records the status of a session after a sync, whatever the sync did, and calls
 // OnStatus when the status is new.
-func (e *engine) tell(s Status, did Outcome) {
+func (e *engine) report(s Status, did Outcome) {
 	e.mu.Lock()
 	last, known := e.last[s.SessionID]
 	if s.Last, s.LastAt = last.Last, last.LastAt; did != Nothing {
@@ -80,8 +80,8 @@ func (e *engine) tell(s Status, did Outcome) {
 	e.mu.Unlock()
 	same := known && did == Nothing && last.State == s.State && last.Local == s.Local && last.Remote == s.Remote && errorText(last.Err) == errorText(s.Err)
 	if e.opts.OnStatus != nil && !same {
-		e.telling.Lock()
-		defer e.telling.Unlock()
+		e.reporting.Lock()
+		defer e.reporting.Unlock()
 		e.opts.OnStatus(s)
 	}
 }
@@ -96,7 +96,7 @@ func (e *engine) triesAt(id string, at time.Time) {
 	}
 }
 
-func (e *engine) told(id string) (lastStatus, bool) {
+func (e *engine) lastOf(id string) (lastStatus, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, ok := e.last[id]
@@ -118,7 +118,7 @@ func (e *engine) join() {
 		e.Programs, err = inuse.Begin(dir, e.Random.Name(8))
 	}
 	if err != nil {
-		e.Log.Warn("other programs are not told which sessions are in use", "err", err)
+		e.Log.Warn("the use of sessions is not announced to other programs", "err", err)
 	}
 }
 
@@ -138,12 +138,12 @@ func (e *engine) uses(id string, wrote bool) {
 	if e.Programs == nil {
 		return
 	}
-	tell := e.Programs.Use
+	announce := e.Programs.Use
 	if wrote {
-		tell = e.Programs.Wrote
+		announce = e.Programs.Wrote
 	}
-	if err := tell(id); err != nil {
-		e.Log.Warn("other programs are not told that a session is in use", "session", id, "err", err)
+	if err := announce(id); err != nil {
+		e.Log.Warn("the use of a session is not announced to other programs", "session", id, "err", err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (w *world) apart(d *gadget, id string) {
 			w.append(other, id)
 			w.send(other, id)
 		}
-		if s, _ := d.engine.told(id); s.Last == Diverged && d.pythons[id] != nil {
+		if s, _ := d.engine.lastOf(id); s.Last == Diverged && d.pythons[id] != nil {
 			w.sum.did("write on while diverged")
 		}
 	}

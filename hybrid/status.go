@@ -152,7 +152,7 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 
 // after completes a status with the outcome of the last sync of this store.
 func (e *engine) after(now Status) Status {
-	last, _ := e.told(now.SessionID)
+	last, _ := e.lastOf(now.SessionID)
 	now.Last, now.LastAt = last.Last, last.LastAt
 	return now
 }
@@ -187,7 +187,7 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 
 // statusAs completes a status with the result of the last sync of this store.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
-	last, known := e.told(now.SessionID)
+	last, known := e.lastOf(now.SessionID)
 	now = e.after(now)
 	known = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(now.SessionID))
 	switch {

@@ -68,7 +68,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	}
 	e := &engine{opts: o, last: map[string]lastStatus{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
 	if o.Remote != nil {
-		so.OnChange = e.hear(so.OnChange)
+		so.OnChange = e.marks(so.OnChange)
 	}
 	local, err := core.Open(dir, &so, hooks)
 	if err != nil {
@@ -78,7 +78,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if o.Remote == nil {
 		return s, nil
 	}
-	err = apart(o.Remote, local.Dir())
+	err = checkPlace(o.Remote, local.Dir())
 	if err == nil {
 		err = e.complete(ctx, on, local)
 	}
@@ -98,9 +98,9 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	return s, nil
 }
 
-// apart returns an error for a remote that is a directory within the sessions directory,
+// checkPlace returns an error for a remote that is a directory within the sessions directory,
 // or around it: each would become a part of the other.
-func apart(r remote.Remote, sessions string) error {
+func checkPlace(r remote.Remote, sessions string) error {
 	placed, ok := r.(interface{ Path() string })
 	if !ok {
 		return nil
@@ -117,11 +117,11 @@ func apart(r remote.Remote, sessions string) error {
 	return nil
 }
 
-// hear returns an OnChange that marks a written session, announces its use to other
+// marks returns an OnChange that marks a written session, announces its use to other
 // programs, and then calls then.
-func (e *engine) hear(then func(sessionstore.Change)) func(sessionstore.Change) {
+func (e *engine) marks(then func(sessionstore.Change)) func(sessionstore.Change) {
 	return func(c sessionstore.Change) {
-		if program := e.Dirty.Heard(c.ID, c.File, c.Op == sessionstore.Removed); program && c.File != "" {
+		if program := e.Dirty.Changed(c.ID, c.File, c.Op == sessionstore.Removed); program && c.File != "" {
 			e.uses(c.ID, c.File == sessiondir.Transcript)
 		}
 		if then != nil {

@@ -196,7 +196,7 @@ func (w *worker) collect(marked map[string]replica.Reason) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(marked)) {
-		last, known := w.told(id)
+		last, known := w.lastOf(id)
 		if _, due := w.due[id]; due && w.tries[id] > 0 && (!known || last.Err != nil) {
 			continue // it failed a short time ago, and no call has synced it since
 		}
@@ -295,7 +295,7 @@ func (w *worker) retryFull(id string) {
 	if w == nil {
 		return
 	}
-	if last, ok := w.told(id); !ok || !errors.Is(last.Err, ErrFull) {
+	if last, ok := w.lastOf(id); !ok || !errors.Is(last.Err, ErrFull) {
 		return
 	}
 	w.mu.Lock()

@@ -31,7 +31,7 @@ type Remote struct {
 	root    *vfs.Dir            // the directory
 	lost    bool                // the last call did not reach it
 	last    time.Time           // last known time of the file server
-	told    time.Time           // when that was read
+	asked   time.Time           // when that was read
 	durable map[string]struct{} // directories whose names are durable
 }
 
@@ -231,7 +231,7 @@ func (r *Remote) Info(ctx context.Context) (remote.Info, error) {
 	info := remote.Info{Identity: r.identity}
 	r.mu.Lock()
 	info.Time = r.last
-	fresh := time.Since(r.told).Abs() < time.Second
+	fresh := time.Since(r.asked).Abs() < time.Second
 	r.mu.Unlock()
 	if fresh {
 		return info, nil
@@ -261,7 +261,7 @@ func (r *Remote) touch(top *vfs.Dir) (time.Time, error) {
 func (r *Remote) note(at time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told, r.last = time.Now(), at.UTC()
+	r.asked, r.last = time.Now(), at.UTC()
 	return r.last
 }
 
@@ -337,14 +337,14 @@ func (r *Remote) open(in *vfs.Dir, name string, create bool) (*vfs.Dir, error) {
 	if !create {
 		return d, nil
 	}
-	if err := r.settle(in, root.Name()); err != nil {
+	if err := r.finish(in, root.Name()); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// settle makes the name of a directory durable.
-func (r *Remote) settle(in *vfs.Dir, name string) error {
+// finish makes the name of a directory durable.
+func (r *Remote) finish(in *vfs.Dir, name string) error {
 	r.mu.Lock()
 	_, known := r.durable[name]
 	r.mu.Unlock()

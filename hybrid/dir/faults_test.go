@@ -151,7 +151,7 @@ func TestServerClock(t *testing.T) {
 	commit(t, r, nil, object("a", "a"))
 	require.Equal(t, ahead.UTC().Round(time.Minute), told())
 	ahead = ahead.Add(time.Hour)
-	r.told = r.told.Add(-time.Minute) // as if it were that long ago
+	r.asked = r.asked.Add(-time.Minute) // as if it were that long ago
 	require.Equal(t, ahead.UTC().Round(time.Minute), told())
 }
 

@@ -60,7 +60,7 @@ func (st *Store) sweep(parent string, ours func(name string) bool) error {
 	var failures []error
 	for _, e := range entries {
 		name, removed := strings.CutSuffix(e.Name(), removedExt)
-		if fi, err := e.Info(); !removed || !ours(name) || err != nil || !fi.IsDir() || !isMine(fi) {
+		if fi, err := e.Info(); !removed || !ours(name) || err != nil || !fi.IsDir() || !isOwn(fi) {
 			continue
 		}
 		d, err := st.openDir(parent)
@@ -90,7 +90,7 @@ func (st *Store) Plan(ctx context.Context, outputDir string, maxAge time.Duratio
 	p := Plan{Unreadable: all.Unreadable}
 	cutoff := st.cutoff(maxAge)
 	for _, s := range all.Sessions {
-		if fi, err := os.Lstat(s.dir); err != nil || !fi.IsDir() || !isMine(fi) {
+		if fi, err := os.Lstat(s.dir); err != nil || !fi.IsDir() || !isOwn(fi) {
 			continue
 		}
 		if s.state.LastUpdated().Before(cutoff) {

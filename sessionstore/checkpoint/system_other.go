@@ -8,5 +8,5 @@ import "io/fs"
 // permission.
 func isReadOnly(error) bool { return false }
 
-// isMine trusts the temporary directory, which is each user's own here.
-func isMine(fs.FileInfo) bool { return true }
+// isOwn trusts the temporary directory, which is each user's own here.
+func isOwn(fs.FileInfo) bool { return true }

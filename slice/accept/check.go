@@ -171,11 +171,11 @@ func (m *matching) sort() {
 			m.missing = append(m.missing, m.calls[c])
 		}
 	}
-	for i, fate := range m.Fates {
+	for i, f := range m.Fates {
 		result := m.results[i]
-		switch fate.Kind {
+		switch f.Kind {
 		case turns.Misplaced:
-			m.misplaced = append(m.misplaced, pair{m.calls[fate.Call], result})
+			m.misplaced = append(m.misplaced, pair{m.calls[f.Call], result})
 		case turns.Stray:
 			m.stray = append(m.stray, result)
 		case turns.Surplus:
@@ -193,16 +193,16 @@ func (m *matching) answer(call int) (result ref, ok bool) {
 	return ref{}, false
 }
 
-// stand is the side to which a message belongs. row is the message's index, or -1 for a
+// position is the side to which a message belongs. row is the message's index, or -1 for a
 // message that is still to be inserted.
-type stand struct {
-	who side
-	row int
+type position struct {
+	side side
+	row  int
 }
 
-// stands returns the side of every message once every result is in its place. So a
+// positions returns the side of every message once every result is in its place. So a
 // misplaced result is not reported a second time as a wrong order.
-func stands(rows []sent, m matching) []stand {
+func positions(rows []sent, m matching) []position {
 	leaving := map[int]int{} // how many results leave a message
 	for _, list := range [][]ref{m.stray, m.surplus} {
 		for _, result := range list {
@@ -217,14 +217,14 @@ func stands(rows []sent, m matching) []stand {
 	for _, call := range m.missing {
 		arrives[call.row] = true
 	}
-	list := make([]stand, 0, len(rows))
+	list := make([]position, 0, len(rows))
 	for i, s := range rows {
-		if s.who == answers && leaving[i] == len(s.results) {
-			s.who = s.rest
+		if s.side == answers && leaving[i] == len(s.results) {
+			s.side = s.rest
 		}
-		list = append(list, stand{s.who, i})
+		list = append(list, position{s.side, i})
 		if arrives[i] {
-			list = append(list, stand{answers, -1})
+			list = append(list, position{answers, -1})
 		}
 	}
 	return list
@@ -237,18 +237,18 @@ func (r rules) order(rows []sent, m matching, bad func(row, before int)) {
 		return
 	}
 	last, before := nobody, -1
-	for _, s := range stands(rows, m) {
-		same := s.who == last || s.who == person && last == answers
+	for _, s := range positions(rows, m) {
+		same := s.side == last || s.side == person && last == answers
 		switch {
-		case s.who == nobody:
+		case s.side == nobody:
 			continue
-		case last == nobody && s.who == model:
+		case last == nobody && s.side == model:
 			bad(s.row, -1)
-		case last != nobody && same && s.who != answers && s.who != aside:
+		case last != nobody && same && s.side != answers && s.side != aside:
 			bad(s.row, before)
 		}
-		if s.who != aside || last == nobody || last == model {
-			last = s.who
+		if s.side != aside || last == nobody || last == model {
+			last = s.side
 		}
 		if s.row >= 0 {
 			before = s.row

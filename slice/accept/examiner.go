@@ -56,7 +56,7 @@ func (e *examiner) isBlank(raw []byte) bool {
 
 // sent is the part of one message that a provider gets.
 type sent struct {
-	who       side
+	side      side
 	rest      side // the side of the message without its results
 	calls     []sentCall
 	results   []sentResult

@@ -175,7 +175,7 @@ func (m *fixer) mendOrder() {
 	m.order(rows, m.match(rows), func(row, last int) {
 		role, text, why := "user", bridgeQuestion, RolesInARow
 		switch {
-		case rows[row].who != model:
+		case rows[row].side != model:
 			role, text = "assistant", bridgeAnswer
 		case last < 0:
 			why = FirstNotUser

@@ -19,9 +19,9 @@ func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool
 	case "tool":
 		id, _ := turns.IDOf(turns.Members(e.line, "tool_call_id")[0])
 		e.line = pyjson.TrimSpace(e.images(e.line))
-		return sent{who: answers, results: []sentResult{{id, -1}}}, e.found, e.line
+		return sent{side: answers, results: []sentResult{{id, -1}}}, e.found, e.line
 	case "assistant":
-		e.who = model
+		e.side = model
 		e.closes = true
 		e.listedCalls()
 		e.thinkingMember()
@@ -104,9 +104,9 @@ func (e *examiner) user() {
 	default:
 		e.rest = person
 	}
-	e.who = e.rest
+	e.side = e.rest
 	if len(e.results) > 0 {
-		e.who = answers
+		e.side = answers
 	}
 }
 

@@ -128,12 +128,12 @@ func (p *Program) young(name string) (map[string]line, error) {
 func (p *Program) adopt(names map[string]line) error {
 	now := time.Now().UnixMilli()
 	for id, l := range names {
-		mine := p.named[id]
-		if l.Wrote <= mine.Wrote || now-l.Wrote >= Window.Milliseconds() {
+		own := p.named[id]
+		if l.Wrote <= own.Wrote || now-l.Wrote >= Window.Milliseconds() {
 			continue
 		}
-		mine.Session, mine.Wrote = id, l.Wrote
-		if err := p.put(mine, now); err != nil {
+		own.Session, own.Wrote = id, l.Wrote
+		if err := p.put(own, now); err != nil {
 			return err
 		}
 		p.left[id] = true

@@ -168,8 +168,8 @@ func (g *Guard) RedactionHolds() error {
 	if !g.Applies(version) {
 		return fmt.Errorf("%w (this directory: %q)", ErrRedaction, version)
 	}
-	if mine := g.Redact.Version(); !replica.Follows(mine, version) {
-		return fmt.Errorf("%w (this directory: %q; %q may find less)", ErrRedaction, version, mine)
+	if own := g.Redact.Version(); !replica.Follows(own, version) {
+		return fmt.Errorf("%w (this directory: %q; %q may find less)", ErrRedaction, version, own)
 	}
 	return nil
 }

@@ -37,10 +37,10 @@ func NewDirtySet() *DirtySet {
 	}
 }
 
-// Heard records that this store wrote or removed a file of a session, or removed the
+// Changed records that this store wrote or removed a file of a session, or removed the
 // session, when file is "". It reports whether a program did that, not a sync. It
 // allocates nothing for a session that is in the set already.
-func (d *DirtySet) Heard(id, file string, removed bool) (program bool) {
+func (d *DirtySet) Changed(id, file string, removed bool) (program bool) {
 	d.mu.Lock()
 	installed := d.isInstalled(id, file)
 	switch {

@@ -111,10 +111,10 @@ func (t *Table) catchUp(dir *vfs.Dir) error {
 	if h.Name == t.file.name && int64(len(data)) >= t.file.size {
 		t.file.follow(data[t.file.size:], &t.known)
 	} else {
-		mine := t.known
+		own := t.known
 		t.known, t.file = empty(), file{name: h.Name, size: int64(begin)}
 		t.file.follow(data[begin:], &t.known)
-		if missing := t.known.missing(&mine); missing.changes() > 1 {
+		if missing := t.known.missing(&own); missing.changes() > 1 {
 			t.new = append([]batch{missing}, t.new...)
 		}
 	}
@@ -142,14 +142,14 @@ func (f *file) follow(data []byte, known *content) {
 	}
 }
 
-// missing returns the changes that mine has and c lacks.
-func (c *content) missing(mine *content) (b batch) {
-	for id, s := range mine.sessions {
+// missing returns the changes that own has and c lacks.
+func (c *content) missing(own *content) (b batch) {
+	for id, s := range own.sessions {
 		if _, ok := c.sessions[id]; !ok {
 			b.Sessions = append(b.Sessions, s)
 		}
 	}
-	for sid, e := range mine.entries {
+	for sid, e := range own.entries {
 		if was, ok := c.entries[sid]; !ok || was.Revision < e.Revision {
 			b.Entries = append(b.Entries, e)
 		}

@@ -290,22 +290,22 @@ func RulesName(version string) string {
 	return strings.TrimRight(name, "0123456789")
 }
 
-// BuiltIn reports whether rules of the version mine, in which only the number grows, can
+// BuiltIn reports whether rules of the version own, in which only the number grows, can
 // replace rules of the version asked.
-func BuiltIn(mine, asked string) bool {
+func BuiltIn(own, asked string) bool {
 	_, rest := numbered(asked)
-	return strings.Contains(asked, "/") && rest == "" && Follows(mine, asked)
+	return strings.Contains(asked, "/") && rest == "" && Follows(own, asked)
 }
 
-// Follows reports whether rules of the version mine may replace rules of the version was.
+// Follows reports whether rules of the version own may replace rules of the version was.
 // They have the same name, no lower number, and patterns of the user where the former
 // rules had some, which is the part behind the number. Whether other patterns find more
 // or less is unknown: their author decides.
-func Follows(mine, was string) bool {
-	if RulesName(mine) != RulesName(was) {
+func Follows(own, was string) bool {
+	if RulesName(own) != RulesName(was) {
 		return false
 	}
-	number, rest := numbered(mine)
+	number, rest := numbered(own)
 	before, patterns := numbered(was)
 	return compareNumbers(number, before) >= 0 && (patterns == "" || rest != "")
 }

@@ -83,7 +83,7 @@ func (s *Stats) sum(id, name string, at time.Time) (sum Sum, sure bool) {
 // Note returns the stat of all files of a session, and remembers it.
 func (s *Stats) Note(id string) Stat {
 	at := time.Now()
-	stat := s.stand(id, at)
+	stat := s.statOf(id, at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.brought, id)
@@ -100,8 +100,8 @@ func (s *Stats) Note(id string) Stat {
 	return stat
 }
 
-// stand returns the stat of all files of a session.
-func (s *Stats) stand(id string, at time.Time) (stat Stat) {
+// statOf returns the stat of all files of a session.
+func (s *Stats) statOf(id string, at time.Time) (stat Stat) {
 	if stat.Dir, stat.Sure = s.sum(id, "", at); stat.Dir == 0 {
 		return stat
 	}
@@ -115,7 +115,7 @@ func (s *Stats) stand(id string, at time.Time) (stat Stat) {
 // Brought remembers the stat of the files of a session after a sync wrote them. The
 // caller has the session's lock.
 func (s *Stats) Brought(id string) {
-	stat := s.stand(id, time.Time{})
+	stat := s.statOf(id, time.Time{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.brought[id] = stat
@@ -124,7 +124,7 @@ func (s *Stats) Brought(id string) {
 // AsNoted reports whether all files of a session have the stat that the last Note
 // returned, or the one after the sync that followed.
 func (s *Stats) AsNoted(id string) bool {
-	now := s.stand(id, time.Time{})
+	now := s.statOf(id, time.Time{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was, ok := s.seen[id]
@@ -165,8 +165,8 @@ func (s *Stats) last(r *Rules, id string) (stat Stat, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was, ok := s.seen[id]
-	settles := k.Stat.Same(was.stat) && time.Since(was.at) > SettleTime // one more stat makes it sure
-	return was.stat, ok && !settles
+	unsure := k.Stat.Same(was.stat) && time.Since(was.at) > SettleTime // one more stat makes it sure
+	return was.stat, ok && !unsure
 }
 
 // compare returns the sessions, of all, whose files do not have the stat of was, or for

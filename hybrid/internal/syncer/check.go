@@ -240,21 +240,21 @@ func (v *work) mayStore(ctx context.Context) (err error) {
 	return errors.Join(v.Privacy.RedactionHolds(), v.cloud.rulesHold())
 }
 
-// Standing is the state of a session by its files and the known state of the cloud.
-type Standing struct {
+// Comparison is the state of a session by its files and the known state of the cloud.
+type Comparison struct {
 	Local, Remote int64 // messages
 	InStep        bool  // both sides have the same
 	Deleted       bool  // it was deleted in the cloud
 }
 
-// Inspect returns the standing of a session that is here. It makes no request and changes
+// Inspect compares a session that is here with the cloud. It makes no request and changes
 // nothing.
-func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
+func (e *Syncer) Inspect(ctx context.Context, id string) (Comparison, error) {
 	l := e.local(id, Options{})
 	if err := l.peek(ctx); err != nil {
-		return Standing{}, err
+		return Comparison{}, err
 	}
-	s := Standing{Local: l.main.End().N, InStep: l.settled()}
+	s := Comparison{Local: l.main.End().N, InStep: l.settled()}
 	if t := l.st.Head.Head(l.sid); t != nil {
 		s.Remote, s.Deleted = t.Transcript.N, t.Deleted
 	}
@@ -264,10 +264,10 @@ func (e *Syncer) Inspect(ctx context.Context, id string) (Standing, error) {
 // SentBefore reports whether the cloud has a session that a rule keeps here, and how many
 // messages it has there, as far as that is known. It makes no request.
 func (e *Syncer) SentBefore(id string) (messages int64, sent bool) {
-	return e.session(id, Options{}).stillThere()
+	return e.session(id, Options{}).remoteHas()
 }
 
-func (s *session) stillThere() (messages int64, sent bool) {
+func (s *session) remoteHas() (messages int64, sent bool) {
 	t := s.st.Head.Head(s.sid)
 	if entry, ok := s.Table.Entry(s.sid); ok && (t == nil || t.Revision < entry.Revision) {
 		return entry.N, !entry.Deleted

@@ -59,8 +59,8 @@ func ownValue(own, sent, came []byte) []byte {
 
 // ownMembers is ownText for an object. Rules may also change the name of a member.
 func ownMembers(own, sent, came []byte) (out []byte) {
-	mine, left := slices.Collect(pyjson.Members(own)), slices.Collect(pyjson.Members(sent))
-	if len(mine) != len(left) {
+	here, left := slices.Collect(pyjson.Members(own)), slices.Collect(pyjson.Members(sent))
+	if len(here) != len(left) {
 		return came
 	}
 	named := map[string][]int{}
@@ -77,12 +77,12 @@ func ownMembers(own, sent, came []byte) (out []byte) {
 		i := named[name][0]
 		named[name] = named[name][1:]
 		key := m.Key
-		if !bytes.Equal(mine[i].Key, left[i].Key) {
-			key = mine[i].Key
+		if !bytes.Equal(here[i].Key, left[i].Key) {
+			key = here[i].Key
 		}
 		out = append(append(out, came[at:m.KeyAt]...), key...)
 		out = append(out, came[m.KeyAt+len(m.Key):m.ValueAt]...)
-		out = append(out, ownValue(mine[i].Value, left[i].Value, m.Value)...)
+		out = append(out, ownValue(here[i].Value, left[i].Value, m.Value)...)
 		at = m.ValueAt + len(m.Value)
 	}
 	return append(out, came[at:]...)
@@ -90,9 +90,9 @@ func ownMembers(own, sent, came []byte) (out []byte) {
 
 // ownElements is ownText for an array.
 func ownElements(own, sent, came []byte) (out []byte) {
-	mine, left := slices.Collect(pyjson.Elements(own)), slices.Collect(pyjson.Elements(sent))
+	here, left := slices.Collect(pyjson.Elements(own)), slices.Collect(pyjson.Elements(sent))
 	all := slices.Collect(pyjson.Elements(came))
-	if len(mine) != len(left) {
+	if len(here) != len(left) {
 		return came
 	}
 	at := 0
@@ -102,7 +102,7 @@ func ownElements(own, sent, came []byte) (out []byte) {
 		if at = begin + len(all[k]); i < 0 {
 			out = append(out, all[k]...)
 		} else {
-			out = append(out, ownValue(mine[i], left[i], all[k])...)
+			out = append(out, ownValue(here[i], left[i], all[k])...)
 		}
 	}
 	return append(out, came[at:]...)
@@ -110,14 +110,14 @@ func ownElements(own, sent, came []byte) (out []byte) {
 
 // ownLinesOf is ownText for lines.
 func ownLinesOf(own, sent, came []byte) (out []byte) {
-	mine, left, all := linesOf(own), linesOf(sent), linesOf(came)
-	if len(mine) != len(left) {
+	here, left, all := linesOf(own), linesOf(sent), linesOf(came)
+	if len(here) != len(left) {
 		return came
 	}
 	for k, i := range alike(left, all) {
 		line := all[k]
 		if i >= 0 && bytes.Equal(left[i], line) {
-			line = mine[i]
+			line = here[i]
 		}
 		if out = append(out, line...); k < len(all)-1 {
 			out = append(out, '\n')

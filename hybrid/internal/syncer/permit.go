@@ -61,7 +61,7 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 // session that was sent before may have been removed there, and a session with no known
 // state may have been sent. Where the cloud does not answer, the known state stays.
 func (c *cloud) askWhetherSent(ctx context.Context) error {
-	_, sent := c.stillThere()
+	_, sent := c.remoteHas()
 	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
 		return nil
 	}
@@ -192,11 +192,11 @@ func (l *local) busy() error {
 	case !l.Core.Free(l.id):
 		return errRuns
 	}
-	use, told := l.use()
+	use, announced := l.use()
 	if err := l.inUse(use); err != nil {
 		return err
 	}
-	if (l.st.Synced && told || l.st.Own && (told || l.asked())) && !l.main.Torn {
+	if (l.st.Synced && announced || l.st.Own && (announced || l.asked())) && !l.main.Torn {
 		return nil
 	}
 	now := time.Now()
@@ -222,7 +222,7 @@ func (s *session) inUse(use inuse.Use) error {
 
 // use returns which programs of this library use the session. Where that is not known,
 // told is false, and every write counts as a write of other programs.
-func (s *session) use() (use inuse.Use, told bool) {
+func (s *session) use() (use inuse.Use, announced bool) {
 	if s.Programs == nil {
 		return use, false
 	}

@@ -41,7 +41,7 @@ func (v *work) run(ctx context.Context) {
 	}
 	if is.Kept {
 		v.out.State = Local
-		if _, sent := v.stillThere(); sent {
+		if _, sent := v.remoteHas(); sent {
 			v.out.State = KeptLate
 		}
 		return

@@ -98,17 +98,17 @@ func (e *Syncer) Enter(ctx context.Context, id string) (leave func(), err error)
 		e.mu.Lock()
 		wait, taken := e.busy[id]
 		if !taken {
-			mine := make(chan struct{})
+			done := make(chan struct{})
 			if e.busy == nil {
 				e.busy = map[string]chan struct{}{}
 			}
-			e.busy[id] = mine
+			e.busy[id] = done
 			e.mu.Unlock()
 			return func() {
 				e.mu.Lock()
 				delete(e.busy, id)
 				e.mu.Unlock()
-				close(mine)
+				close(done)
 			}, nil
 		}
 		e.mu.Unlock()

@@ -81,7 +81,7 @@ func (p *poller) poll(id string, files scope) {
 		p.compare(id, allFiles) // for changes before the watch was in place
 	}
 	s.rest = 0
-	if s.told(p.dirs.path(id)) {
+	if s.hasEvents(p.dirs.path(id)) {
 		s.rest = restTurns
 	}
 }
@@ -233,12 +233,12 @@ const (
 	rareLook   = 16 // one look in so many is, from then on
 )
 
-// told reports whether there is an event for every later change of the files in the
+// hasEvents reports whether there is an event for every later change of the files in the
 // directory path. Writes by another machine, or through another name of a file, have
 // none.
-func (s *session) told(path string) bool {
-	untold := func(f seen) bool { return !f.settled || f.state.linked }
-	return !untold(s.dir) && !slices.ContainsFunc(s.files[:], untold) && vfs.IsLocalAt(path)
+func (s *session) hasEvents(path string) bool {
+	polled := func(f seen) bool { return !f.settled || f.state.linked }
+	return !polled(s.dir) && !slices.ContainsFunc(s.files[:], polled) && vfs.IsLocalAt(path)
 }
 
 // scope selects the files of a session to compare.

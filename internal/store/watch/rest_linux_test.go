@@ -156,14 +156,14 @@ func TestTold(t *testing.T) {
 	d := drive(t, maxDirs, "a")
 	d.rests(t, "a")
 	s := *d.sessions["a"]
-	require.True(t, s.told(d.path("a")))
-	require.False(t, s.told("/proc"), "on no local file system")
-	require.False(t, s.told(d.path("nothing")))
+	require.True(t, s.hasEvents(d.path("a")))
+	require.False(t, s.hasEvents("/proc"), "on no local file system")
+	require.False(t, s.hasEvents(d.path("nothing")))
 	s.files[1].settled = false
-	require.False(t, s.told(d.path("a")))
+	require.False(t, s.hasEvents(d.path("a")))
 	s = *d.sessions["a"]
 	s.dir.settled = false
-	require.False(t, s.told(d.path("a")))
+	require.False(t, s.hasEvents(d.path("a")))
 }
 
 // TestMoreSessionsThanWatches: beyond the limit each session is looked at in
