@@ -94,10 +94,7 @@ func (w *world) images(d *gadget) (found []string) {
 			continue
 		}
 		if texts[at] == nil {
-			texts[at] = map[string]bool{}
-			for mark, image := range secrets([]byte(w.file(d, at.session, at.file))) {
-				texts[at][mark] = image
-			}
+			texts[at] = w.marksAt(at)
 		}
 		image, here := texts[at][mark]
 		if image {
@@ -108,6 +105,23 @@ func (w *world) images(d *gadget) (found []string) {
 		}
 	}
 	return found
+}
+
+// scanned is a text in which [secrets] found marks.
+type scanned struct {
+	text  string
+	marks map[string]bool
+}
+
+// marksAt returns the marks in a file, and whether an image is there. It searches a text once.
+func (w *world) marksAt(at place) map[string]bool {
+	text := w.file(at.by, at.session, at.file)
+	last, known := w.scanned[at]
+	if !known || last.text != text {
+		last = scanned{text, maps.Collect(secrets([]byte(text)))}
+		w.scanned[at] = last
+	}
+	return last.marks
 }
 
 // checkOwn requires that no file of a device holds an image of what it wrote itself.

@@ -58,16 +58,17 @@ func newPlace(w *world, kind string) simPlace {
 // account is a container of the strict server.
 type account struct {
 	*cosmostest.Server
-	w *world
+	w    *world
+	docs func() []held
 }
 
 func newAccount(w *world) *account {
 	srv := cosmostest.New(&cosmostest.Options{Observe: w.observe, Sleep: w.sleep, Consistency: simLevel, ContentETags: w.seed%2 == 1})
 	require.NoError(w.t, cosmos.Provision(context.Background(), dial(w.t, srv, srv.Key()), testDatabase, testContainer))
-	return &account{srv, w}
+	return &account{srv, w, heldBy(srv)}
 }
 
-func (a *account) held() []held { return heldBy(a.Server)() }
+func (a *account) held() []held { return a.docs() }
 
 func (a *account) inject(p cosmostest.Plan) { a.Inject(p) }
 

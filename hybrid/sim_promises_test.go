@@ -23,6 +23,8 @@ type promises struct {
 	hidden map[string]*ackedRecord // records of sessions that never leave
 	local  map[string]*gadget      // sessions that a device keeps for itself, until it forgets that
 	owned  map[string]place        // where a device wrote a record with a secret
+
+	scanned map[place]scanned // the files of such records
 }
 
 // simNote is a part of a session's metadata that nobody changes after it was
@@ -36,7 +38,7 @@ type simNote struct {
 const denied = "private-"
 
 func (w *world) initPromises() {
-	w.promises = promises{notes: map[string]*simNote{}, hidden: map[string]*ackedRecord{}, local: map[string]*gadget{}, owned: map[string]place{}}
+	w.promises = promises{notes: map[string]*simNote{}, hidden: map[string]*ackedRecord{}, local: map[string]*gadget{}, owned: map[string]place{}, scanned: map[place]scanned{}}
 	w.reader.words = []*regexp.Regexp{regexp.MustCompile(denied)}
 	if w.rules != nil { // what is compressed has the beginning alone by chance
 		w.reader.words = append(w.reader.words, regexp.MustCompile("ghp_[a-zA-Z0-9]{8}"))

@@ -1,6 +1,7 @@
 package hybrid
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,12 +37,27 @@ type held struct {
 	version string
 }
 
-// heldBy returns what a server has.
+// heldBy returns what a server has. It reads each content of a document once.
 func heldBy(srv *cosmostest.Server) func() []held {
+	type read struct {
+		body []byte
+		segment.Document
+	}
+	known := map[string]read{} // by partition and id
+	var mu sync.Mutex          // guards known
 	return func() (all []held) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := map[string]read{}
 		for _, d := range srv.Docs(testDatabase, testContainer) {
-			all = append(all, held{documentOf(d), d.ETag})
+			doc, ok := known[d.Partition+d.ID]
+			if !ok || !bytes.Equal(doc.body, d.Body) {
+				doc = read{d.Body, documentOf(d)}
+			}
+			now[d.Partition+d.ID] = doc
+			all = append(all, held{doc.Document, d.ETag})
 		}
+		known = now
 		return all
 	}
 }
