@@ -3,15 +3,11 @@ package hybrid
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestRecreateIsKilled ends a Recreate at each of its requests, before it is done and after.
@@ -20,7 +16,7 @@ import (
 func TestRecreateIsKilled(t *testing.T) {
 	t.Parallel()
 	running := func(o *Options) { o.Manual = false }
-	ways := map[string]struct {
+	for name, one := range map[string]struct {
 		edit func(*Options)
 		goOn func(d *testDevice)
 	}{
@@ -28,9 +24,7 @@ func TestRecreateIsKilled(t *testing.T) {
 		"sync":             {nil, func(d *testDevice) { d.sync() }},
 		"recreate":         {nil, func(d *testDevice) { d.recreate("s") }},
 		"under later ones": {under(3), func(d *testDevice) { d.sync("s") }},
-	}
-	for _, name := range testenv.Some(t, 2, slices.Sorted(maps.Keys(ways))...) {
-		one := ways[name]
+	} {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " after ", after), func(t *testing.T) {
 				t.Parallel()

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // scene is a run whose files a test writes itself. Each import of it is held to the rule
@@ -183,8 +181,7 @@ func TestKilledBeforeFileShrinks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := testenv.Rand(t)
-			for n, whole := 1, false; !whole; n += 1 + r.IntN(testenv.Share(3, 3, 1)) {
+			for n, whole := 1, false; !whole; n++ {
 				s := newScene(t)
 				s.write(claudeFile, text1(first...))
 				s.imports()
