@@ -156,7 +156,7 @@ type saver struct {
 }
 
 func newSaver(t *testing.T, n int, d Durability) *saver {
-	st, counted, rows := freshBenchStore(t, scratch(t), n, d)
+	st, counted, rows := freshBenchStore(t, testenv.Scratch(t), n, d)
 	return &saver{st: st, counted: counted, rows: rows}
 }
 

@@ -105,13 +105,13 @@ func TestRealReadOnly(t *testing.T) {
 const nobody = 65534
 
 // enterable returns a new directory that the child can reach, as nobody cannot
-// reach every temporary directory.
+// reach every temporary directory. It is in memory where the system has such.
 func enterable(t *testing.T) string {
 	t.Helper()
 	if os.Getuid() != 0 {
 		return t.TempDir()
 	}
-	for _, place := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+	for _, place := range []string{"/dev/shm", os.TempDir(), "/tmp", "/var/tmp"} {
 		if !openForAll(place) {
 			continue
 		}

@@ -63,7 +63,7 @@ func faultMetadata(n int) Metadata {
 // faultStore makes what the calls work on, once.
 func faultStore(t *testing.T) fs.FS {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testenv.Scratch(t)
 	st, err := Open(dir, &Options{Durability: Relaxed})
 	require.NoError(t, err)
 	ctx := t.Context()
@@ -106,7 +106,7 @@ func faultFiles(t *testing.T, dir string) map[string]string {
 // under runs call on a copy of store through seam and returns its files before.
 func under(t *testing.T, store fs.FS, call faultCall, hooks *seam.Seam) (dir string, before map[string]string, err error) {
 	t.Helper()
-	dir = t.TempDir()
+	dir = testenv.Scratch(t)
 	require.NoError(t, os.CopyFS(dir, store))
 	before = faultFiles(t, dir)
 	st, oerr := open(dir, nil, hooks)

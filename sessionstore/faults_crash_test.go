@@ -98,7 +98,7 @@ func (r *run) crash(t *testing.T, c *tally, limit int) {
 
 func (r *run) examine(t *testing.T, c *tally, crash *crashsim.Crash) {
 	t.Helper()
-	base, count := scratch(t), 0
+	base, count := testenv.Scratch(t), 0
 	for s, err := range crash.States(nil) {
 		require.NoError(t, err)
 		dir := filepath.Join(base, "d")
@@ -218,7 +218,7 @@ func crashSequences(t *testing.T, total *tally, seed uint64) {
 				if s.clock > 0 && (testing.Short() || g.fine) {
 					continue
 				}
-				r := record(t, scratch(t), s, g.cold, 1, g.stages)
+				r := record(t, testenv.Scratch(t), s, g.cold, 1, g.stages)
 				r.seed = seed
 				r.again = limitOf() / 2
 				r.crash(t, c, limitOf())

@@ -166,7 +166,7 @@ func (p *play) before(op seam.Op) error {
 // operation failed.
 func (p *play) fails(t *testing.T, c *tally, s scene) bool {
 	t.Helper()
-	p.dir = scratch(t)
+	p.dir = testenv.Scratch(t)
 	failed := p.run(t, c, s)
 	if open := descriptors(p.dir); len(open) > 0 {
 		c.lose(t, "%s: files stay open: %q", p.text, open)
@@ -232,7 +232,7 @@ func (p *play) checkFailed(t *testing.T, c *tally, st *Store, old look, op seam.
 // wholeScene returns what the session is when nothing fails.
 func wholeScene(t *testing.T, s scene) look {
 	t.Helper()
-	st := openFaulty(t, scratch(t), Relaxed, nil)
+	st := openFaulty(t, testenv.Scratch(t), Relaxed, nil)
 	for n, a := range after(s.before, s.act) {
 		require.NoError(t, a.do(t, st, n+1), a.name)
 	}

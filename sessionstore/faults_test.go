@@ -180,14 +180,3 @@ func rowsOf(n, size int, name ...any) []Message {
 	}
 	return all
 }
-
-// scratch returns a directory that is in memory where the system has such.
-func scratch(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "faults-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
-}

@@ -22,7 +22,7 @@ func TestKilledBeforeTheNamesWereSynced(t *testing.T) {
 	for _, s := range []system{{name: "plain"}, {name: "journal", ordered: true}} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			dir := scratch(t)
+			dir := testenv.Scratch(t)
 			rec, err := crashsim.Record(dir)
 			require.NoError(t, err)
 			armed, exchanged, dead := false, false, false
@@ -70,7 +70,7 @@ func TestKilledBeforeTheNamesWereSynced(t *testing.T) {
 				for n := least; n <= len(rows); n++ {
 					whole = append(whole, string(lines(rows[:n])))
 				}
-				d := filepath.Join(scratch(t), "d")
+				d := filepath.Join(testenv.Scratch(t), "d")
 				require.NoError(t, st.Materialise(d))
 				raw, err := os.ReadFile(filepath.Join(d, victim, sessiondir.Transcript))
 				require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // indexedOperations returns those that the index answers, while nothing changes.
@@ -19,7 +20,7 @@ func indexedOperations(t *testing.T) []cost.Operation {
 
 // notedAppend appends to a session that has an index, where the append is noted.
 func notedAppend(t *testing.T) cost.Operation {
-	st, g, _ := freshBenchStore(t, scratch(t), 2_000, Relaxed)
+	st, g, _ := freshBenchStore(t, testenv.Scratch(t), 2_000, Relaxed)
 	unhurried()
 	reader, err := Open(st.Dir(), nil)
 	require.NoError(t, err)
@@ -43,7 +44,7 @@ func drained[T any](seq iter.Seq2[T, error]) error {
 func summaryOperations(t *testing.T) []cost.Operation {
 	const n = 100
 	g := &cost.Gauge{}
-	st, err := open(scratch(t), &Options{Durability: Relaxed}, g.Seam())
+	st, err := open(testenv.Scratch(t), &Options{Durability: Relaxed}, g.Seam())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	for i := range n {
@@ -64,7 +65,7 @@ func partOperations(t *testing.T) []cost.Operation {
 	var all []cost.Operation
 	for _, n := range []int{2_000, 4_000} {
 		g := &cost.Gauge{}
-		st, err := open(scratch(t), &Options{Durability: Relaxed, CacheBytes: -1}, g.Seam())
+		st, err := open(testenv.Scratch(t), &Options{Durability: Relaxed, CacheBytes: -1}, g.Seam())
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, st.Close()) })
 		rows := make([]Message, n)

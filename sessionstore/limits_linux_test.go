@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/cost"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestLimits compares what the operations cost with testdata/limits.txt. Their
@@ -42,7 +43,7 @@ func limited(t *testing.T) []cost.Operation {
 func listingAgain(t *testing.T) []cost.Operation {
 	const n = 100
 	g := &cost.Gauge{}
-	st, err := open(scratch(t), &Options{Durability: Relaxed}, g.Seam())
+	st, err := open(testenv.Scratch(t), &Options{Durability: Relaxed}, g.Seam())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	for i := range n {
@@ -115,7 +116,7 @@ func writingOperations(t *testing.T) []cost.Operation {
 				if n == 10 && op.name != "save" {
 					continue
 				}
-				st, g, rows := freshBenchStore(t, scratch(t), n, d.is)
+				st, g, rows := freshBenchStore(t, testenv.Scratch(t), n, d.is)
 				if op.name == "appenduser" {
 					countedSession(t, st)
 				}
@@ -145,7 +146,7 @@ func countedSession(t *testing.T, st *Store) {
 func readingOperations(t *testing.T) []cost.Operation {
 	var all []cost.Operation
 	for _, n := range []int{10, 1000} {
-		st, g, _ := freshBenchStore(t, scratch(t), n, Relaxed)
+		st, g, _ := freshBenchStore(t, testenv.Scratch(t), n, Relaxed)
 		for _, op := range []cost.Operation{
 			{Name: "load", Do: func() error {
 				st.cache.invalidate("s")

@@ -19,11 +19,7 @@ import (
 // repeats it where the system refuses calls.
 func TestEveryWriteOfOneSession(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("/dev/shm", "refused-") // where names can be exchanged
-	if err != nil {
-		dir = t.TempDir()
-	}
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	dir := testenv.Scratch(t) // where names can be exchanged
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mode"), nil, 0o600))
 	_ = os.Chmod(filepath.Join(dir, "mode"), 0o600) // refused or not: it shows that the system does refuse it
 

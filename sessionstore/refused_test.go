@@ -94,7 +94,7 @@ func TestExchangeRefused(t *testing.T) {
 func refuseOne(t *testing.T, s scene, file string, r *refuser) bool {
 	t.Helper()
 	text := fmt.Sprintf("%s: %v at %d, lasts %v", s.name, r.err, r.at, r.lasts)
-	dir := scratch(t)
+	dir := testenv.Scratch(t)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
 	st := openFaulty(t, dir, Durable, &seam.Seam{Before: r.before})
 	defer func() { require.NoError(t, st.Close()) }()
@@ -163,7 +163,7 @@ func TestCreationLeavesNothingStaged(t *testing.T) {
 // failOne reports whether f failed a step of a.
 func failOne(t *testing.T, a act, d Durability, f *crashsim.Failer) bool {
 	t.Helper()
-	dir := scratch(t)
+	dir := testenv.Scratch(t)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
 	p := &play{failer: f}
 	st := openFaulty(t, dir, d, &seam.Seam{Before: p.before})

@@ -64,7 +64,7 @@ func TestCountAfterPowerCut(t *testing.T) {
 		for _, from := range []int{7, 17, 97} {
 			t.Run(fmt.Sprintf("processes=%s/from=%d", processes, from), func(t *testing.T) {
 				t.Parallel()
-				s, dir := system{name: "journal", ordered: true}, scratch(t)
+				s, dir := system{name: "journal", ordered: true}, testenv.Scratch(t)
 				st := openFaulty(t, dir, Durable, s.seam(nil, nil))
 				countFrom(t, st, from)
 				require.NoError(t, st.Close())
@@ -85,7 +85,7 @@ func TestCountAfterPowerCut(t *testing.T) {
 				log, err := rec.Log()
 				require.NoError(t, err)
 				crash := &crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: 600, Ordered: true}
-				base, n := scratch(t), 0
+				base, n := testenv.Scratch(t), 0
 				for state, err := range crash.States(nil) {
 					require.NoError(t, err)
 					d := filepath.Join(base, "d")
@@ -115,7 +115,7 @@ func TestCountAfterKill(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/from=%d", d, from), func(t *testing.T) {
 				t.Parallel()
 				for at, done := 0, false; !done; at++ {
-					dir, n, armed := scratch(t), 0, false
+					dir, n, armed := testenv.Scratch(t), 0, false
 					st := openFaulty(t, dir, d, &seam.Seam{Before: func(op seam.Op) error {
 						if !armed {
 							return nil

@@ -70,7 +70,7 @@ func TestFaults(t *testing.T) {
 // fails plays the scene with one failure, and reports whether there was one.
 func (s scene) fails(t *testing.T, sys system, failer *crashsim.Failer, fork map[string]string) bool {
 	t.Helper()
-	dir := scratch(t)
+	dir := testenv.Scratch(t)
 	defer func() { require.NoError(t, os.RemoveAll(dir)) }()
 	plain := openFaulty(t, dir, sessionstore.Durable, nil)
 	s.prepare(t, plain)
@@ -124,7 +124,7 @@ func TestPowerCuts(t *testing.T) {
 					log := s.record(t, sys)
 					var tally crashsim.Tally
 					crash := &crashsim.Crash{Log: log, Seed: testenv.Seed(t), Max: limit, Ordered: ordered}
-					base := scratch(t)
+					base := testenv.Scratch(t)
 					for state, err := range crash.States(&tally) {
 						require.NoError(t, err)
 						dir := filepath.Join(base, "d")
@@ -147,7 +147,7 @@ func TestPowerCuts(t *testing.T) {
 // record records what the call does to the disk.
 func (s scene) record(t *testing.T, sys system) *crashsim.Log {
 	t.Helper()
-	dir := scratch(t)
+	dir := testenv.Scratch(t)
 	plain := openFaulty(t, dir, sessionstore.Durable, nil)
 	s.prepare(t, plain)
 	require.NoError(t, plain.Close())

@@ -26,7 +26,7 @@ func TestStoredChangesCanBeUndone(t *testing.T) {
 	seed := testenv.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	rounds := testenv.Share(30, 80, 1300)
-	st, err := sessionstore.Open(filepath.Join(scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
+	st, err := sessionstore.Open(filepath.Join(testenv.Scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
 	require.NoError(t, err)
 	defer st.Close()
 	changed := 0
@@ -61,7 +61,7 @@ func TestStoredMendingsCanBeUndone(t *testing.T) {
 	t.Parallel()
 	seed := testenv.Seed(t)
 	d := rowtest.Dealer{Rand: rand.New(rand.NewPCG(seed, 6))}
-	st, err := sessionstore.Open(filepath.Join(scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
+	st, err := sessionstore.Open(filepath.Join(testenv.Scratch(t), "s"), &sessionstore.Options{Durability: sessionstore.Relaxed, Workspace: "/w"})
 	require.NoError(t, err)
 	defer st.Close()
 	for n := range testenv.Share(20, 60, 1000) {

@@ -3,7 +3,6 @@ package slice_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -160,17 +159,6 @@ func equalFiles(a, b map[string]string) bool {
 // leftovers are the temporary files in a session.
 func leftovers(files map[string]string) []string {
 	return slices.DeleteFunc(keys(files), func(name string) bool { return !strings.HasPrefix(name, ".") })
-}
-
-// scratch returns a directory that is in memory where the system has such.
-func scratch(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "slice-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
 }
 
 // openFaulty opens a store with a seam.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // patience ends a test that hangs.
@@ -532,13 +532,8 @@ func TestRefresh(t *testing.T) {
 	require.Equal(t, git("rev-parse", "HEAD"), refreshed())
 }
 
-// A program is this program in a process of its own, in a repository.
-type program struct {
-	*exec.Cmd
-	lines *bufio.Reader
-}
-
-func start(t *testing.T, samples string, args ...string) program {
+// start starts this program in a process of its own, in a repository.
+func start(t *testing.T, samples string, args ...string) *testenv.Process {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -546,29 +541,13 @@ func start(t *testing.T, samples string, args ...string) program {
 	cmd.Dir, _ = repository(t)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "XDG_") }),
 		"SOAKER_PARTS="+samples, "XDG_STATE_HOME="+t.TempDir(), "TMPDIR="+t.TempDir())
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	return program{cmd, bufio.NewReader(out)}
+	return testenv.Start(t, cmd)
 }
 
-// until reads lines until one begins with the text.
-func (p program) until(t *testing.T, text string) {
-	t.Helper()
-	for line := ""; !strings.HasPrefix(line, text); {
-		var err error
-		line, err = p.lines.ReadString('\n')
-		require.NoError(t, err, "it does not say %q", text)
-	}
-}
-
-// end reads the rest, and returns it with the exit code.
-func (p program) end(t *testing.T) (string, int) {
-	t.Helper()
-	rest, err := io.ReadAll(p.lines)
-	require.NoError(t, err)
-	_ = p.Wait() // the exit code tells
-	return string(rest), p.ProcessState.ExitCode()
+// end returns the rest that the program prints, and its exit code.
+func end(p *testenv.Process) (string, int) {
+	lines, code := p.Wait()
+	return strings.Join(lines, "\n") + "\n", code
 }
 
 // TestProgram runs the program to its end, and looks at the table and the exit code.
@@ -586,7 +565,7 @@ func TestProgram(t *testing.T) {
 		{"good", "more", couldNotRun, []string{"usage: "}},
 		{"slow", "-minutes=0.01", couldNotRun, []string{"\npart "}},
 	} {
-		out, code := start(t, tt.samples, tt.args).end(t)
+		out, code := end(start(t, tt.samples, tt.args))
 		require.Equal(t, tt.code, code, out)
 		for _, text := range tt.says {
 			require.Contains(t, out, text)
@@ -598,9 +577,10 @@ func TestProgram(t *testing.T) {
 func TestSignal(t *testing.T) {
 	for n, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		p := start(t, "bad,slow", []string{"-only=slow", "-only=bad,slow"}[n])
-		p.until(t, "slow: seed ")
-		require.NoError(t, p.Process.Signal(sig))
-		out, code := p.end(t)
+		for !strings.HasPrefix(p.Hear(t), "slow: seed ") {
+		}
+		require.NoError(t, syscall.Kill(p.PID(), sig))
+		out, code := end(p)
 		require.Equal(t, []int{couldNotRun, found}[n], code, out)
 		require.Contains(t, out, "\nslow  0     0         1 ")
 		require.Contains(t, out, ": it was stopped\n")

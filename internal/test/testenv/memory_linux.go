@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is a file system in memory.
-const memory = "/dev/shm"
-
 // InMemory is for TestMain, before [Main]. It has the temporary files of the tests lie in
 // memory, for tests whose subject is above the disk: there, making, syncing and removing
 // small files takes half of their time. They stay on the disk where [Long] holds, where
