@@ -41,6 +41,7 @@ func pictures() []pageState {
 		},
 		{name: "conversation", path: address(finished) + "#conversation", ready: "document.querySelectorAll('#conversation .message').length === 2"},
 		{name: "decisions", path: address(finished) + "#decisions", ready: "document.querySelectorAll('.decision').length > 3"},
+		{name: "images", path: address(pictured) + "#1", ready: "document.querySelector('.message img')?.complete", act: "document.querySelector('.call summary').click()", done: "document.querySelector('.call[open] img')"},
 		{name: "damaged", path: address(damaged) + "#transcript", ready: messages},
 		{name: "recovered", path: address(recovered) + "#transcript", ready: messages},
 		{name: "hostile", path: address(hostile) + "#phases", ready: "document.querySelectorAll('.prompt-view-card').length > 0"},
@@ -57,6 +58,7 @@ func pictures() []pageState {
 func TestPictures(t *testing.T) {
 	s := newSample(t)
 	s.fill()
+	s.pictures()
 	used := map[string]any{"input_tokens": 120_000, "output_tokens": 4_000, "cost_usd": "0.25"}
 	s.events(finished, eventslog.Event{Name: "llm:response", Time: s.clock, Data: map[string]any{"response_id": "r", "provider": "p", "model": "claude-opus-4", "usage": used}})
 	at := serveWith(t, s.dir, web.Options{Token: "TOKEN234", Write: true})
@@ -83,6 +85,10 @@ func TestPictures(t *testing.T) {
 	p.open(at+"/", "document.querySelectorAll('.projects .session').length === 2")
 	for _, fault := range [][2]string{
 		{"const e = document.querySelector('h1'); e.style.color = '#888'; e.style.backgroundColor = '#999'", "has a contrast of"},
+		{"document.querySelector('.count').style.opacity = 0.6", "has a contrast of"},
+		{"document.querySelector('h1').replaceWith(document.createElement('h2'))", "page has 0 main headings"},
+		{"document.querySelector('input').removeAttribute('aria-label')", "has no name"},
+		{"document.querySelector('button').tabIndex = -1", "is out of reach of keys"},
 		{"document.querySelector('.projects').style.width = '2000px'", "page is wider than the window"},
 		{"const e = document.createElement('div'); e.style.cssText = 'position: fixed; inset: 0'; document.body.append(e)", "is covered by"},
 		{"document.querySelector('.projects .session').insertAdjacentHTML('beforeend', '<p class=\"meta\"><span>a<br>b</span></p>')", "takes two lines"},
@@ -125,6 +131,14 @@ const faults = `() => {
 		const top = document.elementFromPoint(x, y);
 		if (top && !e.contains(top) && !top.contains(e) && !e.labels?.[0]?.contains(top)) wrong.push(name(e) + " is covered by " + name(top));
 	}
+	const h1 = [...document.querySelectorAll("h1")].filter((e) => !e.closest(".markdown, #print") && e.checkVisibility({ visibilityProperty: true }));
+	if (h1.length !== 1) wrong.push("page has " + h1.length + " main headings");
+	const named = (e) => [e.ariaLabel, e.title, e.textContent, ...[...(e.labels ?? [])].map((l) => l.textContent), ...[...e.querySelectorAll("img")].map((i) => i.alt), ...(e.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent)].some((text) => text?.trim());
+	for (const e of document.querySelectorAll("a, button, input, select, textarea, summary, iframe, dialog, nav, img, [tabindex='0'], [role=button], [role=tab], [role=option], [role=listbox], [role=region]")) {
+		if (!(e.tagName === "IMG" ? e.alt.trim() : e.tagName === "INPUT" || e.tagName === "SELECT" || e.tagName === "TEXTAREA" ? e.ariaLabel || e.labels.length : named(e))) wrong.push(name(e) + " has no name");
+		if (e.matches("a, button, input, select, textarea, summary") && !e.disabled && e.tabIndex < 0 && e.role !== "tab") wrong.push(name(e) + " is out of reach of keys");
+	}
+	const opacity = (e) => { let all = 1; for (; e; e = e.parentElement) all *= Number(getComputedStyle(e).opacity); return all; };
 	const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 	const known = new Map();
 	const rgba = (colour) => {
@@ -154,7 +168,9 @@ const faults = `() => {
 		const r = e.getClientRects()[0];
 		if (!r || !shows(e, r.x + 1, r.y + r.height / 2)) continue;
 		const back = behind(e);
-		const [x, y] = [light(over(rgba(getComputedStyle(e).color), back)), light(back)].sort((a, b) => b - a);
+		const ink = [...rgba(getComputedStyle(e).color)];
+		ink[3] *= opacity(e);
+		const [x, y] = [light(over(ink, back)), light(back)].sort((a, b) => b - a);
 		if ((x + 0.05) / (y + 0.05) < 4.5) wrong.push(name(e) + " has a contrast of " + ((x + 0.05) / (y + 0.05)).toFixed(2));
 	}
 	return wrong;

@@ -98,7 +98,7 @@ func TestPanel(t *testing.T) {
 	require.Equal(t, "Phase Outputs (4)", p.text(".phase-outputs h3"))
 	require.Equal(t, "▶ Resume Session", p.text(".resume-button"))
 	require.Equal(t, "▶▶▶▶", eval[string](p, "[...document.querySelectorAll('.chevron')].map((c) => c.textContent).join('')"))
-	require.Contains(t, p.text(".prompt-view-card:nth-child(1) .output-section pre"), "compare means")
+	require.Contains(t, p.text(".prompt-view-card:nth-child(1) .output-section .markdown li:nth-child(2)"), "compare means")
 	failed := ".prompt-view-card:nth-child(3) "
 	require.Equal(t, "failed", p.text(failed+".status-failed"))
 	require.Contains(t, p.text(failed+".error-section pre.error"), "529 overloaded")
@@ -146,7 +146,7 @@ func TestHostileSession(t *testing.T) {
 	p.click(".prompt-header button")
 	p.until("document.querySelector('.prompt-content')")
 	require.Equal(t, attack, p.text(".phase-name"))
-	require.Equal(t, attack, p.text(".output-section pre"))
+	require.Equal(t, attack, strings.TrimSpace(p.text(".output-section .markdown pre")))
 	safe()
 	p.click("#tab-transcript")
 	p.until("document.querySelectorAll('.message').length === 3")
@@ -265,7 +265,7 @@ func TestLive(t *testing.T) {
 	within("changed phase", func(n int) (time.Time, string) {
 		output := fmt.Sprint("written by another process ", n)
 		done := s.outside(job{Session: research, Phase: &workflow.PhaseOutput{PhaseID: "write", PhaseName: "Write the report", Status: "completed", Output: &output}})
-		return done, "document.querySelector('.prompt-view-card:nth-child(4) .output-section pre').textContent === '" + output + "'"
+		return done, "document.querySelector('.prompt-view-card:nth-child(4) .output-section .markdown p').textContent === '" + output + "'"
 	})
 	require.Equal(t, "completed", p.text(".prompt-view-card:nth-child(4) .status"))
 	phases := 4

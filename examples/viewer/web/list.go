@@ -43,29 +43,16 @@ type listing struct {
 	Open     string // id of the session that is open
 }
 
+// projectLink is a project in a list of projects.
 type projectLink struct {
 	Name, Path string
 	Open       bool
-	Reason     string // why it cannot be read, if that was asked for
-}
+	Reason     string // why it cannot be read; "": it can, or nothing is known
 
-// projects shows the projects, or the only one.
-func (s *Server) projects(w http.ResponseWriter, r *request) error {
-	names, err := s.places.names(r.Context())
-	if err != nil {
-		return err
-	}
-	if len(names) == 1 {
-		http.Redirect(w, r.Request, pathOf(names[0], ""), http.StatusSeeOther)
-		return nil
-	}
-	links := linksTo(names, "")
-	for i, name := range names {
-		if err := s.places.readable(name); err != nil {
-			links[i].Reason = err.Error()
-		}
-	}
-	return s.page(w, "projects.html", map[string]any{"Title": "Projects", "Projects": links})
+	// These are known on the first page alone.
+	Dir      string // in which the newest session works, else the directory of the project
+	Sessions int    // without sub-sessions
+	Failed   int    // sessions that cannot be read
 }
 
 func linksTo(names []string, open string) (links []projectLink) {
@@ -201,6 +188,7 @@ var functions = template.FuncMap{
 	"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"kind":   classOf,
 	"path":   pathOf,
+	"next":   func(n int) int { return n + 1 },
 	"count":  countText,
 	"dict":   func(a string, x any, b string, y any) map[string]any { return map[string]any{a: x, b: y} },
 }

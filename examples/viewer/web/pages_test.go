@@ -82,7 +82,7 @@ func TestPanel(t *testing.T) {
 	s := newSite(t)
 	s.create(one, map[string]any{"manifest_name": "Research", "status": "in_progress", "bundle": "bundle:foundation"}, user("a"), user("b"))
 	body := s.get(200, page(one))
-	require.Contains(t, body, `<h2 id="title">Research</h2>`)
+	require.Contains(t, body, `<h1 id="title">Research</h1>`)
 	require.Contains(t, body, `<span class="status-badge status-in_progress" id="status">in_progress</span>`)
 	require.Contains(t, body, `aria-label="Close" title="Close (Esc)">×</a>`)
 	require.Contains(t, body, `<footer class="panel-footer" id="footer">`)

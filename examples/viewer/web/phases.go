@@ -13,8 +13,29 @@ import (
 
 // phaseList is the answer with a session's phases.
 type phaseList struct {
-	Records []workflow.PhaseSummary `json:"records"`
-	Read    int64                   `json:"read"` // bytes of the log that were read, as in the stream
+	Records []shownPhase `json:"records"`
+	Read    int64        `json:"read"` // bytes of the log that were read, as in the stream
+}
+
+// shownPhase is a phase with its output as HTML, since models write Markdown.
+type shownPhase struct {
+	workflow.PhaseSummary
+	HTML string `json:"html,omitempty"`
+}
+
+func shownPhases(all []workflow.PhaseSummary) []shownPhase {
+	out := make([]shownPhase, len(all))
+	for i, p := range all {
+		out[i] = shownPhase{p, outputHTML(p.Output)}
+	}
+	return out
+}
+
+func outputHTML(output *string) string {
+	if output == nil {
+		return ""
+	}
+	return renderMarkdown(*output)
 }
 
 // phases lists the phases without their prompts.
@@ -23,10 +44,10 @@ func (s *Server) phases(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, phaseList{all.Records, all.Read})
+	return answer(w, phaseList{shownPhases(all.Records), all.Read})
 }
 
-// phase answers with one record, unchanged.
+// phase answers with one record, whole.
 func (s *Server) phase(w http.ResponseWriter, r *request) error {
 	id, err := strconv.ParseInt(r.PathValue("phase"), 10, 64)
 	if err != nil {
@@ -36,7 +57,10 @@ func (s *Server) phase(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, rec)
+	return answer(w, struct {
+		workflow.PhaseRecord
+		HTML string `json:"html,omitempty"`
+	}{rec, outputHTML(rec.Output)})
 }
 
 // resumed is a [workflow.ResumeResult] with long messages cut.

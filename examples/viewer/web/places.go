@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -108,27 +107,6 @@ func (p *Places) names(ctx context.Context) ([]string, error) {
 		return []string{name}, nil
 	}
 	return nil, nil
-}
-
-// readable returns an error when the sessions of a project cannot be read. It opens no
-// store.
-func (p *Places) readable(name string) error {
-	if p.projects == nil {
-		return nil
-	}
-	dir := filepath.Join(p.projects.Dir(), name, "sessions")
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("open %s: a symlink leads nowhere", dir)
-	}
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if _, err = root.Stat("."); err != nil {
-		return fmt.Errorf("open %s: %w", dir, err)
-	}
-	return nil
 }
 
 // place returns the place of that name. The error Is [fs.ErrNotExist] when there is no

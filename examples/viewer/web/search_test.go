@@ -43,7 +43,7 @@ func TestSearchOneDirectory(t *testing.T) {
 	require.Contains(t, body, "1 session<")
 	require.Contains(t, body, ">first</a>")
 	require.NotContains(t, body, ">second</a>")
-	require.Contains(t, body, `href="/p/weather/s/`+one+`?message=1#transcript"`)
+	require.Contains(t, body, `href="/p/weather/s/`+one+`#2"`)
 	require.Contains(t, body, `<mark>quoted</mark>&#34; word &amp; &lt;b&gt;`)
 	require.Contains(t, s.get(200, "/p/weather/search?q=%3Cscript%3E"), "0 sessions<")
 	require.NotContains(t, s.get(200, "/p/weather/search?q=%3Cscript%3E"), "<script>")

@@ -85,7 +85,7 @@ func (s *Server) URL() string { return s.url }
 func (s *Server) routes() map[string]handler {
 	const session, api = "/p/{project}/s/{session}", "/api/p/{project}/s/{session}"
 	return map[string]handler{
-		"GET /{$}":                               s.handle(s.projects),
+		"GET /{$}":                               s.handle(s.start),
 		"GET /search":                            s.handle(s.search),
 		"GET /usage":                             s.handle(s.usage),
 		"GET /p/{project}":                       s.handle(s.list),

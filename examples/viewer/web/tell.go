@@ -59,13 +59,13 @@ func (t *teller) tellPhases() error {
 	}
 	if state.Read < t.pos.Phases { // another log
 		t.pos.Phases = state.Read
-		return t.out.send("phases", t.pos.String(), phaseList{state.Records, state.Read})
+		return t.out.send("phases", t.pos.String(), phaseList{shownPhases(state.Records), state.Read})
 	}
 	for i, rec := range state.Records {
 		if i == len(state.Records)-1 {
 			t.pos.Phases = state.Read // a page that misses some of them gets all again
 		}
-		if err := t.out.send("phase-output", t.pos.String(), rec); err != nil {
+		if err := t.out.send("phase-output", t.pos.String(), shownPhase{rec, outputHTML(rec.Output)}); err != nil {
 			return err
 		}
 	}

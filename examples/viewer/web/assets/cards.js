@@ -80,8 +80,8 @@ class Card {
     this.button = el("button", { type: "button", "aria-expanded": "false" }, this.name, this.status, this.chevron);
     this.button.addEventListener("click", () => this.toggle());
     this.prompts = el("div", { hidden: true });
-    this.output = section("output-section", "Output");
-    this.error = section("error-section", "Error");
+    this.output = section("output-section", "Output", "div");
+    this.error = section("error-section", "Error", "pre");
     this.error.text.className = "error";
     this.node = el("article", { class: "prompt-view-card" }, el("header", { class: "prompt-header" }, this.button), this.prompts, this.output.node, this.error.node);
   }
@@ -93,16 +93,16 @@ class Card {
     this.name.textContent = record.phase_name || record.phase_id;
     this.status.textContent = record.status;
     this.status.className = "status status-" + classOf(record.status);
-    this.showText(this.output, record.output, record.output_size);
+    this.showText(this.output, record.output, record.output_size, record.html);
     this.showText(this.error, record.error, 0);
     if (changed && this.open) this.fetchPrompts();
   }
 
-  showText(part, text, size) {
+  showText(part, text, size, html) {
     part.node.hidden = !text;
     if (!text || part.whole === size + text) return;
     part.whole = size + text;
-    part.text.textContent = text;
+    write(part.text, text, html);
     part.more.replaceChildren();
     const shown = new TextEncoder().encode(text).length;
     if (size > shown) {
@@ -110,7 +110,8 @@ class Card {
       more.addEventListener("click", async () => {
         more.disabled = true;
         try {
-          part.text.textContent = (await this.fetchRecord()).output;
+          const whole = await this.fetchRecord();
+          write(part.text, whole.output, whole.html);
           handOver(more, part.text);
         } catch (failure) {
           more.textContent = failure.message;
@@ -152,8 +153,16 @@ class Card {
   }
 }
 
-function section(name, title) {
-  const [text, more] = [el("pre"), el("div")];
+// write shows a text, or the Markdown that the server rendered and sanitised.
+function write(box, text, html) {
+  box.classList.toggle("markdown", Boolean(html));
+  if (html) box.innerHTML = html;
+  else if (box.tagName === "PRE") box.textContent = text;
+  else box.replaceChildren(el("pre", {}, text));
+}
+
+function section(name, title, kind) {
+  const [text, more] = [el(kind), el("div")];
   return { node: el("div", { class: name, hidden: true }, el("h4", {}, title), text, more), text, more };
 }
 

@@ -99,7 +99,9 @@ export class Chunk {
     return this.node && this.views.get(n);
   }
 
+  // find returns the node that shows message n.
   find(n) {
-    return this.node?.querySelector(`[data-n="${n}"]`) ?? this.node?.querySelector(".message");
+    const all = [...(this.node?.querySelectorAll(".message") ?? [])];
+    return all.findLast((node) => Number(node.dataset.n) <= n) ?? all[0]; // a result is shown with its call
   }
 }

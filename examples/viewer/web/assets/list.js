@@ -23,12 +23,12 @@ async function refresh(watch) {
   watch();
 }
 
-const links = () => [...document.querySelectorAll("#sessions .session > a:first-child")];
+const links = () => [...document.querySelectorAll(".sessions .session > a:first-child, .recent .session > a:first-child, .projects .session > a:first-child")];
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return;
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-  const inside = event.target === document.body || event.target.closest?.("#sidebar, .projects");
+  const inside = event.target === document.body || event.target.closest?.("#sidebar, .recent, .projects");
   if (!step || !inside || byID("panel") && event.target === document.body) return;
   const all = links();
   const at = all.indexOf(document.activeElement);

@@ -64,8 +64,9 @@ export class MessageView {
 }
 
 function headNode(api, m) {
-  const raw = el("a", { class: "line", href: `${api}/messages/${m.n}/line`, target: "_blank", rel: "noopener", title: "the line as it is stored" }, "#" + (m.n + 1));
-  return el("header", {}, el("span", { class: "role" }, m.role || "no role"), m.injected ? el("span", {}, "written by a tool") : null, m.time ? el("time", { datetime: m.time }, timeText(m.time)) : null, raw);
+  const raw = el("a", { class: "raw", href: `${api}/messages/${m.n}/line`, target: "_blank", rel: "noopener", title: "The line as it is stored", "aria-label": "line of message " + (m.n + 1) }, "line");
+  const link = el("a", { class: "line", href: "#" + (m.n + 1), title: "Link to this message", "aria-label": "link to message #" + (m.n + 1) }, "#" + (m.n + 1));
+  return el("header", {}, el("span", { class: "role" }, m.role || "no role"), m.injected ? el("span", {}, "written by a tool") : null, m.time ? el("time", { datetime: m.time }, timeText(m.time)) : null, el("span", { class: "space" }), raw, link);
 }
 
 // once returns a function that runs ask once, and again after a failure.

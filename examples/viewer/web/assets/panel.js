@@ -7,6 +7,7 @@ import { conversation, decisions } from "./records.js";
 import { Events } from "./events.js";
 import { startResume } from "./resume.js";
 import { startActions } from "./actions.js";
+import { startPrint } from "./print.js";
 
 const names = ["phases", "transcript", "conversation", "decisions", "events"];
 
@@ -19,6 +20,7 @@ export function startPanel() {
   startResume(api);
   startActions();
   startKeys();
+  startPrint(api);
   showLineage(api).catch(() => {});
   const header = later(300, () => refreshHeader().catch(() => {}));
   const live = listen(api + "/stream", {
@@ -60,9 +62,10 @@ function startTabs(views) {
       byID("pane-" + other).hidden = !on;
       if (on && focus) tab.focus();
     }
-    views[name].show();
+    views[name].show(name === "transcript" && message() ? message() - 1 : undefined);
   };
-  const wanted = () => (names.includes(location.hash.slice(1)) ? location.hash.slice(1) : tabs.dataset.first);
+  const message = () => Number(/^#(\d+)$/.exec(location.hash)?.[1] ?? 0); // of a link to one, from 1
+  const wanted = () => (message() ? "transcript" : names.includes(location.hash.slice(1)) ? location.hash.slice(1) : tabs.dataset.first);
   const choose = (name) => {
     history.replaceState(null, "", "#" + name);
     show(name, true);

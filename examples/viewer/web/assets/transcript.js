@@ -39,15 +39,17 @@ export class Transcript {
     byID("turn").addEventListener("change", (event) => this.toTurn(Number(event.target.value)));
   }
 
-  // show loads the transcript when it is looked at for the first time.
-  show() {
-    if (this.shown) {
+  // show loads the transcript when it is looked at for the first time. It goes to message
+  // asked, if there is one.
+  show(asked = NaN) {
+    if (!this.shown) {
+      this.shown = true;
+      this.load(() => (asked < this.total ? asked : this.turns ? this.start(this.turns) : this.total - 1)).then(() => this.mark(asked));
+    } else if (asked < this.total) {
+      this.jump(asked).then(() => this.mark(asked));
+    } else {
       this.hold();
-      return;
     }
-    this.shown = true;
-    const asked = Number(new URLSearchParams(location.search).get("message") ?? NaN);
-    this.load(() => (asked < this.total ? asked : this.turns ? this.start(this.turns) : this.total - 1)).then(() => this.mark(asked));
   }
 
   // load reads how long the transcript is, and the messages around the one that
