@@ -36,11 +36,29 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestEnough(t *testing.T) {
+func TestShortIDs(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, shortID, enough(nil))
-	require.Equal(t, shortID, enough([]string{"abc", "abd"}))
-	require.Equal(t, 20, enough([]string{"0000000000000000-1234_a", "f", "0000000000000000-1244_b"}))
+	const parent, uuid = "8f14e45f-ceea-467f-9a36-5a3b2c1d0e4f", "0a1b2c3d-1111-4222-8333-444455556666"
+	for _, tt := range []struct {
+		ids  []string
+		want []string
+	}{
+		{[]string{"abc", "abd"}, []string{"abc", "abd"}},
+		{[]string{uuid, uuid}, []string{"0a1b2c3d", "0a1b2c3d"}},
+		{[]string{uuid, "0a1b2c99-1111"}, []string{"0a1b2c3d", "0a1b2c99"}},
+		{[]string{"0a1b2c3d11", "0a1b2c3d12"}, []string{"0a1b2c3d11", "0a1b2c3d12"}},
+		{[]string{parent, parent + "-1a2b3c4d_explorer", parent + "-9a2b3c4d_tester"}, []string{"8f14e45f", "8f14e45f…1a2b", "8f14e45f…9a2b"}},
+		{[]string{"0000000000000000-1234_a", "f", "0000000000000000-1244_b"}, []string{"00000000…34_a", "f", "00000000…44_b"}},
+		{[]string{"0000000000000000-12_a", "0000000000000000-1"}, []string{"00000000…2_a", "00000000"}},
+		{[]string{"00000000-aaaaXabcd1", "00000000-aaaaYabcd2", "00000000-aaaaYYXabcd"}, []string{"00000000…Xabcd1", "00000000…abcd2", "00000000…YXab"}},
+	} {
+		for i, id := range tt.ids {
+			require.Equal(t, tt.want[i], short(id, tt.ids))
+		}
+	}
+	require.False(t, elided("8f14e45f", parent))
+	require.True(t, elided("8f14…0e4f", parent))
+	require.False(t, elided("8f14…8f14", parent))
 }
 
 func TestReplayDelay(t *testing.T) {

@@ -153,17 +153,21 @@ func (a *app) problemTable(problems []problem) {
 	if len(problems) == 0 {
 		return
 	}
-	rows := make([][]string, len(problems))
+	ids := make([]string, len(problems))
+	for i, p := range problems {
+		ids[i] = p.Session
+	}
+	rows, id := make([][]string, len(problems)), a.shortIDs(ids)
 	for i, p := range problems {
 		where := p.File
 		if p.Line > 0 {
 			where = fmt.Sprintf("%s:%d", p.File, p.Line)
 		}
-		rows[i] = []string{p.Project, p.Session, p.State, where, p.Text}
+		rows[i] = []string{p.Project, id(p.Session), p.State, where, p.Text}
 	}
 	columns := []screen.Column{
 		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
+		idColumn(ids, id),
 		{Title: "State", Tint: func(state string) screen.Tint {
 			if state == "damaged" {
 				return screen.Red

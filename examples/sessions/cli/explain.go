@@ -39,11 +39,10 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// warn notes the sessions and projects that could not be read while the rest was: a line
-// for each, or one line for all if they are more than a few. The exit code will be 1 if
+// warn notes the sessions and projects that could not be read while the rest was, in one line
+// for all. The exit code will be 1 if
 // one of them is not [readable].
 func (a *app) warn(err error) {
-	const few = 3
 	seen := map[string]bool{}
 	var names, texts []string
 	for _, err := range each(err) {
@@ -56,7 +55,7 @@ func (a *app) warn(err error) {
 		seen[key], seen[name] = true, true
 		names, texts = append(names, name), append(texts, text)
 	}
-	if len(names) > few {
+	if len(names) > 1 {
 		a.skip(number(len(names))+" that cannot be read: "+shortList(names), " (sessions verify)")
 		return
 	}

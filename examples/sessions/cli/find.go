@@ -148,43 +148,30 @@ func (c *findCommand) table(a *app, p *projects.Projects, found []projects.Found
 		return
 	}
 	var rows [][]string
-	var ids []string
+	var ids, in []string
+	var summaries []sessionstore.Summary
 	for _, f := range found {
-		ids = append(ids, filepath.Base(f.Dir))
 		s, _ := a.summaryIn(f.Dir) // a session without a summary is shown too
+		ids, in, summaries = append(ids, filepath.Base(f.Dir)), append(in, f.Project), append(summaries, s)
+	}
+	id, place := a.shortIDs(ids), a.placesOf(summaries, in)
+	for i, f := range found {
+		s := summaries[i]
 		created := f.CreatedText
 		if !f.Created.IsZero() {
 			created = a.when(f.Created)
 		}
-		rows = append(rows, []string{filepath.Base(f.Dir), markedTitle(s), f.Project, created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
+		rows = append(rows, []string{id(ids[i]), markedTitle(s), place(f.Project), created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
 	}
 	a.Table([]screen.Column{
-		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "Title", Min: 20, Tint: screen.In(screen.Cyan)},
+		idColumn(ids, id),
+		{Title: "Title", Min: 30, Tint: screen.In(screen.Cyan)},
 		{Title: "Project", Min: 10, Drop: 2, Tint: screen.In(screen.Magenta)},
 		{Title: "Created", Drop: 1, Tint: screen.In(screen.Yellow)},
 		{Title: "Prompts", Right: true, Drop: 5},
 		{Title: "Bundle", Min: 10, Drop: 4},
 		{Title: "Model", Min: 16, Drop: 3},
 	}, rows)
-}
-
-// shortID is the number of characters of an id that are shown at least; more are shown
-// where they are needed to distinguish ids.
-const shortID = 8
-
-// enough returns the number of characters that distinguish ids, at least shortID.
-func enough(ids []string) int {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // no length distinguishes one id in two projects
-	n := shortID
-	for i := 1; i < len(ids); i++ {
-		same := 0
-		for same < min(len(ids[i-1]), len(ids[i])) && ids[i-1][same] == ids[i][same] {
-			same++
-		}
-		n = max(n, same+1)
-	}
-	return n
 }
 
 // ambiguousError is an [sessionstore.AmbiguousError] with the directories of its

@@ -185,13 +185,17 @@ func (a *app) stateTable(states []stateShown) {
 	if len(states) == 0 {
 		return
 	}
-	rows := make([][]string, len(states))
+	ids := make([]string, len(states))
 	for i, s := range states {
-		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(s.NextTry), s.Error}
+		ids[i] = s.Session
+	}
+	rows, id := make([][]string, len(states)), a.shortIDs(ids)
+	for i, s := range states {
+		rows[i] = []string{s.Project, id(s.Session), s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(s.NextTry), s.Error}
 	}
 	columns := []screen.Column{
 		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green)},
+		idColumn(ids, id),
 		{Title: "State", Tint: stateTint},
 		{Title: "Here", Right: true},
 		{Title: "Cloud", Right: true},

@@ -219,21 +219,23 @@ func countLines(path string) int {
 }
 
 func (c *listCommand) table(a *app, rows []listed) {
-	var ids []string
+	var ids, in []string
+	var summaries []sessionstore.Summary
 	for _, r := range rows {
-		ids = append(ids, r.ID)
+		ids, in, summaries = append(ids, r.ID), append(in, r.Project), append(summaries, r.Summary.Summary)
 	}
+	id, place := a.shortIDs(ids), a.placesOf(summaries, in)
 	columns := []screen.Column{
 		{Title: "Project", Min: 10, Drop: 4, Tint: screen.In(screen.Magenta)},
-		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
-		{Title: "Title", Min: 20, Tint: screen.In(screen.Cyan)},
+		idColumn(ids, id),
+		{Title: "Title", Min: 26, Tint: screen.In(screen.Cyan)},
 		{Title: "Modified", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Msgs", Right: true, Drop: 5},
 		{Title: "Prompts", Right: true, Drop: 3},
 	}
 	var cells [][]string
 	for _, r := range rows {
-		row := []string{r.Project, r.ID, markedTitle(r.Summary.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
+		row := []string{place(r.Project), id(r.ID), markedTitle(r.Summary.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
 			row = append(row, r.Bundle, r.Model, r.md.Text("description"))
 		}
@@ -252,7 +254,14 @@ func (c *listCommand) table(a *app, rows []listed) {
 		}
 	} else if a.Terminal() && !c.AllProjects {
 		const title = "Sessions of "
-		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.Fit(screen.Plain(rows[0].Project), a.Width()-len(title))))
+		dir := rows[0].Project
+		for _, r := range rows {
+			if r.WorkingDir != "" && sessionstore.ProjectSlug(r.WorkingDir) == r.Project {
+				dir = r.WorkingDir
+				break
+			}
+		}
+		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.FitEnd(screen.Plain(dir), a.Width()-len(title))))
 		columns = columns[1:]
 		for i := range cells {
 			cells[i] = cells[i][1:]

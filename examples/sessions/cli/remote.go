@@ -65,19 +65,22 @@ type remoteShown struct {
 }
 
 func (a *app) remoteTable(all []remoteShown) {
-	var ids []string
+	ids := make([]string, len(all))
+	for i, s := range all {
+		ids[i] = s.SessionID
+	}
+	id := a.shortIDs(ids)
 	cells := make([][]string, len(all))
 	for i, s := range all {
 		here := "no"
 		if s.Here {
 			here = "yes"
 		}
-		ids = append(ids, s.SessionID)
-		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
+		cells[i] = []string{s.Project, id(s.SessionID), s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
 	}
 	a.Table([]screen.Column{
 		{Title: "Project", Min: 10, Drop: 5, Tint: screen.In(screen.Magenta)},
-		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		idColumn(ids, id),
 		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Turns", Right: true, Drop: 3},

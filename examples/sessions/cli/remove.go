@@ -218,6 +218,10 @@ func (a *app) planTable(plan *trash.Plan) {
 	for _, row := range rows {
 		ids = append(ids, row[1])
 	}
+	id := a.shortIDs(ids)
+	for i := range rows {
+		rows[i][1] = id(rows[i][1])
+	}
 	columns := []screen.Column{
 		{Title: "", Tint: func(cell string) screen.Tint {
 			if cell == "goes" {
@@ -225,7 +229,7 @@ func (a *app) planTable(plan *trash.Plan) {
 			}
 			return screen.Yellow
 		}},
-		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		idColumn(ids, id),
 		{Title: "Name", Min: 10, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Size", Right: true, Drop: 2},
 		{Title: "Saved", Drop: 3, Tint: screen.In(screen.Yellow)},

@@ -45,7 +45,7 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
     sessions fork 7a81 --at-turn 3   go on from an earlier turn
     sessions delete 7a81             to the trash; sessions undo 7a81 brings it back
 
-SESSION is an id, the beginning of one, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
+SESSION is an id, the beginning of one, the short form that lists show, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
 	`they are tab-separated lines, and --json gives every answer as JSON; ` +
 	`--json=v1 is the form for programs. Times on a terminal, and dates and times in flags, are those of this machine's ` +
 	`time zone, in pipes and JSON those of UTC. The exit code is 0 when all is well, 1 for an ` +

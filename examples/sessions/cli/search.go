@@ -207,24 +207,46 @@ func (c *searchCommand) show(a *app, found []projects.Found, hits map[string][]h
 		a.Notef("Nothing found in what users and assistants wrote%s.", c.elsewhere())
 		return nil
 	}
+	var ids, in []string
+	var summaries []sessionstore.Summary
+	for _, f := range found {
+		s := sessionstore.Summary{}
+		if a.Terminal() {
+			s, _ = a.summaryIn(f.Dir) // a session without a summary is shown too
+		}
+		ids, in, summaries = append(ids, filepath.Base(f.Dir)), append(in, f.Project), append(summaries, s)
+	}
+	short, place := a.shortIDs(ids), a.placesOf(summaries, in)
 	for i, f := range found {
-		id := filepath.Base(f.Dir)
+		id := ids[i]
 		if a.Terminal() {
 			if i > 0 {
 				a.Print("\n")
 			}
-			name := screen.Fit(screen.Plain(id), a.Width())
-			a.Print(a.Paint(screen.Green, name))
-			if left := a.Width() - screen.Columns(name) - 2; left >= 10 {
-				a.Print("  " + a.Paint(screen.Magenta, screen.Fit(screen.Plain(f.Project), left)))
-			}
-			a.Print("\n")
+			a.foundHead(short(id), markedTitle(summaries[i]), place(f.Project))
 		}
 		for _, h := range hits[f.Dir] {
 			a.hit(id, h)
 		}
 	}
 	return nil
+}
+
+// foundHead writes the line above the hits of a session.
+func (a *app) foundHead(id, title, place string) {
+	line := screen.Fit(screen.Plain(id), a.Width())
+	a.Print(a.Paint(screen.Green, line))
+	left := a.Width() - screen.Columns(line) - 2
+	place = screen.Fit(screen.Plain(place), max(left/3, shortID))
+	if room := left - screen.Columns(place) - 2; room >= shortID && title != "" {
+		title = screen.Fit(screen.Plain(title), room)
+		a.Print("  " + a.Paint(screen.Cyan, title))
+		left -= screen.Columns(title) + 2
+	}
+	if screen.Columns(place) <= left {
+		a.Print("  " + a.Paint(screen.Magenta, place))
+	}
+	a.Print("\n")
 }
 
 // elsewhere returns a hint about where else to look.

@@ -151,7 +151,10 @@ func (w anywhere) find(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	ref := w.Session
+	ref, err := w.unelide(a, w.Session)
+	if err != nil {
+		return target{}, err
+	}
 	if isPath(ref) {
 		ref = absolute(ref)
 	}
@@ -241,7 +244,7 @@ type local struct {
 // find finds a session. In the project, sub-sessions are found when the reference
 // has the underscore of their ids.
 func (h here) find(a *app) (target, error) {
-	if isPath(h.Session) {
+	if isPath(h.Session) || strings.Contains(h.Session, elision) {
 		return anywhere{h.Session, where(h.local)}.find(a)
 	}
 	st, _, err := h.openStore(a)

@@ -35,6 +35,11 @@ func (c *treeCommand) Run(a *app) error {
 	if a.json {
 		return a.writeJSON(l, jsonIndent)
 	}
+	ids := append([]string{l.SessionID}, l.Ancestors...)
+	for _, child := range l.Children {
+		ids = append(ids, child.SessionID)
+	}
+	short := a.shortIDs(ids)
 	depth := 0
 	for i := len(l.Ancestors) - 1; i >= 0; i-- {
 		id := l.Ancestors[i]
@@ -42,18 +47,18 @@ func (c *treeCommand) Run(a *app) error {
 		if !t.store.Exists(id) {
 			name = "(not there)"
 		}
-		a.treeLine(depth, "", screen.Dim, id, name, turn)
+		a.treeLine(depth, "", screen.Dim, short(id), name, turn)
 		depth++
 	}
 	name, turn := a.describe(t.store, t.id)
-	a.treeLine(depth, "", screen.Green, l.SessionID, name, turn)
+	a.treeLine(depth, "", screen.Green, short(l.SessionID), name, turn)
 	for i, child := range l.Children {
 		branch := "├─ "
 		if i == len(l.Children)-1 {
 			branch = "└─ "
 		}
 		name, _ := a.describe(t.store, filepath.Base(child.Dir))
-		a.treeLine(depth, branch, screen.Cyan, child.SessionID, name, child.Turn)
+		a.treeLine(depth, branch, screen.Cyan, short(child.SessionID), name, child.Turn)
 	}
 	if l.Cyclic {
 		a.Notef("%s the session descends from itself", a.PaintError(screen.Yellow, "note:"))
@@ -198,17 +203,17 @@ func (a *app) familyTable(r remote, ids []string) error {
 	if err != nil {
 		return err
 	}
-	rows := make([][]string, len(ids))
+	rows, short := make([][]string, len(ids)), a.shortIDs(ids)
 	for i, id := range ids {
-		rows[i] = []string{id, "", "", ""}
+		rows[i] = []string{short(id), "", "", ""}
 		for _, s := range listed {
 			if s.SessionID == id {
-				rows[i] = []string{id, s.Name, a.when(s.Updated), number(s.Messages)}
+				rows[i] = []string{short(id), s.Name, a.when(s.Updated), number(s.Messages)}
 			}
 		}
 	}
 	a.Table([]screen.Column{
-		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		idColumn(ids, short),
 		{Title: "Name", Min: 12, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Msgs", Right: true, Drop: 3},

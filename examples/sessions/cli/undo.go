@@ -307,6 +307,14 @@ func (a *app) changeTable(all []change) error {
 		Receipt  string `json:"receipt,omitempty"`
 	}
 	shown, rows, ids := []listed{}, [][]string{}, []string{}
+	dirs, in := map[string]string{}, []string{}
+	for _, c := range all {
+		ids, in = append(ids, c.id), append(in, c.project())
+		if c.work != "" && sessionstore.ProjectSlug(c.work) == c.project() {
+			dirs[c.project()] = c.work
+		}
+	}
+	id, place := a.shortIDs(ids), a.places(in, dirs)
 	for _, c := range all {
 		one := listed{c.kind, c.at.UTC().Format(time.RFC3339), c.project(), c.id, c.title, c.more + 1, ""}
 		title := c.title
@@ -317,8 +325,7 @@ func (a *app) changeTable(all []change) error {
 			title = strings.TrimSpace(title + " and " + count(c.more, "more"))
 		}
 		shown = append(shown, one)
-		ids = append(ids, c.id)
-		rows = append(rows, []string{a.when(c.at), c.kind, c.id, title, c.project()})
+		rows = append(rows, []string{a.when(c.at), c.kind, id(c.id), title, place(c.project())})
 	}
 	if a.json {
 		return a.writeJSON(shown, jsonIndent)
@@ -330,7 +337,7 @@ func (a *app) changeTable(all []change) error {
 	a.Table([]screen.Column{
 		{Title: "Time", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Change", Tint: screen.In(screen.Cyan)},
-		{Title: "Session", Min: enough(ids), Whole: true, Tint: screen.In(screen.Green)},
+		idColumn(ids, id),
 		{Title: "Title", Min: 12},
 		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
 	}, rows)

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// shortID is the number of characters of an id that are shown at least.
+const shortID = 8
+
+// mostBegin is the longest beginning of an id that is shown in its place.
+const mostBegin = 12
+
+// elision stands in a short id for what it leaves out.
+const elision = "…"
+
+// shortIDs returns a function that returns the short form of an id in a list for people, and
+// the id itself for programs.
+//
+// The short form is the shortest beginning of at least shortID characters that no other id of
+// the list has. A session and its sub-sessions have long beginnings in common: the parent has
+// the short form that it has without them, and a sub-session has shortID characters, the
+// elision, and at least four characters from the place at which it differs.
+func (a *app) shortIDs(ids []string) func(id string) string {
+	if !a.Terminal() {
+		return func(id string) string { return id }
+	}
+	return func(id string) string { return short(id, ids) }
+}
+
+// idColumn is the column of ids in their short form.
+func idColumn(ids []string, short func(id string) string) screen.Column {
+	widest := shortID
+	for _, id := range ids {
+		widest = max(widest, screen.Columns(short(id)))
+	}
+	return screen.Column{Title: "Session", Min: widest, Whole: true, Tint: screen.In(screen.Green)}
+}
+
+func short(id string, ids []string) string {
+	differs := 0 // the first place at which it differs from all others
+	for _, other := range ids {
+		if other == id || strings.HasPrefix(other, id) {
+			continue
+		}
+		same := 0
+		for same < min(len(id), len(other)) && id[same] == other[same] {
+			same++
+		}
+		differs = max(differs, same)
+	}
+	if begin := max(shortID, differs+1); begin >= len(id) || begin <= mostBegin {
+		return id[:min(begin, len(id))]
+	}
+	for end := min(differs+4, len(id)); end <= len(id); end++ {
+		form := id[:shortID] + elision + id[differs:end]
+		if !otherMeant(form, id, ids) {
+			return form
+		}
+	}
+	return id
+}
+
+func otherMeant(form, id string, ids []string) bool {
+	for _, other := range ids {
+		if other != id && elided(form, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// elided reports whether a reference with an elision means the id.
+func elided(ref, id string) bool {
+	begin, rest, ok := strings.Cut(ref, elision)
+	return ok && strings.HasPrefix(id, begin) && strings.Contains(id[len(begin):], rest)
+}
+
+// unelide returns the directory of the session that a reference with an elision means, in the
+// project that w names, or in all. Another reference is returned unchanged.
+func (w where) unelide(a *app, ref string) (string, error) {
+	if !strings.Contains(ref, elision) || isPath(ref) {
+		return ref, nil
+	}
+	stores, closed, err := a.stores(w)
+	if err != nil {
+		return "", err
+	}
+	var dirs []string
+	for _, st := range stores {
+		all, err := st.List(a.ctx, &sessionstore.ListOptions{All: true})
+		closed = errors.Join(closed, err)
+		for _, info := range all {
+			if elided(ref, info.ID) {
+				dirs = append(dirs, filepath.Join(st.Dir(), info.ID))
+			}
+		}
+	}
+	switch len(dirs) {
+	case 0:
+		a.warn(closed)
+		return "", notFoundError{ref}
+	case 1:
+		return dirs[0], nil
+	}
+	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: dirs}
+}
+
+// places are the names by which a list shows projects to people: the last part of the
+// directory, and the part before where two projects have the same. dirs has the directory of
+// each project that is known. Programs get the project's name.
+func (a *app) places(projects []string, dirs map[string]string) func(project string) string {
+	if !a.Terminal() {
+		return func(project string) string { return project }
+	}
+	names := map[string]string{}
+	for _, p := range projects {
+		if dir := dirs[p]; dir != "" {
+			names[p] = filepath.Base(dir)
+		} else {
+			names[p] = screen.FitEnd(p, maxPlace)
+		}
+	}
+	twins := map[string]int{}
+	for _, name := range names {
+		twins[name]++
+	}
+	for p, name := range names {
+		if dir := dirs[p]; dir != "" && twins[name] > 1 {
+			names[p] = filepath.Base(filepath.Dir(dir)) + "/" + name
+		}
+	}
+	return func(project string) string { return names[project] }
+}
+
+// maxPlace is the longest name that is shown of a project whose directory is not known.
+const maxPlace = 24
+
+// placesOf is places of the projects of sessions.
+func (a *app) placesOf(all []sessionstore.Summary, projects []string) func(project string) string {
+	dirs := map[string]string{}
+	for i, s := range all {
+		if s.WorkingDir != "" && sessionstore.ProjectSlug(s.WorkingDir) == projects[i] {
+			dirs[projects[i]] = s.WorkingDir
+		}
+	}
+	return a.places(projects, dirs)
+}
