@@ -64,7 +64,7 @@ func pickerFirstRow(b *testing.B, home, text string) time.Duration {
 		shown.Write(buf[:n])
 	}
 	took := time.Since(begin)
-	_, err = tty.WriteString("q")
+	_, err = tty.WriteString("\x03")
 	require.NoError(b, err)
 	for err == nil {
 		_, err = tty.Read(buf)

@@ -35,11 +35,11 @@ func prompt(text string) string {
 // left leaves the picker.
 func (p *pane) left() {
 	p.t.Helper()
-	p.keys("q")
+	p.keys("C-k", "q")
 	p.until(func(screen string) bool { return !strings.Contains(screen, "Sessions ") }, "the shell")
 }
 
-var offered = regexp.MustCompile(`\d+ conversations of Claude Code and \d+ of Codex are not here: i[ │]+imports them`)
+var offered = regexp.MustCompile(`\d+ conversations of Claude Code and \d+ of Codex are not here: ctrl\+k[ │\n]+i[ │]+imports them`)
 
 // TestPickerImports takes up the offer of an empty list: all that the other tools have
 // comes, as by the command.
@@ -51,24 +51,24 @@ func TestPickerImports(t *testing.T) {
 	p.until(func(screen string) bool {
 		return strings.Contains(screen, "There are no sessions yet.") && offered.MatchString(strings.Join(strings.Fields(screen), " "))
 	}, offered)
-	p.keys("?")
-	p.shows("i            import what other tools have")
+	p.keys("C-k", "?")
+	p.shows("  i          import what other tools have")
 	p.keys("Escape")
 	p.shows("There are no sessions yet.")
-	p.keys("i")
+	p.keys("C-k", "i")
 	p.shows("Import ", " of Codex? y/n")
 	p.keys("n")
 	p.shows("Nothing was changed.")
 	require.NoDirExists(t, filepath.Join(p.dir, "home", "projects", "-home-ana-site"))
-	p.keys("i")
+	p.keys("C-k", "i")
 	p.shows("y/n")
 	p.keys("y")
 	screen := p.shows("Imported ", " created, 0 updated, 0 unchanged (", "▸ ")
 	require.NotContains(t, screen, "are not here")
-	p.keys("?")
+	p.keys("C-k", "?")
 	require.NotContains(t, p.shows("undo a removal"), "import what")
 	p.keys("q")
-	p.shows("▸ ", "q quit")
+	p.shows("▸ ", "esc quit")
 	p.left()
 	for _, tool := range []string{"claude", "codex"} {
 		p.command("clear; sessions import --from " + tool + " >out")
@@ -87,10 +87,10 @@ func TestPickerOffersBelowTheList(t *testing.T) {
 	line := prompt("Sail to Porto")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "s.jsonl"), []byte(line), 0o600))
 	p.keys("sessions", "Enter")
-	p.shows("▸ Write a report about Lisbon", "\n1 conversation of Claude Code is not here: i imports it")
+	p.shows("▸ Write a report about Lisbon", "\n1 conversation of Claude Code is not here: ctrl+k i imports it")
 	p.keys("Down")
 	p.shows("▸ 日本語", "is not here")
-	p.keys("i")
+	p.keys("C-k", "i")
 	p.shows("Import 1 conversation of Claude Code? y/n")
 	p.keys("y")
 	p.shows("Imported 1 history: 1 created, 0 updated, 0 unchanged (1 conversation, 0 forks, 0 sub-sessions).", "Sessions 5", "▸ 日本語", "Sail to Porto")
@@ -107,7 +107,7 @@ func TestPickerOffersBelowTheList(t *testing.T) {
 	p.command("clear")
 	p.keys("sessions", "Enter")
 	p.shows("2 conversations of Claude Code are not here")
-	p.keys("i")
+	p.keys("C-k", "i")
 	p.shows("y/n")
 	p.keys("y")
 	p.shows("Imported 2 histories: 0 created", "Not all could be imported: import ", "s.jsonl", "(and 1 more, which")
@@ -152,7 +152,7 @@ func importStops(t *testing.T, key string) bool {
 
 	p.keys("sessions", "Enter")
 	p.shows("2 conversations of Claude Code are not here")
-	p.keys("i")
+	p.keys("C-k", "i")
 	p.shows("y/n")
 	p.keys("y")
 	if p.gaveUp("Importing… 0 of 2 esc stops") {
@@ -168,11 +168,11 @@ func importStops(t *testing.T, key string) bool {
 	}
 	p.shows("▸ Sail to Porto")
 	p.keys("Down")
-	p.shows("1 conversation of Claude Code is not here: i imports it")
+	p.shows("1 conversation of Claude Code is not here: ctrl+k i imports it")
 	made, err := filepath.Glob(filepath.Join(sessions, "*", "transcript.jsonl"))
 	require.NoError(t, err)
 	require.Len(t, made, 2)
-	p.keys("i")
+	p.keys("C-k", "i")
 	p.shows("y/n")
 	p.keys("y")
 	p.shows("Imported 1 history: 1 created, 0 updated", "Sail back")

@@ -32,7 +32,7 @@ func TestPickerPicture(t *testing.T) {
 	p.talk("pool", "22222222-0000-4000-8000-000000000001", 3*24*time.Hour, "Why does the connection pool leak?", "A rollback is missing.")
 	p.talk("notes", "33333333-0000-4000-8000-000000000001", 9*24*time.Hour, "Sum up the meeting of Monday", "Four points.")
 	p.keys("clear; sessions", "Enter")
-	p.shows("▸ Which three days", "~/weather 3", "31.9", "And in Porto?", "q quit")
+	p.shows("▸ Which three days", "~/weather 3", "31.9", "And in Porto?", "esc quit")
 	shown := p.tmux("capture-pane", "-p", "-e")
 	svg := terminalSVG(strings.Split(strings.TrimRight(shown, "\n"), "\n"), width, height)
 	require.NoError(t, xml.Unmarshal([]byte(svg), new(struct{})))

@@ -24,7 +24,7 @@ func TestPickerScreens(t *testing.T) {
 	p := openPane(t, 120, 40)
 	p.some()
 	p.keys("sessions", "Enter")
-	screen := p.shows("~/weather 3", "▸ Write a report about Lisbon", "2 h ago │", "שלום evil é 👩👧 ❤ end", "1 d ago", "~/pool 1", "Nothing more.", "u undo")
+	screen := p.shows("~/weather 3", "▸ Write a report about Lisbon", "2 h ago │", "שלום evil é 👩👧 ❤ end", "1 d ago", "~/pool 1", "Nothing more.", "ctrl+f search")
 	edges := map[int]bool{}
 	for line := range strings.Lines(screen) {
 		if before, _, ok := strings.Cut(line, "│"); ok {
@@ -34,13 +34,13 @@ func TestPickerScreens(t *testing.T) {
 	require.Len(t, edges, 1, "wide characters move nothing:\n%s", screen)
 
 	p.tmux("resize-window", "-x", "80", "-y", "24")
-	screen = p.shows("▸ Write a report about Lisbon", "some-model", "2 h ago\n", "日本語のタイトル…  some", "q quit", strings.Repeat("─", 80), "Nothing more.")
+	screen = p.shows("▸ Write a report about Lisbon", "some-model", "2 h ago\n", "日本語のタイトル…  some", "esc quit", strings.Repeat("─", 80), "Nothing more.")
 	require.Len(t, strings.Split(strings.TrimRight(screen, "\n"), "\n"), 24)
 	p.tmux("resize-window", "-x", "40", "-y", "20")
-	screen = p.shows("▸ Write a report about Lisbon    2 h ago\n", "  日本語のタイトル日本語のタイ…  3 h ago\n", "\nenter resume  tab filter  ? keys  q quit")
+	screen = p.shows("▸ Write a report about Lisbon    2 h ago\n", "  日本語のタイトル日本語のタイ…  3 h ago\n", "\nenter resume  tab read  ctrl+k commands")
 	require.NotContains(t, screen, strings.Repeat("─", 41))
-	p.keys("?")
-	p.shows("/            search all conversations\n")
+	p.keys("C-k", "?")
+	p.shows("ctrl+f       search all conversations\n")
 	p.tmux("resize-window", "-x", "10", "-y", "3")
 	p.keys("Escape")
 	p.shows("Sessions 4")
@@ -88,7 +88,7 @@ func TestGround(t *testing.T) {
 		p.keys("sessions", "Enter")
 		p.shows("Sessions 1\n", "return")
 		seen = append(seen, p.tmux("capture-pane", "-p", "-e"))
-		p.keys("q")
+		p.keys("C-k", "q")
 		p.until(func(screen string) bool { return !strings.Contains(screen, "return") }, "no picker")
 		p.command("clear; sessions show 11111111 -T --no-pager --color=always")
 		p.until(func(screen string) bool { return strings.HasSuffix(strings.TrimRight(screen, "\n "), "no result\n$") }, "no result, and a prompt")
@@ -114,9 +114,9 @@ func TestPickerEnds(t *testing.T) {
 		p.keys(line, "Enter")
 		p.shows("~/weather 3", "Nothing more.")
 	}
-	for _, key := range []string{"q", "Escape", "C-c"} {
+	for _, keys := range [][]string{{"C-k", "q"}, {"Escape"}, {"C-c"}} {
 		begin("sessions")
-		p.keys(key)
+		p.keys(keys...)
 		whole()
 		require.NotContains(t, p.shows("$"), "weather 3")
 	}
@@ -127,7 +127,7 @@ func TestPickerEnds(t *testing.T) {
 	whole()
 	p.keys("fg", "Enter")
 	p.shows("~/weather 3", "Nothing more.")
-	p.keys("Down", "q")
+	p.keys("Down", "C-k", "q")
 	whole()
 
 	begin("sh -c 'echo $$ >pid; exec sessions'")
@@ -150,9 +150,9 @@ func TestPickerResumes(t *testing.T) {
 	whole := p.whole()
 	p.keys("sessions", "Enter")
 	p.shows("Nothing more.")
-	p.keys("Tab")
-	p.shows("Filter:")
-	p.keys("cnpool", "Enter")
+	p.keys("cnpool")
+	p.shows("Filter: cnpool")
+	p.keys("Enter")
 	p.shows("HOST")
 	want := filepath.Join(p.dir, "pool") + ": session resume 22222222-0000-4000-8000-000000000001\n"
 	require.Equal(t, want, p.read("log"))
@@ -176,7 +176,7 @@ func TestPickerResumes(t *testing.T) {
 	p.shows("amplifier: signal: killed")
 	p.keys("Enter")
 	p.shows("▸ Fix the connection pool")
-	p.keys("q")
+	p.keys("C-k", "q")
 	whole()
 	require.Equal(t, strings.Repeat(want, 4), p.read("log"))
 }
@@ -225,27 +225,27 @@ func TestPickerChanges(t *testing.T) {
 	}
 	p.keys("sessions", "Enter")
 	p.shows("Nothing more.")
-	p.keys("f")
+	p.keys("C-k", "f")
 	p.shows("▸ 2  And then?")
 	p.keys("Up", "Enter")
 	p.shows("Forked after turn 1", "▸ ↳ Write a report about Lisbon")
 	require.Equal(t, 5, sessions())
-	p.keys("d")
+	p.keys("C-k", "d")
 	p.shows(`Move "Write a report about Lisbon" to the trash although`, "y/n")
 	p.keys("y")
 	p.shows("u brings it back.", "Sessions 4")
 	require.Equal(t, 4, sessions())
-	p.keys("u")
+	p.keys("C-k", "u")
 	p.shows("It is back.", "▸ ↳ Write a report about Lisbon")
 	require.Equal(t, 5, sessions())
 
-	p.keys("x")
+	p.keys("C-k", "x")
 	p.shows("Export to: ")
 	p.keys("C-u", "out.html", "Enter")
 	p.shows("Exported to out.html.")
 	require.Contains(t, p.read("out.html"), "Write a report about Lisbon")
 
-	p.keys("/")
+	p.keys("C-f")
 	p.shows("Search text:")
 	p.keys("CONNECTION pool", "Enter")
 	p.shows("Sessions 1 of 5", "▸ Fix the connection pool", "Fix the »connection pool«")
@@ -270,4 +270,52 @@ func TestPickerWithoutTerminal(t *testing.T) {
 	p.shows("11111111  Write a report", "Modified")
 	p.command("TERM=dumb sessions")
 	require.Contains(t, p.modes(), "0 1")
+}
+
+// TestPickerReads reads a conversation, finds a text in it, unfolds calls, renames the
+// session, and sees another one come and go.
+func TestPickerReads(t *testing.T) {
+	t.Parallel()
+	p := openPane(t, 80, 24)
+	work := p.session("weather", "11111111-0000-4000-8000-000000000001", "Write a report", 2*time.Hour)
+	transcript := filepath.Join(p.dir, "home", "projects", sessionstore.ProjectSlug(work), "sessions", "11111111-0000-4000-8000-000000000001", "transcript.jsonl")
+	var rows strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&rows, "{\"role\": \"user\", \"content\": \"Question %d\"}\n{\"role\": \"assistant\", \"content\": \"%s\", \"tool_calls\": [{\"id\": \"c%d\", \"tool\": \"bash\", \"arguments\": {\"command\": \"ls %d\"}}]}\n", i, strings.Repeat("words and ", 400), i, i)
+		fmt.Fprintf(&rows, "{\"role\": \"tool\", \"tool_call_id\": \"c%d\", \"content\": \"first\\nsecond \\u001b[2J%d\"}\n", i, i)
+	}
+	require.NoError(t, os.WriteFile(transcript, []byte(rows.String()), 0o600))
+	whole := p.whole()
+	p.keys("sessions", "Enter")
+	p.shows("▸ Question 0", "500 turns")
+	p.keys("Tab")
+	p.shows("message 1500 of 1500", "words and words", "→ bash {\"command\": \"ls 499\"} ← 2 lines: first")
+	p.keys("g")
+	p.shows("Question 0")
+	p.keys("/")
+	p.shows("Find:")
+	p.keys("question 250", "Enter")
+	p.shows("Question 250", "of 1500  question 250")
+	p.keys("Escape")
+	p.until(func(screen string) bool { return !strings.Contains(screen, "n N next") }, "no search")
+	p.keys("t", "G")
+	p.shows("second \ufffd[2J499")
+	p.keys("y")
+	p.shows("Copied: 11111111-0000-4000-8000-000000000001")
+	p.until(func(string) bool {
+		out, err := exec.Command("tmux", "-S", p.socket, "show-buffer").Output()
+		return err == nil && string(out) == "11111111-0000-4000-8000-000000000001"
+	}, "the id in the clipboard")
+	p.keys("C-k", "r")
+	p.shows("Name: Question 0")
+	p.keys("C-u", "All questions", "Enter")
+	p.shows("It is called \"All questions\" now.")
+	p.keys("q")
+	p.shows("▸ All questions", "Sessions 1\n")
+	other := p.session("weather", "11111111-0000-4000-8000-000000000002", "Another one", time.Hour)
+	p.shows("Another one", "Sessions 2\n")
+	require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "home", "projects", sessionstore.ProjectSlug(other), "sessions", "11111111-0000-4000-8000-000000000002")))
+	p.shows("▸ All questions", "Sessions 1\n")
+	p.keys("Escape")
+	whole()
 }

@@ -1,6 +1,6 @@
 // Package picker is the full-screen list of sessions that the tool opens on a
-// terminal. The user filters it, reads the last turns of a session, and resumes,
-// forks, exports or removes it.
+// terminal. The user filters it, reads a session of any size, and resumes, forks,
+// exports, renames or removes it.
 //
 // [Model] is the whole state, and touches nothing outside of itself. Events go
 // in, commands come out, and [Model.View] draws the screen. [Run] joins the model to a

@@ -27,7 +27,10 @@ func (m *Model) footer(width int) []string {
 	case m.note.text != "":
 		return m.paragraph(green, m.note.text, width)
 	}
-	lines := []string{m.hints(width)}
+	if m.mode == commanding {
+		return m.hintLines(m.commands(), width, footerLines)
+	}
+	lines := m.hintLines(m.hints(), width, 1)
 	if m.mode == browsing && m.list.shown > 0 && m.offer.any() { // an empty list has the offer itself
 		lines = append(lines, m.paragraph(cyan, m.offer.sentence(), width)...)
 	}
@@ -48,64 +51,126 @@ func (m *Model) paragraph(t tint, text string, width int) []string {
 // hint is a key and its action.
 type hint struct{ key, does string }
 
-// hintsOf returns the keys of a mode. Where there is little room, the last ones are left
-// out.
-func hintsOf(mode mode) []hint {
-	switch mode {
-	case filtering:
-		return []hint{{"enter", "resume"}, {"tab", "done"}, {"esc", "no filter"}, {"↑↓", "choose"}}
-	case searching:
+// hints returns the keys of the current mode. Where there is little room, the last ones
+// are left out.
+func (m *Model) hints() []hint {
+	switch m.mode {
+	case searching, finding:
 		return []hint{{"enter", "search"}, {"esc", "back"}}
 	case exporting:
 		return []hint{{"enter", "write"}, {"esc", "back"}, {".md .html .jsonl .tar", "forms"}}
+	case renaming:
+		return []hint{{"enter", "rename"}, {"esc", "back"}, {"ctrl+u", "empty"}}
 	case forking:
 		return []hint{{"enter", "fork after this turn"}, {"esc", "back"}}
 	case helping:
 		return []hint{{"any key", "back"}}
+	case reading:
+		fold := "calls whole"
+		if m.reader.whole {
+			fold = "calls folded"
+		}
+		hints := []hint{{"esc", "back"}, {"/", "find"}, {"t", fold}, {"ctrl+k", "commands"}, {"enter", "resume"}, {"y", "copy id"}, {"g G", "ends"}}
+		if m.reader.text != "" {
+			hints = append([]hint{{"n N", "next, last"}}, hints...)
+		}
+		return hints
 	}
-	return []hint{{"enter", "resume"}, {"tab", "filter"}, {"?", "keys"}, {"q", "quit"}, {"/", "search"}, {"f", "fork"}, {"x", "export"}, {"d", "trash"}, {"u", "undo"}}
+	hints := []hint{{"enter", "resume"}, {"tab", "read"}, {"ctrl+k", "commands"}, {"esc", "quit"}, {"letters", "filter"}}
+	if m.list.query != "" || m.found.text != "" {
+		hints[3].does = "show all"
+	}
+	switch {
+	case m.project == "":
+	case m.scope == "":
+		hints = append(hints, hint{"ctrl+a", "this project"})
+	default:
+		hints = append(hints, hint{"ctrl+a", "all projects"})
+	}
+	return append(hints, hint{"ctrl+f", "search"}, hint{"→", "sub-sessions"})
 }
 
-func (m *Model) hints(width int) string {
+// hintLines draws hints in at most so many lines.
+func (m *Model) hintLines(hints []hint, width, most int) (lines []string) {
 	var line strings.Builder
 	used := 0
-	for _, h := range hintsOf(m.mode) {
+	for _, h := range hints {
 		if used > 0 {
 			h.key = "  " + h.key
 		}
 		n := columns(h.key) + 1 + columns(h.does)
 		if used+n > width {
-			break
+			if len(lines)+1 == most {
+				break
+			}
+			if used > 0 {
+				lines = append(lines, line.String())
+				line.Reset()
+				h.key = strings.TrimLeft(h.key, " ")
+				used, n = 0, columns(h.key)+1+columns(h.does)
+			}
+			if n > width {
+				continue
+			}
 		}
 		used += n
 		line.WriteString(m.style.paint(cyan, h.key) + " " + h.does)
 	}
-	return line.String()
+	return append(lines, line.String())
 }
 
-// keyTable is what ? shows.
+// commands are the letters after ctrl+k.
+var commands = []hint{
+	{"d", "trash"},
+	{"u", "undo"},
+	{"f", "fork"},
+	{"x", "export"},
+	{"r", "rename"},
+	{"y", "copy id"},
+	{"/", "search"},
+	{"s", "sort"},
+	{"?", "all keys"},
+	{"q", "quit"},
+	{"esc", "back"},
+}
+
+// commands returns the commands after ctrl+k.
+func (m *Model) commands() []hint {
+	if m.offer.any() {
+		return slices.Insert(slices.Clone(commands), 2, hint{"i", "import"})
+	}
+	return commands
+}
+
+// keyTable is what ctrl+k ? shows.
 var keyTable = []hint{
+	{"letters", "filter by title, prompt, id, project"},
 	{"enter", "resume the session"},
-	{"tab", "filter what is shown"},
-	{"/", "search all conversations"},
-	{"f", "fork after a turn"},
-	{"x", "export to a file"},
-	{"d", "move to the trash"},
-	{"u", "undo a removal or a fork"},
-	{"↑ ↓ j k", "choose a session"},
-	{"PgUp PgDn", "a page up or down"},
-	{"Home End g G", "the first or the last"},
-	{"K J", "scroll the preview"},
+	{"tab", "read the conversation"},
+	{"→ ←", "show or hide its sub-sessions"},
+	{"ctrl+a", "all projects, or this one"},
+	{"ctrl+f", "search all conversations"},
+	{"shift+↑ ↓", "scroll the preview"},
 	{"esc", "back; from the list, quit"},
 	{"ctrl+z", "suspend"},
-	{"q ctrl+c", "quit"},
+	{"ctrl+c", "quit"},
+	{"ctrl+k", "and then:"},
+	{"  d", "move to the trash"},
+	{"  u", "undo a removal or a fork"},
+	{"  f", "fork after a turn"},
+	{"  x", "export to a file"},
+	{"  r", "rename"},
+	{"  y", "copy the id"},
+	{"  s", "sort by time, title or turns"},
+	{"  a /", "as ctrl+a, ctrl+f"},
+	{"  q", "quit"},
 }
 
 func (m *Model) help(width int) (lines []string) {
 	table := keyTable
 	if m.offer.any() {
-		at := slices.IndexFunc(table, func(h hint) bool { return h.key == "u" }) + 1
-		table = slices.Insert(slices.Clone(table), at, hint{"i", "import what other tools have"})
+		at := slices.IndexFunc(table, func(h hint) bool { return h.key == "  u" }) + 1
+		table = slices.Insert(slices.Clone(table), at, hint{"  i", "import what other tools have"})
 	}
 	for _, h := range table {
 		key := pad(h.key, 13)

@@ -1,11 +1,14 @@
 package picker
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// pressed handles a key in the current mode.
+// pressed handles a key in the current mode. In the list a letter belongs to the filter:
+// commands are keys with Ctrl, or letters after ctrl+k.
 func (m *Model) pressed(k Pressed) []Command {
 	m.note = note{}
 	if m.mode == importing && k.Name != "ctrl+z" {
@@ -18,17 +21,19 @@ func (m *Model) pressed(k Pressed) []Command {
 		return []Command{Suspend{}}
 	}
 	switch m.mode {
-	case filtering:
-		return m.filterKey(k)
-	case searching, exporting:
+	case commanding:
+		return m.commandKey(k)
+	case searching, exporting, renaming, finding:
 		return m.lineKey(k)
 	case forking:
 		return m.forkKey(k)
 	case asking:
 		return m.answerKey(k)
 	case helping:
-		m.mode = browsing
+		m.rest()
 		return nil
+	case reading:
+		return m.readKey(k)
 	}
 	if m.moveKey(k.Name) {
 		return nil
@@ -44,17 +49,17 @@ func (m *Model) page() int {
 // moveKey chooses another session, and reports whether the key does that.
 func (m *Model) moveKey(name string) bool {
 	switch name {
-	case "up", "k", "ctrl+p":
+	case "up", "ctrl+p":
 		m.list.move(-1)
-	case "down", "j", "ctrl+n":
+	case "down", "ctrl+n":
 		m.list.move(1)
 	case "pgup":
 		m.list.move(-m.page())
 	case "pgdown":
 		m.list.move(m.page())
-	case "home", "g":
+	case "home":
 		m.list.move(-len(m.list.items))
-	case "end", "G":
+	case "end":
 		m.list.move(len(m.list.items))
 	default:
 		return false
@@ -62,18 +67,42 @@ func (m *Model) moveKey(name string) bool {
 	return true
 }
 
-// browseKey is for the keys of the list that do something.
+// browseKey is for the keys of the list that do something. All others change the filter.
 func (m *Model) browseKey(k Pressed) []Command {
-	s, chosen := m.list.chosen()
+	switch k.Name {
+	case "esc":
+		return m.leave()
+	case "ctrl+k":
+		m.mode = commanding
+	case "ctrl+a":
+		return m.widen()
+	case "ctrl+f":
+		m.mode, m.input = searching, ""
+	case "shift+up":
+		d := m.divided()
+		m.preview.scroll = min(m.preview.scroll+1, m.maxScroll(d.preview.width, d.preview.height))
+	case "shift+down":
+		m.preview.scroll = max(0, m.preview.scroll-1)
+	case "right":
+		return m.openSubs()
+	case "left":
+		m.list.closeSubs()
+	case "enter", "tab":
+		return m.act(k.Name)
+	default:
+		if query := m.list.query; edit(&query, k) {
+			m.list.filter(query)
+		}
+	}
+	return nil
+}
+
+// commandKey carries out the command of the letter after ctrl+k.
+func (m *Model) commandKey(k Pressed) []Command {
+	m.rest()
 	switch k.Name {
 	case "q":
 		return []Command{Quit{}}
-	case "esc":
-		return m.leave()
-	case "ctrl+a":
-		return m.widen()
-	case "tab":
-		m.mode, m.input = filtering, m.list.query
 	case "/":
 		m.mode, m.input = searching, ""
 	case "?":
@@ -82,39 +111,78 @@ func (m *Model) browseKey(k Pressed) []Command {
 		return m.undo()
 	case "i":
 		m.askImport()
-	case "K", "shift+up":
-		d := m.divided()
-		m.preview.scroll = min(m.preview.scroll+1, m.maxScroll(d.preview.width, d.preview.height))
-	case "J", "shift+down":
-		m.preview.scroll = max(0, m.preview.scroll-1)
-	case "enter", "f", "x", "d":
-		if !chosen {
-			m.fail("There is no session.")
-			return nil
-		}
-		return m.act(k.Name, *s)
+	case "a":
+		return m.widen()
+	case "s":
+		m.list.sort((m.list.order + 1) % orders)
+	case "f", "x", "r", "y", "d":
+		return m.act(k.Name)
 	}
 	return nil
 }
 
-// act begins the action of a key on a session.
-func (m *Model) act(key string, s Session) []Command {
+// act begins the action of a key on the chosen session.
+func (m *Model) act(key string) []Command {
+	s, ok := m.subject()
+	if !ok {
+		m.fail("There is no session.")
+		return nil
+	}
 	switch key {
+	case "tab":
+		return m.read(*s)
+	case "y":
+		m.tell("Copied: " + clean(s.ID))
+		return []Command{Copy{s.ID}}
+	case "r":
+		m.mode, m.target, m.input = renaming, *s, s.Title
+		return nil
 	case "f":
-		m.mode, m.target, m.turns, m.awaits = forking, s, turnChoice{}, awaited{ofTurns, s.Key}
+		m.mode, m.target, m.turns, m.awaits = forking, *s, turnChoice{}, awaited{ofTurns, s.Key}
 		return []Command{Turns{s.Key}}
 	case "x":
-		m.mode, m.target, m.input = exporting, s, clean(s.ID[:min(8, len(s.ID))])+".md"
+		m.mode, m.target, m.input = exporting, *s, clean(s.ID[:min(8, len(s.ID))])+".md"
 		return nil
 	case "d":
 		m.awaits = awaited{ofPlan, s.Key}
-		return []Command{Plan{s}}
+		return []Command{Plan{*s}}
 	}
 	if m.hosting { // its key was meant for the host
 		return nil
 	}
 	m.awaits = awaited{ofCheck, s.Key}
-	return []Command{Check{Session: s}}
+	return []Command{Check{Session: *s}}
+}
+
+// subject returns the session that is read, or else the chosen one.
+func (m *Model) subject() (*Session, bool) {
+	if k := m.reader.key; k != (Key{}) {
+		at := slices.IndexFunc(m.list.all, func(s Session) bool { return s.Key == k })
+		if at < 0 {
+			return nil, false
+		}
+		return &m.list.all[at], true
+	}
+	return m.list.chosen()
+}
+
+// openSubs shows the sub-sessions of the chosen session. The first time it requests a
+// list that has them.
+func (m *Model) openSubs() []Command {
+	s, ok := m.list.chosen()
+	if !ok {
+		return nil
+	}
+	k := s.Key
+	m.list.openSubs(k)
+	if !m.subs {
+		m.subs = true
+		return m.reread(k)
+	}
+	if !m.list.hasSubs(k) {
+		m.tell("It has no sub-sessions.")
+	}
+	return nil
 }
 
 // leave goes one step back: it ends the search, else the filter, else the picker.
@@ -131,73 +199,69 @@ func (m *Model) leave() []Command {
 	return []Command{Quit{}}
 }
 
-// filterKey changes the filter.
-func (m *Model) filterKey(k Pressed) []Command {
-	switch k.Name {
-	case "esc":
-		m.mode = browsing
-		m.list.filter("")
-		return nil
-	case "tab":
-		m.mode = browsing
-		return nil
-	case "enter":
-		m.mode = browsing
-		return m.browseKey(k)
-	case "up", "down", "pgup", "pgdown", "ctrl+p", "ctrl+n":
-		m.moveKey(k.Name)
-		return nil
-	}
-	if m.edit(k) {
-		m.list.filter(m.input)
-	}
-	return nil
-}
-
-// lineKey changes the text of a search or the name of a file.
+// lineKey changes the text that is typed: a search, a name, or the name of a file.
 func (m *Model) lineKey(k Pressed) []Command {
 	switch k.Name {
 	case "esc":
-		m.mode = browsing
+		m.rest()
 	case "enter":
 		text := strings.TrimSpace(m.input)
 		was := m.mode
-		if m.mode = browsing; text == "" {
+		if m.rest(); text == "" {
 			return nil
 		}
-		if was == exporting {
+		switch was {
+		case exporting:
 			return []Command{Export{m.target.Key, text}}
+		case renaming:
+			return []Command{Rename{m.target.Key, text}}
+		case finding:
+			return m.find(text)
 		}
+		m.rest()
 		return m.search(text)
 	default:
-		m.edit(k)
+		edit(&m.input, k)
 	}
 	return nil
 }
 
 // edit changes the text that is typed, and reports whether it did.
-func (m *Model) edit(k Pressed) bool {
+func edit(text *string, k Pressed) bool {
 	switch k.Name {
 	case "backspace", "ctrl+h":
-		_, n := utf8.DecodeLastRuneInString(m.input)
-		m.input = m.input[:len(m.input)-n]
+		_, n := utf8.DecodeLastRuneInString(*text)
+		*text = (*text)[:len(*text)-n]
 	case "ctrl+u":
-		m.input = ""
+		*text = ""
 	case "ctrl+w":
-		m.input = strings.TrimRight(m.input, " ")
-		m.input = m.input[:strings.LastIndexByte(m.input, ' ')+1]
+		*text = strings.TrimRight(*text, " ")
+		*text = (*text)[:strings.LastIndexByte(*text, ' ')+1]
 	default:
-		return m.write(k.Text)
+		return typed(text, k.Text)
 	}
 	return true
 }
 
-// write appends to the text that is typed. What a terminal would obey is left
+// typed appends to the text that is typed. What a terminal would obey is left
 // out.
-func (m *Model) write(text string) bool {
+func typed(to *string, text string) bool {
 	text = strings.ReplaceAll(clean("."+text+"."), "\ufffd", "")
-	m.input += text[1 : len(text)-1]
+	*to += text[1 : len(text)-1]
 	return len(text) > 2
+}
+
+// pasted appends text from the clipboard to the text that is typed.
+func (m *Model) pasted(text string) {
+	switch m.mode {
+	case searching, exporting, renaming, finding:
+		typed(&m.input, text)
+	case browsing:
+		query := m.list.query
+		if typed(&query, text) {
+			m.list.filter(query)
+		}
+	}
 }
 
 // forkKey chooses the turn of a fork.
@@ -205,7 +269,7 @@ func (m *Model) forkKey(k Pressed) []Command {
 	t := &m.turns
 	switch k.Name {
 	case "esc", "q":
-		m.mode = browsing
+		m.rest()
 	case "up", "k":
 		t.cursor = max(0, t.cursor-1)
 	case "down", "j":
@@ -222,7 +286,8 @@ func (m *Model) forkKey(k Pressed) []Command {
 		if len(t.turns) == 0 {
 			return nil
 		}
-		m.mode, m.from = browsing, m.list.choice()
+		m.rest()
+		m.from = m.list.choice()
 		return []Command{Fork{m.target.Key, t.cursor + 1}}
 	}
 	return nil
@@ -232,7 +297,7 @@ func (m *Model) forkKey(k Pressed) []Command {
 func (m *Model) answerKey(k Pressed) []Command {
 	switch k.Name {
 	case "y", "Y":
-		m.mode = browsing
+		m.rest()
 		if again, ok := m.ask.yes.(Check); ok {
 			m.awaits = awaited{ofCheck, again.Session.Key}
 		}
@@ -241,11 +306,21 @@ func (m *Model) answerKey(k Pressed) []Command {
 		}
 		return []Command{m.ask.yes}
 	case "n", "N", "esc", "q", "enter":
-		m.mode = browsing
+		m.rest()
 		if removal, ok := m.ask.yes.(Delete); ok {
 			m.forget(removal.Session.Key)
 		}
 		m.tell("Nothing was changed.")
 	}
 	return nil
+}
+
+// renamed shows the new name of a session.
+func (m *Model) renamed(e Renamed) {
+	if e.Err != nil {
+		m.failed("Not renamed", e.Err)
+		return
+	}
+	m.list.rename(e.Key, clean(e.Name))
+	m.tell(fmt.Sprintf("It is called %q now.", clean(e.Name)))
 }

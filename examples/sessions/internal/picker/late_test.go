@@ -13,10 +13,10 @@ import (
 // asked for another one since.
 func TestLatePlan(t *testing.T) {
 	t.Parallel()
-	for _, keys := range [][]string{{"tab"}, {"/"}, {"x"}, {"f"}, {"?"}} {
+	for _, keys := range [][]string{{"^r"}, {"^/"}, {"^x"}, {"^f"}, {"^?"}, {"ctrl+k"}} {
 		m := newModel(t)
 		s := *must(m.list.chosen())
-		press(m, "d")
+		press(m, "^d")
 		press(m, keys...)
 		was := m.mode
 		m.Update(Planned{Session: s})
@@ -28,9 +28,9 @@ func TestLatePlan(t *testing.T) {
 
 	m := newModel(t)
 	a := *must(m.list.chosen())
-	press(m, "d", "down")
+	press(m, "^d", "down")
 	b := *must(m.list.chosen())
-	press(m, "d")
+	press(m, "^d")
 	m.Update(Planned{Session: a})
 	require.Equal(t, browsing, m.mode)
 	m.Update(Planned{Session: b})
@@ -51,9 +51,9 @@ func TestLateCheck(t *testing.T) {
 	m.Update(Returned{Key: s.Key})
 	require.NotEmpty(t, press(m, "enter"))
 
-	press(m, "tab")
+	press(m, "^r")
 	require.Empty(t, m.Update(Checked{Session: s}), "a person who types is not interrupted")
-	press(m, "tab", "enter", "down", "d")
+	press(m, "esc", "enter", "down", "^d")
 	require.Empty(t, m.Update(Checked{Session: s}), "another key counts")
 	require.Equal(t, browsing, m.mode)
 }
@@ -64,12 +64,12 @@ func TestLateTurns(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	k := m.list.choice()
-	press(m, "f", "esc", "f")
+	press(m, "^f", "esc", "^f")
 	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
 	press(m, "up")
 	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
 	require.Equal(t, []Command{Fork{k, 2}}, press(m, "enter"))
-	press(m, "f")
+	press(m, "^f")
 	m.Update(TurnsRead{Key: k, Turns: []string{"a"}})
 	m.Update(TurnsRead{Key: k, Err: errors.New("gone")})
 	require.Equal(t, forking, m.mode)
@@ -96,7 +96,7 @@ func TestLateFork(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		m := newModel(t)
 		k := m.list.choice()
-		press(m, "f")
+		press(m, "^f")
 		m.Update(TurnsRead{Key: k, Turns: []string{"a"}})
 		require.Equal(t, []Command{Fork{k, 1}}, press(m, "enter"))
 		want := forked.Key
@@ -114,7 +114,7 @@ func TestLateFork(t *testing.T) {
 		s := *must(m.list.chosen())
 		rows := append([]Session{}, m.list.all...)
 		m.Update(Deleted{Key: s.Key, Receipt: trash.Receipt{ID: "r"}})
-		require.Contains(t, press(m, "u"), Restore{s.Key, trash.Receipt{ID: "r"}})
+		require.Contains(t, press(m, "^u"), Restore{s.Key, trash.Receipt{ID: "r"}})
 		want := s.Key
 		if moved {
 			press(m, "up")
@@ -134,32 +134,32 @@ func TestLateUndo(t *testing.T) {
 	a, b := m.list.all[0].Key, m.list.all[1].Key
 	m.Update(Deleted{Key: a, Receipt: trash.Receipt{ID: "a"}})
 	m.Update(Deleted{Key: b, Receipt: trash.Receipt{ID: "b"}})
-	require.Contains(t, press(m, "u"), Restore{b, trash.Receipt{ID: "b"}})
-	require.Contains(t, press(m, "u"), Restore{a, trash.Receipt{ID: "a"}})
-	require.Empty(t, press(m, "u"))
+	require.Contains(t, press(m, "^u"), Restore{b, trash.Receipt{ID: "b"}})
+	require.Contains(t, press(m, "^u"), Restore{a, trash.Receipt{ID: "a"}})
+	require.Empty(t, press(m, "^u"))
 	m.Update(Restored{Key: a})
 	m.Update(Restored{Key: b, Err: errors.New("busy")})
-	require.Contains(t, press(m, "u"), Restore{b, trash.Receipt{ID: "b"}})
+	require.Contains(t, press(m, "^u"), Restore{b, trash.Receipt{ID: "b"}})
 	m.Update(Restored{Key: b})
-	require.Empty(t, press(m, "u"))
+	require.Empty(t, press(m, "^u"))
 	require.Contains(t, m.note.text, "sessions undo")
 
 	fork := Key{"-b", "fork"}
 	m.Update(Deleted{Key: a, Receipt: trash.Receipt{ID: "a"}})
 	m.Update(Forked{Key: fork, Turn: 1})
 	plan := Plan{Session{Key: fork, Title: "the fork"}}
-	require.Contains(t, press(m, "u"), plan)
-	press(m, "tab")
+	require.Contains(t, press(m, "^u"), plan)
+	press(m, "^r")
 	m.Update(Planned{Session: plan.Session})
-	require.Contains(t, press(m, "tab", "u"), plan, "it was not asked yet")
+	require.Contains(t, press(m, "esc", "^u"), plan, "it was not asked yet")
 	m.Update(Planned{Session: plan.Session})
 	require.Equal(t, []Command{Delete{plan.Session, nil}}, press(m, "y"))
 	m.Update(Deleted{Key: fork, Receipt: trash.Receipt{ID: "f"}})
-	require.Contains(t, press(m, "u"), Restore{fork, trash.Receipt{ID: "f"}})
+	require.Contains(t, press(m, "^u"), Restore{fork, trash.Receipt{ID: "f"}})
 	m.Update(Restored{Key: fork})
 
 	m.Update(Forked{Key: fork, Turn: 1})
-	press(m, "u")
+	press(m, "^u")
 	m.Update(Planned{Session: plan.Session, Err: errors.New("it is gone")})
-	require.Contains(t, press(m, "u"), Restore{a, trash.Receipt{ID: "a"}}, "what is gone keeps nothing else from being undone")
+	require.Contains(t, press(m, "^u"), Restore{a, trash.Receipt{ID: "a"}}, "what is gone keeps nothing else from being undone")
 }

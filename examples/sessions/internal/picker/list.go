@@ -2,20 +2,12 @@ package picker
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/excerpt"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -24,6 +16,8 @@ type list struct {
 	all    []Session // newest first
 	scores []int     // how well each of them fits the filter; 0: not
 	query  string
+	order  order
+	opened map[Key]bool // sessions whose sub-sessions are shown
 	only   map[Key]bool // nil: all of them, else these alone
 
 	items  []item
@@ -38,6 +32,7 @@ type item struct {
 	heading string // path of the project, clean; "" for a session
 	count   int    // sessions of the project that are shown
 	session int    // index of the session
+	depth   int    // of the session below that from which it was made
 }
 
 // add adds sessions, which are older than the listed ones.
@@ -113,12 +108,12 @@ func (l *list) arrange() {
 	l.items, l.shown, l.cursor = l.items[:0], 0, -1
 	for _, g := range l.groups() {
 		l.items = append(l.items, item{heading: g.path, count: len(g.sessions)})
-		for _, i := range g.sessions {
-			if l.all[i].Key == chosen && (l.moved || l.wanted != (Key{})) {
+		for _, it := range l.nest(g.sessions) {
+			if l.all[it.session].Key == chosen && (l.moved || l.wanted != (Key{})) {
 				l.cursor = len(l.items)
 				l.wanted, l.moved = Key{}, true
 			}
-			l.items = append(l.items, item{session: i})
+			l.items = append(l.items, it)
 			l.shown++
 		}
 	}
@@ -127,16 +122,13 @@ func (l *list) arrange() {
 	}
 }
 
-// groups returns the projects of the sessions to show. The project with the newest
-// session comes first, or with a query the project with the best match.
+// groups returns the projects of the sessions to show, in the order of their first
+// sessions; with a query the project with the best match comes first.
 func (l *list) groups() []*group {
 	by := map[string]*group{}
 	var groups []*group
-	for i := range l.all {
+	for _, i := range l.sorted() {
 		s := &l.all[i]
-		if l.scores[i] == 0 || l.only != nil && !l.only[s.Key] {
-			continue
-		}
 		g := by[s.Project]
 		if g == nil {
 			g = &group{project: s.Project}
@@ -212,7 +204,7 @@ func shownPart(n, cursor, height int) (from, to int) {
 func (m *Model) listLines(width, height int) []string {
 	if m.list.shown == 0 {
 		lines := []string{pad(m.emptyText(), width)}
-		if m.mode == browsing && m.offer.any() {
+		if m.mode == browsing && m.list.query == "" && m.offer.any() {
 			for _, line := range wrap(m.offer.sentence(), width) {
 				lines = append(lines, m.style.paint(cyan, pad(line, width)))
 			}
@@ -228,7 +220,7 @@ func (m *Model) listLines(width, height int) []string {
 			lines = append(lines, m.heading(it, width))
 			continue
 		}
-		lines = append(lines, m.row(&m.list.all[it.session], i == m.list.cursor, width))
+		lines = append(lines, m.row(&m.list.all[it.session], it.depth, i == m.list.cursor, width))
 	}
 	return append(lines, m.padded(nil, width, height-len(lines))...)
 }
@@ -249,6 +241,9 @@ func (m *Model) emptyText() string {
 	case m.found.running:
 		return "Searching…"
 	case m.found.text != "" || m.list.query != "":
+		if m.scope != "" {
+			return "Nothing fits. esc shows all, ctrl+a looks in all projects."
+		}
 		return "Nothing fits. esc shows all."
 	}
 	return "There are no sessions yet."
@@ -269,14 +264,20 @@ func (m *Model) short(path string) string {
 	return path
 }
 
+// deepest limits the indent of a session.
+const deepest = 6
+
 // row draws a session.
-func (m *Model) row(s *Session, chosen bool, width int) string {
-	marks := ""
-	if s.Damaged {
-		marks = "! "
-	}
-	if s.Fork {
+func (m *Model) row(s *Session, depth int, chosen bool, width int) string {
+	marks := strings.Repeat("  ", max(0, min(depth, deepest)-1))
+	switch {
+	case s.Sub:
+		marks += "└ "
+	case s.Fork:
 		marks += "↳ "
+	}
+	if s.Damaged {
+		marks += "! "
 	}
 	if s.Conflict {
 		marks += "conflict copy: "
@@ -294,145 +295,4 @@ func (m *Model) row(s *Session, chosen bool, width int) string {
 		return m.style.paint(reverse, fit("▸ "+title+model+when, width))
 	}
 	return fit("  ", width) + title + m.style.paint(dim, model+when)
-}
-
-// Limits of what a search shows.
-const (
-	maxExcerpts = 5   // of one session
-	aroundBytes = 120 // before a match, and after it
-)
-
-// search looks for a text, in upper or lower case, in the texts of users and assistants.
-// It sends a [Found] event for each session as soon as the text is found there.
-func (s store) search(ctx context.Context, c Search, tell func(Event)) {
-	pattern, err := regexp.Compile("(?i)" + regexp.QuoteMeta(c.Text))
-	if err != nil {
-		tell(Found{Gen: c.Gen, Done: true, Err: err})
-		return
-	}
-	q := projects.Query{Project: c.In, Keyword: keyword(c.Text)}
-	q.Match = func(ctx context.Context, st *sessionstore.Store, id string) (bool, error) {
-		found, err := excerpts(st.Messages(ctx, id), pattern)
-		if len(found) > 0 {
-			tell(Found{Gen: c.Gen, Key: Key{filepath.Base(filepath.Dir(st.Dir())), id}, Excerpts: found})
-		}
-		return false, err // nothing is to be collected
-	}
-	_, err = s.projects.Find(ctx, q)
-	tell(Found{Gen: c.Gen, Done: true, Err: err})
-}
-
-// keyword returns the text if JSON writes it without escapes, so that most transcripts
-// need no second look. Else it returns "".
-func keyword(text string) string {
-	for _, r := range text {
-		if r > unicode.MaxASCII || r < ' ' || strings.ContainsRune(`"\/<>&`, r) {
-			return ""
-		}
-	}
-	return text
-}
-
-// excerpts returns the first match of the pattern in each message, at most maxExcerpts
-// matches. With an error it returns the matches before it.
-func excerpts(rows func(func(sessionstore.Message, error) bool), pattern *regexp.Regexp) (found []Excerpt, err error) {
-	for m, err := range rows {
-		if err != nil {
-			return found, err
-		}
-		role := m.Role()
-		if role != "user" && role != "assistant" {
-			continue
-		}
-		text := m.Content()
-		if at := pattern.FindStringIndex(text); at != nil {
-			found = append(found, excerptOf(role, text, at[0], at[1]))
-		}
-		if len(found) == maxExcerpts {
-			break
-		}
-	}
-	return found, nil
-}
-
-func excerptOf(role, text string, from, to int) Excerpt {
-	before, found, after := excerpt.Of(text, from, to, aroundBytes)
-	return Excerpt{role, part(before), part(found), part(after)}
-}
-
-// part is clean for a piece of a text, which keeps the space at its ends.
-func part(text string) string {
-	text = clean("." + strings.ToValidUTF8(text, "") + ".")
-	return text[1 : len(text)-1]
-}
-
-// How much a match counts.
-const (
-	wholeScore    = 1000 // the text holds the word
-	looseScore    = 500  // the text holds its letters, with gaps
-	boundaryScore = 100  // the match begins where a word of the text begins
-	gapCost       = 10   // for each byte between the letters
-	spread        = 4    // a match is at most this many times as long as the word
-)
-
-// score returns how well a word matches a text, both in lower case, and 0 when the word
-// does not match.
-func score(word, text string) int {
-	if word == "" {
-		return 1
-	}
-	if at := strings.Index(text, word); at >= 0 {
-		return wholeScore + boundary(text, at) - min(at, boundaryScore/2)
-	}
-	best := 0
-	for from := 0; from < len(text); {
-		start, end, ok := window(word, text[from:])
-		if !ok {
-			break
-		}
-		start, end = start+from, end+from
-		if end-start <= spread*len(word) {
-			best = max(best, looseScore+boundary(text, start)-gapCost*(end-start-len(word)))
-		}
-		_, n := utf8.DecodeRuneInString(text[start:])
-		from = start + n
-	}
-	return best
-}
-
-// window returns the shortest part of text that ends where the letters of word
-// were found in order for the first time.
-func window(word, text string) (start, end int, ok bool) {
-	rest := word
-	for i, r := range text {
-		want, n := utf8.DecodeRuneInString(rest)
-		if r != want {
-			continue
-		}
-		if rest = rest[n:]; rest == "" {
-			end = i + utf8.RuneLen(r)
-			break
-		}
-	}
-	if rest != "" {
-		return 0, 0, false
-	}
-	start = end
-	for rest = word; rest != ""; {
-		r, n := utf8.DecodeLastRuneInString(text[:start])
-		start -= n
-		if last, m := utf8.DecodeLastRuneInString(rest); r == last {
-			rest = rest[:len(rest)-m]
-		}
-	}
-	return start, end, true
-}
-
-// boundary is the bonus of a match that begins at a byte of text.
-func boundary(text string, at int) int {
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	if at == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before) {
-		return boundaryScore
-	}
-	return 0
 }

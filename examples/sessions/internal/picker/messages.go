@@ -34,6 +34,37 @@ type (
 		Err  error
 	}
 
+	// Noticed reports that sessions came, went or were written.
+	Noticed struct{}
+
+	// PartRead brings messages of a conversation for the request Gen: those from message
+	// First on, up to the one before Next. Total is the number of all messages.
+	PartRead struct {
+		Key         Key
+		Gen         int
+		Back        bool
+		First, Next int
+		Total       int
+		Passages    []Passage
+		Err         error
+	}
+
+	// Looked brings the next message that holds a text, 0 for none.
+	Looked struct {
+		Key     Key
+		Gen     int
+		Message int
+		Back    bool
+		Err     error
+	}
+
+	// Renamed is the outcome of a renaming.
+	Renamed struct {
+		Key  Key
+		Name string
+		Err  error
+	}
+
 	// TurnsRead brings the first text of each turn of a session.
 	TurnsRead struct {
 		Key   Key
@@ -131,6 +162,14 @@ const (
 // Said is a message of a preview. Its text is clean.
 type Said struct{ Role, Text string }
 
+// Passage is a part of a message as the reader shows it. Its texts are clean.
+type Passage struct {
+	Message int // from 1
+	Role    string
+	Text    string
+	Brief   string // a line in the place of Text when calls are folded; "": Text is never folded
+}
+
 // Excerpt is a match and the text around it, in clean parts.
 type Excerpt struct{ Role, Before, Text, After string }
 
@@ -142,10 +181,28 @@ type (
 	List struct {
 		Gen     int
 		Project string // "": all
+		Subs    bool   // sub-sessions too
 	}
 	Preview struct{ Key Key }
-	Turns   struct{ Key Key }
-	Fork    struct {
+	Read    struct {
+		Key  Key
+		Gen  int
+		From int  // message, from 1; 0: behind the last one
+		Back bool // the messages before From, else From and those behind it
+	}
+	Look struct { // for a text in the messages behind After, or before it
+		Key   Key
+		Gen   int
+		Text  string // "": only ends the look before
+		After int
+		Back  bool
+	}
+	Rename struct {
+		Key  Key
+		Name string
+	}
+	Turns struct{ Key Key }
+	Fork  struct {
 		Key  Key
 		Turn int
 	}

@@ -14,6 +14,9 @@ type Model struct {
 	home  string // shown as "~"
 	host  string
 
+	reader  reader
+	subs    bool   // the list has sub-sessions
+	again   bool   // sessions changed while they were read
 	scope   string // the project that is shown; "": all
 	project string // the one that the scope key leads back to; "": none
 	orAll   bool   // all projects are shown when that one has no session
@@ -32,7 +35,7 @@ type Model struct {
 	awaits  awaited // the answer to the last key for a session
 	from    Key     // the choice when a fork or a restore was requested
 	hosting bool    // a host was started, and has not ended
-	input   string  // text that is being typed in the modes filtering, searching and exporting
+	input   string  // text that is being typed in the modes searching, exporting, renaming and finding
 	ask     question
 	note    note
 	undone  []undoable
@@ -48,13 +51,16 @@ type Model struct {
 type mode int
 
 const (
-	browsing mode = iota
-	filtering
-	searching // types the text to search for
-	exporting // types the name of a file
-	forking   // chooses a turn
-	asking    // answers yes or no
-	importing // waits for an import
+	browsing   mode = iota // chooses a session, and types the filter
+	commanding             // types the letter of a command
+	reading                // reads a conversation
+	finding                // types the text to find in it
+	renaming               // types a name
+	searching              // types the text to search for
+	exporting              // types the name of a file
+	forking                // chooses a turn
+	asking                 // answers yes or no
+	importing              // waits for an import
 	helping
 )
 
@@ -124,7 +130,7 @@ type Options struct {
 // New returns a model without sessions, and the commands that it begins with.
 func New(o Options) (*Model, []Command) {
 	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, offers: o.Offers, scope: o.Project, project: o.Project, orAll: o.OrAll, list: list{cursor: -1}, gen: 1, reading: true, first: true}
-	return m, []Command{List{1, m.scope}}
+	return m, []Command{List{Gen: 1, Project: m.scope}}
 }
 
 // tell shows a note until the next key.
@@ -133,10 +139,20 @@ func (m *Model) tell(text string) { m.note = note{text: text} }
 // fail shows an error until the next key.
 func (m *Model) fail(text string) { m.note = note{text: text, bad: true} }
 
+// rest ends a mode: what is read is shown again, or else the list.
+func (m *Model) rest() {
+	if m.mode = browsing; m.reader.key != (Key{}) {
+		m.mode = reading
+	}
+}
+
+// resting reports whether the user chooses or reads, and is asked for nothing.
+func (m *Model) resting() bool { return m.mode == browsing || m.mode == reading }
+
 // still returns the session to choose after a request of the user: k, or the zero Key if
 // the user chose another session in between, or does something else.
 func (m *Model) still(k Key) Key {
-	if m.mode != browsing || m.list.choice() != m.from {
+	if !m.resting() || m.list.choice() != m.from {
 		return Key{}
 	}
 	return k
@@ -156,7 +172,7 @@ func (m *Model) reread(choose Key) []Command {
 	m.gen++
 	m.reading, m.first, m.fresh = true, false, nil
 	m.preview.loaded, m.preview.stale = false, m.preview.waiting
-	return []Command{List{m.gen, m.scope}}
+	return []Command{List{m.gen, m.scope, m.subs}}
 }
 
 // widen shows all projects, or again the one that was shown first.
@@ -189,7 +205,9 @@ func (m *Model) look() []Command {
 	if k == m.preview.key && (m.preview.loaded || m.preview.waiting) || m.preview.waiting {
 		return nil
 	}
-	m.preview = preview{key: k}
+	if k != m.preview.key {
+		m.preview = preview{key: k}
+	}
 	if k == (Key{}) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,9 +29,13 @@ func newModel(t *testing.T) *Model {
 	return m
 }
 
-// press presses keys, and returns what the last one wants.
+// press presses keys, and returns what the last one wants. "^x" is x after ctrl+k.
 func press(m *Model, keys ...string) (todo []Command) {
 	for _, name := range keys {
+		if letter, ok := strings.CutPrefix(name, "^"); ok {
+			m.Update(Pressed{Name: "ctrl+k"})
+			name = letter
+		}
 		k := Pressed{Name: name}
 		if len(name) == 1 {
 			k.Text = name
@@ -49,11 +54,11 @@ func write(m *Model, text string) {
 
 func TestQuit(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"q", "esc", "ctrl+c"} {
+	for _, key := range []string{"^q", "esc", "ctrl+c"} {
 		require.Equal(t, []Command{Quit{}}, press(newModel(t), key))
 	}
 	require.Equal(t, []Command{Suspend{}}, press(newModel(t), "ctrl+z"))
-	for _, mode := range []string{"tab", "/", "f", "x", "?"} {
+	for _, mode := range []string{"tab", "^/", "^f", "^x", "^r", "^?", "ctrl+k"} {
 		require.Equal(t, []Command{Quit{}}, press(newModel(t), mode, "ctrl+c"), "in every mode")
 	}
 }
@@ -76,28 +81,26 @@ func TestPreviewFollows(t *testing.T) {
 func TestFilterKeys(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	press(m, "tab")
 	write(m, "poolx")
 	require.Zero(t, m.list.shown)
 	press(m, "backspace")
 	require.Equal(t, "2", m.list.choice().ID)
 	press(m, "ctrl+u")
 	m.Update(Pasted{"wea\x1bther\n"})
-	require.Equal(t, "weather ", m.input)
+	require.Equal(t, "weather ", m.list.query)
 	press(m, "ctrl+w")
-	require.Empty(t, m.input)
+	require.Empty(t, m.list.query)
 	write(m, "pool q")
 	require.Equal(t, "pool q", m.list.query, "letters are no commands")
-	press(m, "backspace", "backspace", "tab")
+	press(m, "backspace", "backspace", "ctrl+k", "esc")
 	require.Equal(t, browsing, m.mode)
 	require.Equal(t, "pool", m.list.query, "it stays")
 	require.NotContains(t, press(m, "esc"), Quit{}, "first all sessions come back")
 	require.Equal(t, 3, m.list.shown)
 
-	press(m, "tab")
 	write(m, "pool")
 	require.Equal(t, "2", press(m, "enter")[0].(Check).Session.ID)
-	require.Equal(t, []Command{Quit{}}, press(newModel(t), "q"))
+	require.Equal(t, []Command{Quit{}}, press(newModel(t), "^q"))
 }
 
 func TestResume(t *testing.T) {
@@ -161,7 +164,7 @@ func TestForkKeys(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	k := m.list.choice()
-	require.Equal(t, []Command{Turns{k}}, press(m, "f"))
+	require.Equal(t, []Command{Turns{k}}, press(m, "^f"))
 	require.Empty(t, press(m, "enter"), "the turns are not read yet")
 	m.Update(TurnsRead{Key: Key{"other", "x"}, Turns: []string{"x"}})
 	require.False(t, m.turns.loaded)
@@ -171,9 +174,9 @@ func TestForkKeys(t *testing.T) {
 	require.Contains(t, m.Update(Forked{Key: forked, Turn: 2}), List{Gen: 2})
 	m.Update(Listed{Gen: 2, Sessions: []Session{at("/home/ada/weather", "3", ""), at("/home/ada/weather", "new", "")}, Done: true})
 	require.Equal(t, forked, m.list.choice())
-	require.Equal(t, []Command{Plan{Session{Key: forked, Title: "the fork"}}}, press(m, "u"))
+	require.Equal(t, []Command{Plan{Session{Key: forked, Title: "the fork"}}}, press(m, "^u"))
 
-	press(m, "f")
+	press(m, "^f")
 	m.Update(TurnsRead{Key: forked})
 	require.Equal(t, browsing, m.mode)
 	require.True(t, m.note.bad)
@@ -185,33 +188,33 @@ func TestRemoveAndUndo(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := *must(m.list.chosen())
-	require.Equal(t, []Command{Plan{s}}, press(m, "d"))
+	require.Equal(t, []Command{Plan{s}}, press(m, "^d"))
 	m.Update(Planned{Session: s, Obstacle: "a host runs it", Refused: true})
 	require.Equal(t, browsing, m.mode)
 	require.Contains(t, m.note.text, "a host runs it")
-	press(m, "d")
+	press(m, "^d")
 	m.Update(Planned{Session: s, Obstacle: "it was written now", Allow: []trash.Kind{trash.Recent}})
 	require.Contains(t, m.ask.text, "it was written now")
 	require.Equal(t, []Command{Delete{s, []trash.Kind{trash.Recent}}}, press(m, "y"))
-	press(m, "d")
+	press(m, "^d")
 	m.Update(Planned{Session: s})
-	require.Empty(t, press(m, "x"), "that is no answer")
+	require.Empty(t, press(m, "^x"), "that is no answer")
 	require.Empty(t, press(m, "enter"), "nothing goes without a yes")
 	require.Equal(t, browsing, m.mode)
 
 	receipt := trash.Receipt{ID: "r"}
 	m.Update(Deleted{Key: s.Key, Name: "Weather report", Receipt: receipt})
 	require.Equal(t, 2, m.list.shown)
-	require.Equal(t, []Command{Restore{s.Key, receipt}}, press(m, "u"))
+	require.Equal(t, []Command{Restore{s.Key, receipt}}, press(m, "^u"))
 	require.Contains(t, m.Update(Restored{Key: s.Key}), List{Gen: 2})
-	require.Empty(t, press(m, "u"))
+	require.Empty(t, press(m, "^u"))
 	require.Contains(t, m.note.text, "sessions undo")
 	m.Update(Deleted{Err: errors.New("busy")})
 	require.Equal(t, note{"Not removed: busy", true}, m.note)
 	m.Update(Restored{Err: errors.New("taken")})
 	require.Equal(t, note{"Not brought back: taken", true}, m.note)
 	s = *must(m.list.chosen())
-	press(m, "d")
+	press(m, "^d")
 	m.Update(Planned{Session: s, Err: errors.New("gone")})
 	require.Equal(t, note{"Not removed: gone", true}, m.note)
 }
@@ -240,21 +243,21 @@ func TestExportKeys(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	k := m.list.choice()
-	press(m, "x")
+	press(m, "^x")
 	require.Equal(t, "11111111.md", m.input)
 	require.Equal(t, []Command{Export{k, "11111111.md"}}, press(m, "enter"))
 	m.Update(Exported{File: "a\x1b.md"})
 	require.Equal(t, note{text: "Exported to a\ufffd.md. Look for secrets before you publish it."}, m.note)
 	m.Update(Exported{Err: errors.New("is there")})
 	require.True(t, m.note.bad)
-	require.Empty(t, press(m, "x", "ctrl+u", "enter"), "without a name nothing is written")
-	require.Empty(t, press(m, "x", "esc"))
+	require.Empty(t, press(m, "^x", "ctrl+u", "enter"), "without a name nothing is written")
+	require.Empty(t, press(m, "^x", "esc"))
 }
 
 func TestSearchKeys(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	press(m, "/")
+	press(m, "^/")
 	write(m, "Lis bon")
 	require.Equal(t, []Command{Search{Gen: 1, Text: "Lis bon"}}, press(m, "enter"))
 	require.Zero(t, m.list.shown)
@@ -275,7 +278,7 @@ func TestSearchKeys(t *testing.T) {
 // TestNothingChosen presses every key in an empty list.
 func TestNothingChosen(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"enter", "f", "x", "d", "u", "J", "K", "up", "down", "pgup", "pgdown", "home", "end", "?", "1"} {
+	for _, key := range []string{"enter", "tab", "^f", "^x", "^d", "^u", "^r", "^y", "^s", "^a", "ctrl+a", "left", "right", "shift+up", "shift+down", "up", "down", "pgup", "pgdown", "home", "end", "^?", "1"} {
 		m, _ := New(Options{Now: time.Now})
 		m.Update(Resized{80, 24})
 		m.Update(Listed{Gen: 1, Done: true})
@@ -287,7 +290,7 @@ func TestNothingChosen(t *testing.T) {
 func TestPreviewScroll(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	press(m, "K")
+	press(m, "shift+up")
 	require.Zero(t, m.preview.scroll)
 	var said []Said
 	for range 20 {
@@ -295,11 +298,11 @@ func TestPreviewScroll(t *testing.T) {
 	}
 	m.Update(Previewed{Key: m.list.choice(), Said: said})
 	for range 100 {
-		press(m, "K")
+		press(m, "shift+up")
 	}
 	d := divide(80, 22)
 	require.Equal(t, m.maxScroll(d.preview.width, d.preview.height), m.preview.scroll)
 	require.Positive(t, m.preview.scroll)
-	press(m, "J")
+	press(m, "shift+down")
 	require.Equal(t, m.maxScroll(d.preview.width, d.preview.height)-1, m.preview.scroll)
 }

@@ -15,10 +15,10 @@ func TestOfferWords(t *testing.T) {
 		offer Offer
 		want  string
 	}{
-		{Offer{12, 3}, "12 conversations of Claude Code and 3 of Codex are not here: i imports them"},
-		{Offer{1, 1}, "1 conversation of Claude Code and 1 of Codex are not here: i imports them"},
-		{Offer{1, 0}, "1 conversation of Claude Code is not here: i imports it"},
-		{Offer{0, 2}, "2 conversations of Codex are not here: i imports them"},
+		{Offer{12, 3}, "12 conversations of Claude Code and 3 of Codex are not here: ctrl+k i imports them"},
+		{Offer{1, 1}, "1 conversation of Claude Code and 1 of Codex are not here: ctrl+k i imports them"},
+		{Offer{1, 0}, "1 conversation of Claude Code is not here: ctrl+k i imports it"},
+		{Offer{0, 2}, "2 conversations of Codex are not here: ctrl+k i imports them"},
 	} {
 		m := newModel(t)
 		require.NotContains(t, screenText(m, 100, 24), "not here")
@@ -46,19 +46,19 @@ func TestOfferComesAfterTheList(t *testing.T) {
 func TestImportKeys(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	require.Empty(t, press(m, "i"))
+	require.Empty(t, press(m, "^i"))
 	require.Equal(t, browsing, m.mode, "without an offer, the key is none")
-	press(m, "?")
+	press(m, "^?")
 	require.NotContains(t, screenText(m, 100, 24), "import")
 	press(m, "esc")
 
 	m.Update(Offered{Offer{12, 3}})
-	press(m, "?")
-	require.Contains(t, screenText(m, 100, 24), "\ni            import what other tools have\n")
-	press(m, "esc", "i")
+	press(m, "^?")
+	require.Contains(t, screenText(m, 100, 24), "\n  i          import what other tools have\n")
+	press(m, "esc", "^i")
 	require.Contains(t, screenText(m, 100, 24), "Import 12 conversations of Claude Code and 3 of Codex?  y/n")
 	require.Empty(t, press(m, "n"))
-	require.Equal(t, []Command{Import{}}, press(m, "i", "y"))
+	require.Equal(t, []Command{Import{}}, press(m, "^i", "y"))
 	require.Contains(t, screenText(m, 100, 24), "Importing…  esc stops")
 	m.Update(Progressed{2, 15})
 	require.Contains(t, screenText(m, 100, 24), "Importing… 2 of 15  esc stops")
@@ -76,7 +76,7 @@ func TestImportKeys(t *testing.T) {
 	require.NotContains(t, screenText(m, 100, 24), "not here")
 
 	m.Update(Offered{Offer{0, 1}})
-	press(m, "i", "y")
+	press(m, "^i", "y")
 	m.Update(Imported{Report: "Imported 1 history.", Err: errors.New("disk\x1b full")})
 	require.Equal(t, note{"Imported 1 history. Not all could be imported: disk\ufffd full", true}, m.note)
 	m.Update(Imported{Err: errors.Join(errors.New("a"), errors.New("b"), errors.New("c"))})
@@ -90,14 +90,14 @@ func TestImportStops(t *testing.T) {
 	for _, key := range []string{"esc", "ctrl+c"} {
 		m := newModel(t)
 		m.Update(Offered{Offer{12, 3}})
-		press(m, "i", "y")
+		press(m, "^i", "y")
 		require.Equal(t, []Command{StopImport{}}, press(m, key))
 		require.Contains(t, screenText(m, 100, 24), "It ends with this one.")
 		require.Equal(t, []Command{Quit{}}, press(m, "ctrl+c"))
 		m.Update(Imported{Report: "Imported 1 history."})
 		require.Equal(t, browsing, m.mode)
 		m.Update(Offered{Offer{11, 3}})
-		require.Equal(t, []Command{Import{}}, press(m, "i", "y"))
+		require.Equal(t, []Command{Import{}}, press(m, "^i", "y"))
 		require.NotContains(t, screenText(m, 100, 24), "It ends")
 	}
 }
@@ -111,7 +111,7 @@ func TestOfferInAnEmptyList(t *testing.T) {
 	require.Contains(t, screenText(m, 100, 24), "There are no sessions yet.")
 	m.Update(Offered{Offer{12, 3}})
 	shown := screenText(m, 120, 24)
-	require.Regexp(t, `There are no sessions yet\. +│ \n12 conversations of Claude Code and 3 of Codex are not here: i {4,}│ \nimports them {20,}│ \n`, shown)
+	require.Regexp(t, `There are no sessions yet\. +│ \n12 conversations of Claude Code and 3 of Codex are not here: {7,}│ \nctrl\+k i imports them {20,}│ \n`, shown)
 	require.Len(t, m.footer(100), 1)
 	for width := 1; width < 140; width++ {
 		for height := 1; height < 20; height++ {
@@ -135,10 +135,10 @@ func TestOfferLeavesRoom(t *testing.T) {
 	}
 	m.Update(Previewed{Key: m.list.choice(), Said: append([]Said{{"user", "the first line"}}, said...)})
 	for range 200 {
-		press(m, "K")
+		press(m, "shift+up")
 	}
 	require.Contains(t, screenText(m, 80, 24), "the first line")
-	press(m, "J", "J")
+	press(m, "shift+down", "shift+down")
 	require.NotContains(t, screenText(m, 80, 24), "the first line", "it was at the end")
 	for width := 1; width < 140; width++ {
 		for height := 1; height < 20; height++ {

@@ -124,7 +124,7 @@ func (w *world) step(t *testing.T) bool {
 	}
 	was := w.m.mode
 	w.do(t, w.m.Update(e))
-	if was != browsing && was != forking {
+	if was != browsing && was != reading && was != forking {
 		require.Equal(t, was, w.m.mode, "%T takes no keys from a person", e)
 	}
 	return true
@@ -143,7 +143,7 @@ func (w *world) press(t *testing.T, key string) {
 // presses keys. In the end the picker shows what is stored.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
-	keys := []string{"up", "down", "f", "enter", "enter", "d", "d", "y", "y", "n", "u", "esc", "tab", "x", "?"}
+	keys := []string{"up", "down", "^f", "enter", "enter", "^d", "^d", "y", "y", "n", "^u", "esc", "tab", "^x", "^?", "ctrl+k", "noticed"}
 	for seed := range uint64(600) {
 		w := &world{r: rand.New(rand.NewPCG(seed, 1)), turns: map[Key]int{}, trash: map[Key]Session{}}
 		for _, id := range []string{"1", "2", "3"} {
@@ -156,6 +156,10 @@ func TestAnyOrder(t *testing.T) {
 		for range 60 {
 			if w.r.IntN(3) == 0 {
 				key := keys[w.r.IntN(len(keys))]
+				if key == "noticed" {
+					w.do(t, w.m.Update(Noticed{}))
+					continue
+				}
 				if key == "esc" && w.m.mode == browsing { // which would quit
 					continue
 				}

@@ -87,11 +87,13 @@ type program struct {
 	ctx    context.Context
 	tea    *tea.Program
 	work   sync.WaitGroup
-	hosted atomic.Bool // a host has the terminal
+	hosted atomic.Bool  // a host has the terminal
+	shown  atomic.Value // the Key of the preview that was read last
 
 	width, height int
 	listing       context.CancelFunc // ends the reading under way
 	searching     context.CancelFunc // ends the search under way
+	looking       context.CancelFunc // ends the look for a text in the conversation
 	importing     context.CancelFunc // stops the import under way
 	histories     histories
 }
@@ -151,6 +153,9 @@ func (p *program) leaveRaw() {
 // Init begins.
 func (p *program) Init() tea.Cmd {
 	p.raw, _ = term.GetState(int(p.In.Fd())) // without it, the terminal is left to others
+	p.work.Go(func() {
+		p.store.watch(p.ctx, noticeEvery, p.previewed, func() { p.tell(Noticed{}) })
+	})
 	return p.do(p.first)
 }
 
@@ -174,6 +179,12 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		p.hosted.Store(false)
 	}
 	return p, p.do(p.model.Update(e))
+}
+
+// previewed returns the session whose preview was read last.
+func (p *program) previewed() Key {
+	k, _ := p.shown.Load().(Key)
+	return k
 }
 
 // happened is an event on its way to the model.
@@ -210,6 +221,14 @@ func (p *program) do(todo []Command) tea.Cmd {
 					p.store.search(ctx, c, p.tell)
 				}
 			})
+		case Look:
+			p.stream(&p.looking, func(ctx context.Context) {
+				if c.Text != "" {
+					if e := p.store.look(ctx, c); ctx.Err() == nil {
+						p.tell(e)
+					}
+				}
+			})
 		case Import:
 			p.stream(&p.importing, func(stop context.Context) { p.histories.bring(p.ctx, stop, p.Import, p.tell) })
 		case StopImport:
@@ -241,7 +260,12 @@ func (p *program) tell(e Event) { p.tea.Send(happened{e}) }
 func (p *program) once(c Command) Event {
 	switch c := c.(type) {
 	case Preview:
+		p.shown.Store(c.Key)
 		return p.store.preview(p.ctx, c.Key)
+	case Read:
+		return p.store.read(p.ctx, c)
+	case Rename:
+		return p.store.rename(context.WithoutCancel(p.ctx), c)
 	case Turns:
 		return p.store.turns(p.ctx, c.Key)
 	case Fork:

@@ -20,18 +20,31 @@ type Session struct {
 	Changed       time.Time
 	Turns         int
 	Fork, Damaged bool
-	Conflict      bool // it keeps the history of one of two devices that wrote at once
+	Sub           bool   // an agent of its parent ran it
+	Parent        string // id of the session from which it was made; "": none
+	Conflict      bool   // it keeps the history of one of two devices that wrote at once
 
-	fields [4]string // the texts that the filter looks at, in lower case
+	fields [5]string // the texts that the filter looks at, in lower case
 }
 
 // How much a match counts more in a title, a path and the name of a model than
 // in a prompt.
 var fieldBonus = [4]int{300, 200, 100, 0}
 
+// idScore is how much a match in an id counts. A word matches the beginning of an id, and
+// a part of it if it has at least idPart letters.
+const (
+	idScore = 400
+	idPart  = 4
+)
+
 // prepare makes the session ready for the filter.
 func (s *Session) prepare() {
-	for i, text := range [...]string{s.Title, s.Dir, s.Model, s.Prompt} {
+	dir := s.Dir
+	if dir == "" {
+		dir = s.Project
+	}
+	for i, text := range [...]string{s.Title, dir, s.Model, s.Prompt, s.ID} {
 		s.fields[i] = strings.ToLower(text)
 	}
 }
@@ -42,10 +55,13 @@ func (s *Session) matches(words []string) int {
 	sum := 1
 	for _, word := range words {
 		best := 0
-		for i, text := range s.fields {
+		for i, text := range s.fields[:len(fieldBonus)] {
 			if n := score(word, text); n > 0 {
 				best = max(best, n+fieldBonus[i])
 			}
+		}
+		if id := s.fields[len(fieldBonus)]; strings.HasPrefix(id, word) || len(word) >= idPart && strings.Contains(id, word) {
+			best = max(best, idScore)
 		}
 		if best == 0 {
 			return 0
@@ -54,6 +70,9 @@ func (s *Session) matches(words []string) int {
 	}
 	return sum
 }
+
+// from is the key of the session from which this one was made.
+func (s *Session) from() Key { return Key{s.Project, s.Parent} }
 
 // name is the title, or the id where there is none.
 func (s *Session) name() string {
@@ -111,9 +130,9 @@ func (o Offer) String() string {
 // sentence returns the offer as the list shows it.
 func (o Offer) sentence() string {
 	if o.Claude+o.Codex == 1 {
-		return o.String() + " is not here: i imports it"
+		return o.String() + " is not here: ctrl+k i imports it"
 	}
-	return o.String() + " are not here: i imports them"
+	return o.String() + " are not here: ctrl+k i imports them"
 }
 
 // askImport asks whether to import the offered conversations.
@@ -164,7 +183,8 @@ func (m *Model) offered(e Event) []Command {
 	case Progressed:
 		m.progress = e
 	case Imported:
-		m.mode, m.offer = browsing, Offer{}
+		m.offer = Offer{}
+		m.rest()
 		m.tell(e.Report)
 		if e.Err != nil {
 			m.fail(strings.TrimSpace(e.Report + " Not all could be imported: " + firstOf(e.Err)))

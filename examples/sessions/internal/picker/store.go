@@ -39,7 +39,7 @@ func (s store) list(ctx context.Context, c List, tell func(Event)) {
 	var some []Session
 	var unread []error
 	next := time.Time{}
-	for sum, err := range s.summaries(ctx, c.Project) {
+	for sum, err := range s.summaries(ctx, c.Project, c.Subs) {
 		if err != nil && sum.Project == "" {
 			tell(Listed{c.Gen, some, true, err, unread})
 			return
@@ -68,8 +68,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (s store) summaries(ctx context.Context, project string) iter.Seq2[projects.Summary, error] {
-	opts := &sessionstore.ListOptions{NoInternal: true}
+func (s store) summaries(ctx context.Context, project string, subs bool) iter.Seq2[projects.Summary, error] {
+	opts := &sessionstore.ListOptions{All: subs, NoInternal: true}
 	if project == "" {
 		return s.projects.Summaries(ctx, opts)
 	}
@@ -94,7 +94,7 @@ func (s store) summaries(ctx context.Context, project string) iter.Seq2[projects
 func sessionOf(s projects.Summary) Session {
 	return Session{
 		Key: Key{s.Project, s.ID}, Title: clean(s.Title), Prompt: clean(s.FirstPrompt), Dir: s.WorkingDir, Model: clean(s.Model),
-		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Damaged: s.Damaged, Conflict: s.ConflictOf != "",
+		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Sub: !sessionstore.IsTopLevel(s.ID), Parent: s.Parent, Damaged: s.Damaged, Conflict: s.ConflictOf != "",
 	}
 }
 

@@ -53,7 +53,7 @@ func TestStoreLists(t *testing.T) {
 		s, want := openTest(t)
 		var all []Session
 		done := 0
-		s.list(t.Context(), List{7, project}, func(e Event) {
+		s.list(t.Context(), List{Gen: 7, Project: project}, func(e Event) {
 			l := e.(Listed)
 			require.NoError(t, l.Err)
 			require.Equal(t, 7, l.Gen)
@@ -89,7 +89,7 @@ func TestStoreListsBesideOneThatCannotBeRead(t *testing.T) {
 			unread = 3
 		}
 		m, _ := New(Options{Now: time.Now})
-		s.list(t.Context(), List{1, project}, func(e Event) {
+		s.list(t.Context(), List{Gen: 1, Project: project}, func(e Event) {
 			if l := e.(Listed); l.Done {
 				require.NoError(t, l.Err)
 				require.Len(t, l.Unread, unread)
@@ -212,7 +212,7 @@ func TestConflictCopies(t *testing.T) {
 	t.Parallel()
 	s := sessionOf(projects.Summary{Project: "p", Summary: sessionstore.Summary{ID: "c", Title: "a talk", Fork: true, Parent: "o", ConflictOf: "o"}})
 	m := &Model{now: time.Now}
-	require.Contains(t, m.row(&s, false, 80), "↳ conflict copy: a talk")
+	require.Contains(t, m.row(&s, 0, false, 80), "↳ conflict copy: a talk")
 	s.Conflict = false
-	require.NotContains(t, m.row(&s, false, 80), "conflict")
+	require.NotContains(t, m.row(&s, 0, false, 80), "conflict")
 }

@@ -7,17 +7,21 @@ func (m *Model) Update(e Event) (todo []Command) {
 	switch e := e.(type) {
 	case Resized:
 		m.screen = size{e.Width, e.Height}
+		if m.reader.key != (Key{}) {
+			m.reader.draw(m, false)
+		}
 	case Pressed:
 		todo = m.pressed(e)
 	case Pasted:
-		if m.mode == filtering || m.mode == searching || m.mode == exporting {
-			m.write(e.Text)
-		}
-		if m.mode == filtering {
-			m.list.filter(m.input)
-		}
+		m.pasted(e.Text)
 	case Listed:
 		todo = m.listed(e)
+	case Noticed:
+		todo = m.noticed()
+	case PartRead:
+		todo = m.partRead(e)
+	case Looked:
+		todo = m.looked(e)
 	case Previewed:
 		m.previewed(e)
 	case TurnsRead:
@@ -43,7 +47,7 @@ func (m *Model) changed(e Event) []Command {
 			return nil
 		}
 		m.undone = append(m.undone, undoable{key: e.Key, fork: true, name: "the fork"})
-		m.tell(fmt.Sprintf("Forked after turn %d: %s. u takes that back.", e.Turn, clean(e.Key.ID)))
+		m.tell(fmt.Sprintf("Forked after turn %d: %s. ctrl+k u takes that back.", e.Turn, clean(e.Key.ID)))
 		return m.reread(m.still(e.Key))
 	case Exported:
 		if e.Err != nil {
@@ -51,6 +55,8 @@ func (m *Model) changed(e Event) []Command {
 			return nil
 		}
 		m.tell("Exported to " + clean(e.File) + ". Look for secrets before you publish it.")
+	case Renamed:
+		m.renamed(e)
 	case Planned:
 		m.planned(e)
 	case Deleted:
@@ -61,7 +67,7 @@ func (m *Model) changed(e Event) []Command {
 		m.forget(e.Key)
 		m.undone = append(m.undone, undoable{key: e.Key, receipt: e.Receipt, name: e.Name})
 		m.list.remove(e.Key)
-		m.tell(fmt.Sprintf("%q is in the trash. u brings it back.", e.Name))
+		m.tell(fmt.Sprintf("%q is in the trash. ctrl+k u brings it back.", e.Name))
 		if m.reading { // and the reading may have found the session before its removal
 			return m.reread(m.list.choice())
 		}
@@ -100,7 +106,7 @@ func (m *Model) listed(e Listed) (todo []Command) {
 	m.reading = false
 	if m.orAll && e.Err == nil && m.first && len(m.list.all) == 0 {
 		m.orAll, m.scope, m.gen, m.reading = false, "", m.gen+1, true
-		return []Command{List{m.gen, ""}}
+		return []Command{List{Gen: m.gen}}
 	}
 	if e.Err != nil {
 		m.failed("Not all sessions could be read", e.Err)
@@ -111,11 +117,25 @@ func (m *Model) listed(e Listed) (todo []Command) {
 		m.list.replace(m.fresh)
 	}
 	m.first, m.fresh = false, nil
+	if m.again {
+		m.again = false
+		todo = m.noticed()
+	}
 	if m.offers {
 		m.offers = false
-		return []Command{Seek{}}
+		todo = append(todo, Seek{})
 	}
-	return nil
+	return todo
+}
+
+// noticed lists the sessions anew, reads the preview anew, and what was added to the
+// conversation that is read. What is shown stays until then.
+func (m *Model) noticed() []Command {
+	if m.reading {
+		m.again = true
+		return nil
+	}
+	return append(m.reread(Key{}), m.reader.more()...)
 }
 
 // previewed takes a preview, unless another session was chosen in between, or the
@@ -138,7 +158,7 @@ func (m *Model) turnsRead(e TurnsRead) {
 		return
 	}
 	if e.Err != nil || len(e.Turns) == 0 {
-		m.mode = browsing
+		m.rest()
 		if m.fail("There is no turn to fork after."); e.Err != nil {
 			m.failed("Not forked", e.Err)
 		}
@@ -166,7 +186,7 @@ func (m *Model) hit(e Found) {
 
 // planned asks whether a session is to be removed.
 func (m *Model) planned(e Planned) {
-	if !m.awaits.arrived(ofPlan, e.Session.Key) || m.mode != browsing { // the user does something else
+	if !m.awaits.arrived(ofPlan, e.Session.Key) || !m.resting() { // the user does something else
 		return
 	}
 	if e.Err != nil || e.Refused {
@@ -187,7 +207,7 @@ func (m *Model) planned(e Planned) {
 
 // checked resumes a session, or shows why it cannot be resumed.
 func (m *Model) checked(e Checked) []Command {
-	if !m.awaits.arrived(ofCheck, e.Session.Key) || m.mode != browsing {
+	if !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting() {
 		return nil
 	}
 	host := clean(m.host)
@@ -219,5 +239,5 @@ func (m *Model) returned(e Returned) []Command {
 	if e.Err != nil {
 		m.failed(clean(m.host), e.Err)
 	}
-	return m.reread(e.Key)
+	return append(m.reread(e.Key), m.reader.more()...)
 }

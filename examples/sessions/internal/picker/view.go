@@ -69,6 +69,8 @@ func (m *Model) body(width, height int) []string {
 		return fill(m.help(width), height)
 	case m.mode == forking:
 		return m.turnLines(width, height)
+	case m.reader.key != (Key{}):
+		return m.readerLines(width, height)
 	}
 	d := divide(width, height)
 	lines := m.listLines(d.list.width, d.list.height)
@@ -93,33 +95,39 @@ func fill(lines []string, n int) []string {
 	return lines[:n]
 }
 
+// typing returns the name of the text that is typed: "" if none is, or the filter.
+func (m *Model) typing() string {
+	return map[mode]string{searching: "Search text: ", exporting: "Export to: ", renaming: "Name: ", finding: "Find: "}[m.mode]
+}
+
 // header draws the first line: how many sessions there are, and the filter.
 func (m *Model) header(width int) string {
-	count := strconv.Itoa(len(m.list.all))
-	if m.list.shown < len(m.list.all) {
+	if m.reader.key != (Key{}) && m.typing() == "" {
+		return m.readerHeader(width)
+	}
+	total := m.list.total()
+	count := strconv.Itoa(total)
+	if m.list.shown < total {
 		count = strconv.Itoa(m.list.shown) + " of " + count
 	}
 	if m.reading && m.first || m.found.running {
 		count += "…"
 	}
-	left := "Sessions " + count
+	left := "Sessions " + count + m.list.order.words()
 	label, text := "", ""
+	typing := m.typing()
 	switch {
-	case m.mode == filtering:
-		label, text = "Filter: ", m.input
-	case m.mode == searching:
-		label, text = "Search text: ", m.input
-	case m.mode == exporting:
-		label, text = "Export to: ", m.input
+	case typing != "":
+		label, text = typing, m.input
 	case m.found.text != "":
 		label, text = "Text: ", m.found.text
 	case m.list.query != "":
 		label, text = "Filter: ", m.list.query
 	}
 	if label == "" {
-		return m.style.paint(bold, pad(left, width))
+		left = fit(left, width)
+		return m.style.paint(bold, left) + pad("", width-columns(left))
 	}
-	typing := m.mode == filtering || m.mode == searching || m.mode == exporting
 	if columns(left)+3+len(label)+16 > width {
 		left = ""
 	}
@@ -128,8 +136,8 @@ func (m *Model) header(width int) string {
 	}
 	room := width - columns(left) - len(label)
 	line := m.style.paint(bold, left) + m.style.paint(cyan, fit(label, width))
-	if typing {
-		return line + fitEnd(m.input, room-1) + m.style.paint(reverse, fit(" ", room))
+	if typing != "" || m.mode == browsing && m.list.query != "" && m.found.text == "" {
+		return line + fitEnd(text, room-1) + m.style.paint(reverse, fit(" ", room))
 	}
 	return line + fit(text, room)
 }

@@ -30,10 +30,10 @@ Weather report
 You
 Write it
 
-enter resume  tab filter  ? keys  q quit`, "\n"), screenText(m, 40, 16))
+enter resume  tab read  ctrl+k commands`, "\n"), screenText(m, 40, 16))
 	require.Contains(t, screenText(m, 120, 30), "Connection pool                                          2 h ago │ Write it \n")
-	press(m, "?")
-	require.Contains(t, screenText(m, 80, 24), "u            undo a removal or a fork")
+	press(m, "^?")
+	require.Contains(t, screenText(m, 80, 24), "  u          undo a removal or a fork")
 }
 
 // screenText returns the lines of a view without the space at their ends.
@@ -62,23 +62,22 @@ func TestLongModel(t *testing.T) {
 func TestViewModes(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	press(m, "tab")
 	write(m, "pool")
 	require.Contains(t, screenText(m, 80, 24), "Sessions 1 of 3   Filter: pool")
 	require.True(t, strings.HasPrefix(screenText(m, 40, 24), "Filter: pool\n"))
 	write(m, "zzz")
 	require.Contains(t, screenText(m, 80, 24), "Nothing fits. esc shows all.")
-	press(m, "esc", "/")
+	press(m, "esc", "^/")
 	write(m, "text")
 	require.Contains(t, screenText(m, 80, 24), "Search text: text")
 	press(m, "enter")
 	require.Contains(t, screenText(m, 80, 24), "Searching…")
 	m.Update(Found{Gen: m.found.gen, Key: Key{"-b", "2"}, Excerpts: []Excerpt{{"assistant", "some ", "text", " more"}}})
 	require.Contains(t, screenText(m, 80, 24), "some »text« more")
-	press(m, "d")
+	press(m, "^d")
 	m.Update(Planned{Session: *must(m.list.chosen())})
 	require.Contains(t, screenText(m, 80, 24), `Move "Connection pool" to the trash?  y/n`)
-	press(m, "n", "f")
+	press(m, "n", "^f")
 	require.Contains(t, screenText(m, 80, 24), "Reading…")
 	m.Update(TurnsRead{Key: Key{"-b", "2"}, Turns: []string{"one", "two"}})
 	require.Contains(t, screenText(m, 80, 24), "  1  one\n▸ 2  two\n")
@@ -103,7 +102,7 @@ func TestViewFits(t *testing.T) {
 		}
 		return text.String()
 	}
-	keys := []string{"tab", "/", "f", "x", "d", "u", "?", "down", "up", "pgdown", "end", "K", "enter", "esc", "y", "a", "日"}
+	keys := []string{"tab", "^/", "^f", "^x", "^d", "^u", "^?", "^r", "^s", "ctrl+k", "down", "up", "pgdown", "end", "shift+up", "enter", "esc", "y", "a", "日", "t", "n", "home", "right"}
 	for range 400 {
 		m, _ := New(Options{Color: r.IntN(2) == 0, Now: func() time.Time { return noon }, Home: "/h", Host: "host"})
 		var sessions []Session
@@ -120,6 +119,10 @@ func TestViewFits(t *testing.T) {
 				switch c := c.(type) {
 				case Preview:
 					m.Update(Previewed{Key: c.Key, Said: []Said{{"user", cleanLines(odd())}, {"tool", clean(odd())}, {"assistant", cleanLines(odd())}}})
+				case Read:
+					m.Update(PartRead{Key: c.Key, Gen: c.Gen, Back: c.Back, First: 1, Next: 4, Total: 3, Passages: []Passage{{1, "user", cleanLines(odd()), ""}, {2, "tool", cleanLines(odd()), clean(odd())}, {3, "assistant", cleanLines(odd()), ""}}})
+				case Look:
+					m.Update(Looked{Key: c.Key, Gen: c.Gen, Message: r.IntN(4)})
 				case Turns:
 					m.Update(TurnsRead{Key: c.Key, Turns: []string{clean(odd()), clean(odd())}})
 				case Plan:

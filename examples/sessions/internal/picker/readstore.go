@@ -1,0 +1,218 @@
+package picker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
+)
+
+// Limits of reading a conversation.
+const (
+	partRows     = 16       // messages that are read at once
+	partBytes    = 64 << 10 // of text that answers one request, and a message more
+	passageBytes = 256 << 10
+	briefBytes   = 300
+	lookRows     = 64 // messages of which one is looked for at once
+)
+
+// read reads a part of a conversation by ranges, never the rest of the transcript. Of a
+// damaged session it reads the messages that can be read.
+func (s store) read(ctx context.Context, c Read) Event {
+	e := PartRead{Key: c.Key, Gen: c.Gen, Back: c.Back}
+	var rows []sessionstore.Message
+	e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) error {
+		e.Total = v.Len()
+		e.First = min(max(c.From, 1), e.Total+1)
+		if c.From == 0 {
+			e.First = e.Total + 1
+		}
+		e.Next = e.First
+		for size := 0; size < partBytes; {
+			from, n := e.Next, partRows
+			if c.Back {
+				from = max(1, e.First-partRows)
+				n = e.First - from
+			}
+			if n == 0 {
+				break
+			}
+			some, err := v.Range(ctx, from, n)
+			if err != nil || len(some) == 0 {
+				return err
+			}
+			for _, row := range some {
+				size += len(row.Content()) + 100
+			}
+			if c.Back {
+				rows, e.First = append(some, rows...), from
+			} else {
+				rows, e.Next = append(rows, some...), e.Next+len(some)
+			}
+		}
+		return nil
+	})
+	var err error
+	e.Passages, err = passages(rows, e.First)
+	e.Err = errors.Join(e.Err, err)
+	return e
+}
+
+// view calls do with a view of a session.
+func (s store) view(ctx context.Context, k Key, do func(v *sessionstore.View) error) error {
+	st, err := s.projects.Store(k.Project)
+	if err != nil {
+		return err
+	}
+	v, err := st.View(ctx, k.ID)
+	if v == nil {
+		return err
+	}
+	return errors.Join(do(v), v.Close())
+}
+
+// passages returns messages, of which the first has a number, as the reader shows them.
+func passages(rows []sessionstore.Message, first int) (all []Passage, err error) {
+	view, err := conversation.New(rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		m := view.Messages(i, i+1, conversation.Limits{})[0]
+		add := func(role, text, brief string) {
+			if text = cleanLines(limited(text, passageBytes)); strings.TrimSpace(text) != "" {
+				all = append(all, Passage{first + i, role, text, clean(start(brief, briefBytes))})
+			}
+		}
+		for _, text := range row.Thinking() {
+			add("thinking", text, "thinking: "+text)
+		}
+		switch {
+		case m.Text == nil || m.Role == "tool":
+		case m.Injected:
+			add("reminder", m.Text.Text, "reminder: "+m.Text.Text)
+		default:
+			add(m.Role, m.Text.Text, "")
+		}
+		for _, call := range m.Calls {
+			whole, brief := "→ "+call.Name+" "+indented(call.Arguments.Text), "→ "+call.Name+" "+call.Arguments.Text
+			if call.Result != nil {
+				whole += "\n← " + call.Result.Text.Text
+				brief = start(brief, briefBytes/4) + "  ← " + measured(call.Result.Text.Text)
+			}
+			add("tool", whole, brief)
+		}
+		for _, result := range m.Results {
+			add("tool", "← "+result.Text.Text, "← "+measured(result.Text.Text))
+		}
+	}
+	return all, nil
+}
+
+// limited is the beginning of a text that is too long for the screen, and says so.
+func limited(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s\n(%d of %d bytes; sessions show has all of them)", start(text, most), most, len(text))
+}
+
+// measured returns the size of a result, and how it begins.
+func measured(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "nothing"
+	}
+	begin, _, more := strings.Cut(text, "\n")
+	if !more {
+		return begin
+	}
+	return fmt.Sprintf("%d lines: %s", strings.Count(text, "\n")+1, begin)
+}
+
+// indented returns JSON with a member a line, and other text as it is.
+func indented(text string) string {
+	var b bytes.Buffer
+	if len(text) > passageBytes || json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return b.String()
+}
+
+// look looks for the next message that holds a text, in upper or lower case: from the
+// message behind c.After to the end, then from the beginning, or the other way.
+func (s store) look(ctx context.Context, c Look) Event {
+	e := Looked{Key: c.Key, Gen: c.Gen, Back: c.Back}
+	pattern, err := regexp.Compile("(?i)" + regexp.QuoteMeta(c.Text))
+	if err != nil {
+		e.Err = err
+		return e
+	}
+	raw := keyword(c.Text) != ""
+	e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) (err error) {
+		total := v.Len()
+		after := min(c.After, total)
+		spans := [][2]int{{after + 1, total}, {1, after}}
+		if c.Back {
+			spans = [][2]int{{1, min(c.After-1, total)}, {max(1, c.After), total}}
+		}
+		for _, span := range spans {
+			for span[0] <= span[1] && e.Message == 0 && err == nil {
+				from, to := span[0], min(span[0]+lookRows-1, span[1])
+				if c.Back {
+					from, to = max(span[0], span[1]-lookRows+1), span[1]
+				}
+				e.Message, err = lookIn(ctx, v, from, to, c.Back, raw, pattern)
+				if c.Back {
+					span[1] = from - 1
+				} else {
+					span[0] = to + 1
+				}
+			}
+		}
+		return err
+	})
+	return e
+}
+
+// lookIn returns the first of some messages, or the last one, that holds a text. With raw
+// a message without the text in its JSON is not looked at.
+func lookIn(ctx context.Context, v *sessionstore.View, from, to int, last, raw bool, pattern *regexp.Regexp) (found int, err error) {
+	rows, err := v.Range(ctx, from, to-from+1)
+	if err != nil {
+		return 0, err
+	}
+	var buf []byte
+	for i, row := range rows {
+		if buf = row.AppendTo(buf[:0]); raw && !pattern.Match(buf) {
+			continue
+		}
+		some, err := passages(rows[i:i+1], from+i)
+		if err != nil {
+			return found, err
+		}
+		for _, p := range some {
+			if pattern.MatchString(p.Text) {
+				if found = p.Message; !last {
+					return found, nil
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// rename gives a session a name.
+func (s store) rename(ctx context.Context, c Rename) Event {
+	st, err := s.projects.Store(c.Key.Project)
+	if err == nil {
+		_, _, err = st.SetName(ctx, c.Key.ID, sessionstore.Naming{Name: c.Name, Source: "manual"})
+	}
+	return Renamed{c.Key, c.Name, err}
+}
