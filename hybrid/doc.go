@@ -1,6 +1,7 @@
 // Package hybrid keeps the sessions of a directory also in a remote, such as a container
-// in Azure Cosmos DB or a directory that devices share, so that every device of their
-// owner has them and nothing is lost when two devices wrote while they were offline.
+// in Azure Cosmos DB, a bucket of S3 or a directory that devices share, so that every
+// device of their owner has them and nothing is lost when two devices wrote while they were
+// offline.
 //
 // A [Store] is a [sessionstore.Store] and a [workflow.Workflow] with a copy in the background.
 // The copy never makes a local call wait or fail. A write of this store only marks the
