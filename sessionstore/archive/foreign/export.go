@@ -33,9 +33,10 @@ type Exported struct {
 // made from. For a session that the tool keeps in several files, which do not simply follow
 // each other, Export makes all lines, too; so it does where lines would have to follow the
 // numbered lines of a newer Codex, and for a sub-agent of Claude Code. Such a file is a
-// session of its own in the tool, beside the one that the tool may have. The error Is [ErrTool] for another tool and
-// [sessionstore.ErrNotFound] when there is no such session. Errors have no text of the
-// session.
+// session of its own in the tool, beside the one that the tool may have.
+//
+// The error Is [ErrTool] for another tool and [sessionstore.ErrNotFound] when there is no
+// such session. Errors have no text of the session.
 //
 // [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
 func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {

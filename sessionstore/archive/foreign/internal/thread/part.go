@@ -94,6 +94,12 @@ func (p *UserParts) Say(s string) {
 	}
 }
 
+// TextBlock returns a block of a text.
+func TextBlock(s string) json.RawMessage {
+	row := pyjson.AppendQuoted([]byte(`{"type": "text", "text": `), s, pyjson.Style{Replace: true})
+	return append(row, '}')
+}
+
 // Arguments returns the arguments of a call as an object.
 func Arguments(raw []byte) json.RawMessage {
 	switch pyjson.KindOf(raw) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -107,12 +106,6 @@ func (r *Rendering) emitUser(s said) error {
 		m, err = o.userMessage(nil, strings.TrimSpace(only+"\n\n"+NotText))
 	}
 	return r.send(m, err, s.lines)
-}
-
-// TextBlock returns a block of a text.
-func TextBlock(s string) json.RawMessage {
-	row := pyjson.AppendQuoted([]byte(`{"type": "text", "text": `), s, pyjson.Style{Replace: true})
-	return append(row, '}')
 }
 
 // emitAside sends out texts that the tool wrote in the user's name.
