@@ -69,6 +69,14 @@ func TestForkOfTheTool(t *testing.T) {
 			map[string]string{"a": " 0", "b": "a 1"},
 		},
 		{
+			"another session has a record of that uuid which says something else",
+			map[string]*resumed{
+				"a": of().linked("user", "1q", "", 0, map[string]any{"message": map[string]any{"role": "user", "content": "other"}}).answer("1a", "1q", 1),
+				"b": of().turn("1", "", 0).turn("2", "1a", 60),
+			},
+			map[string]string{"a": " 0", "b": " 0"},
+		},
+		{
 			"another session has the compaction's copy",
 			map[string]*resumed{"a": of().turn("1", "", 0), "b": of().compaction("c", "1a", 10).turn("2", "c", 20)},
 			map[string]string{"a": " 0", "b": " 0"},

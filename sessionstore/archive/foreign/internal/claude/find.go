@@ -98,7 +98,7 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 		}
 		all = append(all, thread.History{
 			ID: id, Path: path, Dir: begin.cwd, Folder: filepath.Base(dir), Size: fi.Size(), Modified: fi.ModTime(),
-			GoesOn: ending(path), First: thread.Hash(begin.first), Compacted: begin.compacted,
+			GoesOn: ending(path), First: begin.first, Compacted: begin.compacted,
 		})
 	}
 	for _, e := range entries {
@@ -164,8 +164,9 @@ func agentsBelow(dir string) (all []string, failed error) {
 
 // begin is what the beginning of a file names first.
 type begin struct {
-	cwd, session, first string // the working directory, the session, the uuid of a record
-	compacted           bool   // the record is a compaction
+	cwd, session string // the working directory and the session
+	first        uint64 // hash of a record, see says
+	compacted    bool   // the record is a compaction
 }
 
 // beginning returns what the beginning of a file names first. It keeps in titles the
@@ -181,8 +182,8 @@ func beginning(path string, titles *thread.Facts) (b begin, err error) {
 			return begin{}, err
 		}
 		b.cwd, b.session = cmp.Or(b.cwd, l.cwd), cmp.Or(b.session, l.session)
-		if b.first == "" && inChain(l.kind) && !l.sidechain {
-			b.first, b.compacted = l.uuid, l.kind == "system" && l.subtype == "compact_boundary"
+		if b.first == 0 && inChain(l.kind) && l.uuid != "" && !l.sidechain {
+			b.first, b.compacted = l.says(), l.kind == "system" && l.subtype == "compact_boundary"
 		}
 		if l.kind == "summary" && l.title != "" && l.leaf != "" {
 			titles.Summary(thread.Hash(l.leaf), l.title)

@@ -59,7 +59,7 @@ func origin(ctx context.Context, h thread.History, all []thread.History) *thread
 type writing struct {
 	path    string
 	began   time.Time // the newest time ahead of the first record
-	records []uint64  // hashes of the uuids
+	records []uint64  // hashes, see says
 	times   []time.Time
 	lines   []int // of the records
 }
@@ -78,7 +78,7 @@ func written(ctx context.Context, path string) (*writing, error) {
 		}
 		switch n++; {
 		case inChain(l.kind) && l.uuid != "" && !l.sidechain:
-			w.records, w.times, w.lines = append(w.records, thread.Hash(l.uuid)), append(w.times, l.at), append(w.lines, n)
+			w.records, w.times, w.lines = append(w.records, l.says()), append(w.times, l.at), append(w.lines, n)
 		case len(w.records) == 0 && l.at.After(w.began):
 			w.began = l.at
 		}
