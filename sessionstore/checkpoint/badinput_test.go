@@ -45,7 +45,7 @@ func TestBadStates(t *testing.T) {
 			require.ErrorContains(t, s.SetStatus(t.Context(), Aborted), c.want)
 			found, err := st.FindResumable(t.Context(), output, 1e6*time.Hour)
 			require.NoError(t, err)
-			require.Empty(t, found.Sessions)
+			require.Empty(t, found.Runs)
 			require.Len(t, found.Unreadable, 1)
 			require.ErrorContains(t, found.Unreadable[0], strconv.Quote(s.Dir()))
 			done, err := st.Cleanup(t.Context(), output, time.Nanosecond)
@@ -176,7 +176,7 @@ func TestLockedSession(t *testing.T) {
 	require.ErrorIs(t, err, ctx.Err())
 	require.NotErrorIs(t, err, sessionstore.ErrLocked)
 	require.Equal(t, example(t), onDisk(t, s))
-	_, err = s.st.Open(s.Dir())
+	_, err = s.in.Open(s.Dir())
 	require.NoError(t, err, "reading waits for nobody")
 }
 

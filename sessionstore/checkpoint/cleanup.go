@@ -8,11 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // movesOpen reports whether a directory that is open can be renamed.
@@ -23,8 +20,8 @@ const removedExt = ".archive.removed"
 
 // moveAway renames the directory of a session to its archive, or removes it, at
 // once and whole.
-func (st *Store) moveAway(item *Item) error {
-	parent, err := st.openDir(filepath.Dir(item.Dir))
+func (d *Dir) moveAway(item *Item) error {
+	parent, err := d.openDir(filepath.Dir(item.Dir))
 	if err != nil {
 		return err
 	}
@@ -39,7 +36,7 @@ func (st *Store) moveAway(item *Item) error {
 	if err := parent.Rename(name, to); err != nil {
 		return err
 	}
-	if st.sync() { // else a power cut could bring the old name back for half a session
+	if d.sync() { // else a power cut could bring the old name back for half a session
 		if err := parent.Sync(); err != nil {
 			return err
 		}
@@ -52,7 +49,7 @@ func (st *Store) moveAway(item *Item) error {
 
 // sweep removes the rest of directories in parent that a killed clean-up was removing; ours
 // reports whether a name is theirs.
-func (st *Store) sweep(parent string, ours func(name string) bool) error {
+func (d *Dir) sweep(parent string, ours func(name string) bool) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return nil // nothing was removed there
@@ -63,9 +60,9 @@ func (st *Store) sweep(parent string, ours func(name string) bool) error {
 		if fi, err := e.Info(); !removed || !ours(name) || err != nil || !fi.IsDir() || !isOwn(fi) {
 			continue
 		}
-		d, err := st.openDir(parent)
+		folder, err := d.openDir(parent)
 		if err == nil {
-			err = errors.Join(d.RemoveAll(e.Name()), d.Close())
+			err = errors.Join(folder.RemoveAll(e.Name()), folder.Close())
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("remove %q: %w", e.Name(), err))
@@ -75,21 +72,21 @@ func (st *Store) sweep(parent string, ours func(name string) bool) error {
 }
 
 // sweepAll sweeps where sessions of outputDir may have been.
-func (st *Store) sweepAll(outputDir string) error {
-	primary := func(name string) bool { return name == st.opts.Primary }
-	fallback := func(name string) bool { return strings.HasPrefix(name, st.opts.Fallback) }
-	return errors.Join(st.sweep(outputDir, primary), st.sweep(st.opts.TempDir, fallback))
+func (d *Dir) sweepAll(outputDir string) error {
+	primary := func(name string) bool { return name == d.opts.Primary }
+	fallback := func(name string) bool { return strings.HasPrefix(name, d.opts.Fallback) }
+	return errors.Join(d.sweep(outputDir, primary), d.sweep(d.opts.TempDir, fallback))
 }
 
-// Plan returns the removals that [Store.Cleanup] would make, and touches nothing.
-func (st *Store) Plan(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
-	all, err := st.readAll(ctx, outputDir)
+// Plan returns the removals that [Dir.Cleanup] would make, and touches nothing.
+func (d *Dir) Plan(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
+	all, err := d.readAll(ctx, outputDir)
 	if err != nil {
 		return Plan{}, fmt.Errorf("plan clean-up: %w", err)
 	}
 	p := Plan{Unreadable: all.Unreadable}
-	cutoff := st.cutoff(maxAge)
-	for _, s := range all.Sessions {
+	cutoff := d.cutoff(maxAge)
+	for _, s := range all.Runs {
 		if fi, err := os.Lstat(s.dir); err != nil || !fi.IsDir() || !isOwn(fi) {
 			continue
 		}
@@ -100,26 +97,26 @@ func (st *Store) Plan(ctx context.Context, outputDir string, maxAge time.Duratio
 	return p, nil
 }
 
-// Cleanup visits the directories that [Store.FindResumable] visits and that belong to this
+// Cleanup visits the directories that [Dir.FindResumable] visits and that belong to this
 // user and have a readable state, and cleans up sessions that were not updated within
 // maxAge; 0 is [DefaultMaxAge]. The directory of a completed session is removed once its
 // outputs are out of it; others are renamed to .archive, .archive.2 and so on. A session
 // that is updated in between is left out. A failure for one session is in its item and in
 // the error.
-func (st *Store) Cleanup(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
-	p, err := st.Plan(ctx, outputDir, maxAge)
+func (d *Dir) Cleanup(ctx context.Context, outputDir string, maxAge time.Duration) (Plan, error) {
+	p, err := d.Plan(ctx, outputDir, maxAge)
 	if err != nil {
 		return Plan{}, err
 	}
-	cutoff := st.cutoff(maxAge)
+	cutoff := d.cutoff(maxAge)
 	done := Plan{Unreadable: p.Unreadable}
-	failures := []error{st.sweepAll(outputDir)}
+	failures := []error{d.sweepAll(outputDir)}
 	for _, item := range p.Items {
 		if err := ctx.Err(); err != nil {
 			failures = append(failures, err)
 			break
 		}
-		again, err := st.clean(ctx, item.Dir, cutoff)
+		again, err := d.clean(ctx, item.Dir, cutoff)
 		if err != nil {
 			item.Err = err
 			failures = append(failures, fmt.Errorf("clean up session %q: %w", item.ID, err))
@@ -133,19 +130,19 @@ func (st *Store) Cleanup(ctx context.Context, outputDir string, maxAge time.Dura
 
 // clean carries out the action that is due now for the session in dir, or nothing when it
 // is not old any more.
-func (st *Store) clean(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
-	item, err := st.cleanLocked(ctx, dir, cutoff)
+func (d *Dir) clean(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
+	item, err := d.cleanLocked(ctx, dir, cutoff)
 	if err != nil || item == nil || item.Action == Keep || movesOpen() {
 		return item, err
 	}
-	return item, st.moveAway(item)
+	return item, d.moveAway(item)
 }
 
 // cleanLocked reads the state again under the lock. Of a session to be deleted it moves the
 // outputs out. Where open directories can be renamed, it moves the session away before the
 // lock is free; elsewhere it removes the state, so that no process can update it.
-func (st *Store) cleanLocked(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
-	f, err := st.openFolder(dir)
+func (d *Dir) cleanLocked(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
+	f, err := d.openFolder(dir)
 	if err != nil {
 		return nil, unlessGone(err)
 	}
@@ -162,17 +159,17 @@ func (st *Store) cleanLocked(ctx context.Context, dir string, cutoff time.Time) 
 	if !state.LastUpdated().Before(cutoff) {
 		return nil, nil
 	}
-	s := &Session{st: st, dir: dir, state: state}
+	s := &Run{in: d, dir: dir, state: state}
 	item := s.plan(state)
 	if item.Action == Delete {
-		if err := st.moveOut(dir, item.Moves); err != nil {
+		if err := d.moveOut(dir, item.Moves); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case item.Action == Keep:
 	case movesOpen():
-		err = st.moveAway(&item)
+		err = d.moveAway(&item)
 	case item.Action == Delete:
 		err = f.removeState()
 	}
@@ -188,164 +185,4 @@ func unlessGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// Action is the action of a clean-up for an old session.
-type Action string
-
-// The actions.
-const (
-	Delete  Action = "delete"  // completed: its directory goes, its outputs stay
-	Archive Action = "archive" // not completed: its directory is renamed
-	Keep    Action = "keep"    // it holds outputs that cannot be moved out
-)
-
-// An Item is one old session and the action for it.
-type Item struct {
-	Dir    string
-	ID     string
-	Status Status
-	Age    time.Duration
-	Action Action
-	To     string   // the name of the archive
-	Moves  []string // outputs that move from the session directory to the output directory, relative to both
-	Err    error    // why it is kept, or the failure
-}
-
-// A Plan lists the actions of a clean-up, planned or done.
-type Plan struct {
-	Items      []Item
-	Unreadable []error // directories whose state cannot be read; they are left alone
-}
-
-func (s *Session) plan(state State) Item {
-	item := Item{
-		Dir: s.dir, ID: state.ID(), Status: state.Status(),
-		Age: s.st.opts.Now().Sub(state.LastUpdated()),
-	}
-	if item.Status != Completed {
-		item.Action, item.To = Archive, archiveName(s.dir)
-		return item
-	}
-	item.Action = Delete
-	item.Moves = s.inside(state)
-	parent := filepath.Dir(s.dir)
-	for _, rel := range item.Moves {
-		if fi, err := os.Lstat(filepath.Join(s.dir, rel)); err != nil || !fi.Mode().IsRegular() {
-			item.Action, item.Err = Keep, errors.New("an output in the session directory is no plain file")
-		} else if !sameFile(parent, state.OutputDirectory()) {
-			item.Action, item.Err = Keep, errors.New("outputs lie in the session directory and the output directory is elsewhere")
-		} else if to := filepath.Join(parent, rel); taken(to) && !sameFile(to, filepath.Join(s.dir, rel)) {
-			item.Action, item.Err = Keep, errors.New("an output in the session directory has a namesake in the output directory")
-		}
-	}
-	if item.Action == Keep {
-		item.Moves = nil
-	}
-	return item
-}
-
-// inside returns the outputs of all phases that lie in the session directory.
-func (s *Session) inside(state State) (rels []string) {
-	for phase := FirstPhase; phase <= LastPhase; phase++ {
-		for _, out := range state.Outputs(phase) {
-			rel := filepath.FromSlash(out.Path)
-			if filepath.IsAbs(rel) {
-				if r, err := filepath.Rel(s.dir, rel); err == nil {
-					rel = r
-				}
-			}
-			if rel = filepath.Clean(rel); out.Path == "" || !filepath.IsLocal(rel) || slices.Contains(rels, rel) {
-				continue
-			}
-			if _, err := os.Lstat(filepath.Join(s.dir, rel)); err == nil {
-				rels = append(rels, rel)
-			}
-		}
-	}
-	return rels
-}
-
-func taken(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// archiveName returns a free name for the archive of dir.
-func archiveName(dir string) string {
-	name := dir + ".archive"
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(name); err != nil {
-			return name
-		}
-		name = fmt.Sprintf("%s.archive.%d", dir, n)
-	}
-}
-
-const longestSummary = 80 // characters of the research goals in a prompt
-
-// Prompt returns the question whether to resume a session. A phase without a name in
-// phaseNames is shown by its number alone.
-func Prompt(s State, phaseNames map[int]string) string {
-	at := s.text("last_updated")
-	if at == "" {
-		at = s.text("created_at")
-	}
-	phase := strconv.Itoa(s.CurrentPhase())
-	named := phase
-	if name := phaseNames[s.CurrentPhase()]; name != "" {
-		named += " (" + plain(name) + ")"
-	}
-	var done []string
-	for _, p := range s.CompletedPhases() {
-		done = append(done, strconv.Itoa(p))
-	}
-	return "Found incomplete session from " + at + "\n" +
-		"Project: " + summary(s.ResearchGoals()) + "\n" +
-		"Status: Phase " + named + "\n" +
-		"Completed: Phases " + strings.Join(done, ", ") + "\n\n" +
-		"Resume from Phase " + phase + "? [yes/no]"
-}
-
-// plain returns s in one line without control characters, which could steer a terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, strings.Join(strings.Fields(s), " "))
-}
-
-// summary returns the beginning of s in one line.
-func summary(s string) string {
-	r := []rune(plain(s))
-	if len(r) <= longestSummary {
-		return string(r)
-	}
-	return strings.TrimRight(string(r[:longestSummary-1]), " ") + "…"
-}
-
-// Prompt returns the question whether to clean up. Sessions that are kept are
-// not in it; without others it is empty.
-func (p Plan) Prompt() string {
-	var b strings.Builder
-	for _, item := range p.Items {
-		if item.Action != Keep {
-			fmt.Fprintf(&b, "- %s (%s, %s old)\n", item.ID, item.Status, days(item.Age))
-		}
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "Would you like to clean up old sessions?\nFound:\n" + b.String() +
-		"\nDelete completed, archive interrupted? [yes/no]"
-}
-
-func days(age time.Duration) string {
-	n := int(age / (24 * time.Hour))
-	if n == 1 {
-		return "1 day"
-	}
-	return strconv.Itoa(n) + " days"
 }

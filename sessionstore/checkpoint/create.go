@@ -20,25 +20,25 @@ type Setup struct {
 // Create makes a session with the status initialized: in outputDir, which must exist, or,
 // where nothing can be made there, in the temporary directory. An existing session in that
 // place is kept, and the error Is [fs.ErrExist].
-func (st *Store) Create(ctx context.Context, outputDir string, setup Setup) (*Session, error) {
-	s, err := st.create(ctx, outputDir, setup)
+func (d *Dir) Create(ctx context.Context, outputDir string, setup Setup) (*Run, error) {
+	s, err := d.create(ctx, outputDir, setup)
 	if err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
 	}
 	return s, nil
 }
 
-func (st *Store) create(ctx context.Context, outputDir string, setup Setup) (*Session, error) {
+func (d *Dir) create(ctx context.Context, outputDir string, setup Setup) (*Run, error) {
 	output, err := filepath.Abs(outputDir)
 	if err != nil {
 		return nil, err
 	}
-	now := st.opts.Now().UTC()
+	now := d.opts.Now().UTC()
 	id := fmt.Sprintf("session-%s-%d", now.Format("20060102-150405"), rand.Uint32())
-	dir, err := st.makeDir(output, st.opts.Primary)
+	dir, err := d.makeDir(output, d.opts.Primary)
 	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
-		st.opts.Logger.Info("session goes to the temporary directory", "session", id, "err", err)
-		dir, err = st.makeDir(st.opts.TempDir, st.opts.Fallback+strings.TrimPrefix(id, "session-"))
+		d.opts.Logger.Info("session goes to the temporary directory", "session", id, "err", err)
+		dir, err = d.makeDir(d.opts.TempDir, d.opts.Fallback+strings.TrimPrefix(id, "session-"))
 	}
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (st *Store) create(ctx context.Context, outputDir string, setup Setup) (*Se
 	if err != nil {
 		return nil, err
 	}
-	return st.begin(ctx, dir, raw)
+	return d.begin(ctx, dir, raw)
 }
 
 // newState returns the first state of a session.
@@ -78,8 +78,8 @@ func newState(id, output, dir string, now time.Time, setup Setup) ([]byte, error
 }
 
 // begin writes the first state of the session in dir.
-func (st *Store) begin(ctx context.Context, dir string, raw []byte) (*Session, error) {
-	f, err := st.openFolder(dir)
+func (d *Dir) begin(ctx context.Context, dir string, raw []byte) (*Run, error) {
+	f, err := d.openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -97,24 +97,24 @@ func (st *Store) begin(ctx context.Context, dir string, raw []byte) (*Session, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, err := f.write(State{}, raw, st.sync())
+	s, err := f.write(State{}, raw, d.sync())
 	if err != nil {
 		return nil, err
 	}
-	return &Session{st: st, dir: dir, state: s, placed: true}, nil
+	return &Run{in: d, dir: dir, state: s, placed: true}, nil
 }
 
 // makeDir makes the directory name in parent unless it is there. Its name is durable then:
 // the process that made it may have been killed before it was.
-func (st *Store) makeDir(parent, name string) (path string, err error) {
-	d, err := st.openDir(parent)
+func (d *Dir) makeDir(parent, name string) (path string, err error) {
+	folder, err := d.openDir(parent)
 	if err != nil {
 		return "", err
 	}
-	defer d.Close()
-	err = d.Mkdir(name)
-	if (err == nil || errors.Is(err, fs.ErrExist)) && st.sync() {
-		err = d.Sync()
+	defer folder.Close()
+	err = folder.Mkdir(name)
+	if (err == nil || errors.Is(err, fs.ErrExist)) && d.sync() {
+		err = folder.Sync()
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err

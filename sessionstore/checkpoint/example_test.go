@@ -39,7 +39,7 @@ func Example() {
 }
 
 // What a clean-up would do is shown before it is done.
-func ExampleStore_Plan() {
+func ExampleDir_Plan() {
 	output, err := os.MkdirTemp("", "analysis")
 	if err != nil {
 		log.Fatal(err)

@@ -25,7 +25,7 @@ type life struct {
 }
 
 // store returns a store whose clock stands at noon, days later.
-func (l life) store(days int) *Store {
+func (l life) store(days int) *Dir {
 	return New(&Options{Now: func() time.Time { return noon.AddDate(0, 0, days) }, TempDir: l.temp, seam: l.seam})
 }
 
@@ -37,7 +37,7 @@ type step struct {
 	do   func(ctx context.Context, l life) error
 }
 
-func onSession(name string, do func(ctx context.Context, s *Session) error) step {
+func onSession(name string, do func(ctx context.Context, s *Run) error) step {
 	return step{name, func(ctx context.Context, l life) error {
 		s, err := l.store(0).Open(l.dir())
 		if err != nil {
@@ -58,16 +58,16 @@ var beginning = []step{
 		_, err := l.store(0).Create(ctx, l.output, Setup{Chapters: 3})
 		return err
 	}},
-	onSession("checkpoint", func(ctx context.Context, s *Session) error {
+	onSession("checkpoint", func(ctx context.Context, s *Run) error {
 		return s.Checkpoint(ctx, 1, map[string]any{"research_structure": "sub/deep/structure.md"})
 	}),
-	onSession("decide", func(ctx context.Context, s *Session) error {
+	onSession("decide", func(ctx context.Context, s *Run) error {
 		return s.Decide(ctx, map[string]string{"text": strings.Repeat("large ", 300)})
 	}),
-	onSession("approve", func(ctx context.Context, s *Session) error { return s.Approve(ctx, 3, Approval{}) }),
-	onSession("checkpoint", func(ctx context.Context, s *Session) error { return s.Checkpoint(ctx, 3, nil) }),
-	onSession("log", func(ctx context.Context, s *Session) error { return s.LogError(ctx, ErrorEntry{}) }),
-	onSession("rollback", func(ctx context.Context, s *Session) error { return s.Rollback(ctx, 2) }),
+	onSession("approve", func(ctx context.Context, s *Run) error { return s.Approve(ctx, 3, Approval{}) }),
+	onSession("checkpoint", func(ctx context.Context, s *Run) error { return s.Checkpoint(ctx, 3, nil) }),
+	onSession("log", func(ctx context.Context, s *Run) error { return s.LogError(ctx, ErrorEntry{}) }),
+	onSession("rollback", func(ctx context.Context, s *Run) error { return s.Rollback(ctx, 2) }),
 }
 
 // lives are the ends of the session.
@@ -77,7 +77,7 @@ var lives = []struct {
 }{
 	{"archived", []step{{"clean up", cleanup}}},
 	{"deleted", []step{
-		onSession("complete", func(ctx context.Context, s *Session) error { return s.SetStatus(ctx, Completed) }),
+		onSession("complete", func(ctx context.Context, s *Run) error { return s.SetStatus(ctx, Completed) }),
 		{"clean up", cleanup},
 	}},
 }

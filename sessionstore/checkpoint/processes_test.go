@@ -28,7 +28,7 @@ func decideAsChild(dir, _ string) error {
 	return err
 }
 
-func decide(ctx context.Context, s *Session, pid, n int) error {
+func decide(ctx context.Context, s *Run, pid, n int) error {
 	return testenv.Retry(sessionstore.ErrLocked, func() error { return s.Decide(ctx, map[string]int{"pid": pid, "n": n}) })
 }
 

@@ -52,28 +52,28 @@ type AgentRun struct {
 
 // Decide appends a decision of the user, an object of any shape, with the time
 // of the call as its timestamp. [State.Decisions] reads it.
-func (s *Session) Decide(ctx context.Context, decision any) error {
-	return s.record(ctx, "record decision", "user_decisions", decision, time.Time{})
+func (r *Run) Decide(ctx context.Context, decision any) error {
+	return r.record(ctx, "record decision", "user_decisions", decision, time.Time{})
 }
 
 // LogError appends an error to the session's log. [State.Errors] reads it.
-func (s *Session) LogError(ctx context.Context, e ErrorEntry) error {
-	return s.record(ctx, "log error", "errors", e, e.Time)
+func (r *Run) LogError(ctx context.Context, e ErrorEntry) error {
+	return r.record(ctx, "log error", "errors", e, e.Time)
 }
 
 // LogAgent appends a run of an agent to the session's log. [State.AgentRuns]
 // reads it.
-func (s *Session) LogAgent(ctx context.Context, run AgentRun) error {
+func (r *Run) LogAgent(ctx context.Context, run AgentRun) error {
 	if run.OutputFiles == nil {
 		run.OutputFiles = []string{}
 	}
-	return s.record(ctx, "log agent", "agent_execution_log", run, run.Time)
+	return r.record(ctx, "log agent", "agent_execution_log", run, run.Time)
 }
 
 // record appends an entry to a list of the state.
-func (s *Session) record(ctx context.Context, what, list string, entry any, at time.Time) error {
-	return s.change(ctx, what, func(old State) ([]byte, error) {
-		raw, err := s.stamped(entry, at)
+func (r *Run) record(ctx context.Context, what, list string, entry any, at time.Time) error {
+	return r.change(ctx, what, func(old State) ([]byte, error) {
+		raw, err := r.stamped(entry, at)
 		if err != nil {
 			return nil, err
 		}
@@ -83,12 +83,12 @@ func (s *Session) record(ctx context.Context, what, list string, entry any, at t
 
 // stamped returns entry as JSON with a time, as its first member unless it has
 // one.
-func (s *Session) stamped(entry any, at time.Time) ([]byte, error) {
+func (r *Run) stamped(entry any, at time.Time) ([]byte, error) {
 	raw, err := encodeObject(entry)
 	if err != nil {
 		return nil, err
 	}
-	now := s.stampOf(at)
+	now := r.stampOf(at)
 	if _, has := pyjson.Lookup(raw, "timestamp"); has {
 		return pyjson.Splice(raw, "timestamp", now), nil
 	}
@@ -101,9 +101,9 @@ func (s *Session) stamped(entry any, at time.Time) ([]byte, error) {
 }
 
 // stampOf returns a time as it is written; the zero time is now.
-func (s *Session) stampOf(at time.Time) []byte {
+func (r *Run) stampOf(at time.Time) []byte {
 	if at.IsZero() {
-		at = s.st.opts.Now()
+		at = r.in.opts.Now()
 	}
 	return stamp(at)
 }
@@ -111,8 +111,8 @@ func (s *Session) stampOf(at time.Time) []byte {
 // Approve records the user's answer at the gate of a phase, in the place of an earlier
 // answer. Phases 3, 4 and 6 have a gate; for another one the error Is [ErrInvalidPhase].
 // [State.Approvals] reads it.
-func (s *Session) Approve(ctx context.Context, phase int, a Approval) error {
-	return s.change(ctx, "approve", func(old State) ([]byte, error) {
+func (r *Run) Approve(ctx context.Context, phase int, a Approval) error {
+	return r.change(ctx, "approve", func(old State) ([]byte, error) {
 		if !slices.Contains(gates(), phase) {
 			return nil, fmt.Errorf("%w: %d has no gate, the gates are 3, 4 and 6", ErrInvalidPhase, phase)
 		}
@@ -125,7 +125,7 @@ func (s *Session) Approve(ctx context.Context, phase int, a Approval) error {
 			Time     string   `json:"timestamp"`
 			Feedback *string  `json:"feedback"`
 			Changes  []string `json:"changes_requested"`
-		}{a.Approved, pyjson.Text(s.stampOf(a.Time)), a.Feedback, changes})
+		}{a.Approved, pyjson.Text(r.stampOf(a.Time)), a.Feedback, changes})
 		if err != nil {
 			return nil, err
 		}

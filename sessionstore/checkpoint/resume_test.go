@@ -133,7 +133,7 @@ func TestFindResumable(t *testing.T) {
 	found, err := st.FindResumable(t.Context(), output, 0)
 	require.NoError(t, err)
 	var dirs []string
-	for _, s := range found.Sessions {
+	for _, s := range found.Runs {
 		dirs = append(dirs, s.Dir())
 	}
 	require.Equal(t, []string{temp("1"), filepath.Join(output, DefaultPrimary)}, dirs)
@@ -141,7 +141,7 @@ func TestFindResumable(t *testing.T) {
 	require.ErrorContains(t, found.Unreadable[0], DefaultFallback+"6")
 	found, err = st.FindResumable(t.Context(), output, 2*time.Hour)
 	require.NoError(t, err)
-	require.Len(t, found.Sessions, 1)
+	require.Len(t, found.Runs, 1)
 }
 
 // TestAges finds and cleans up by the millisecond.
@@ -163,7 +163,7 @@ func TestAges(t *testing.T) {
 			put(t, st, output, strings.Replace(example(t), "2026-02-04T15:02:45Z", noon.Add(-c.age).Format("2006-01-02T15:04:05.000Z"), 1))
 			found, err := st.FindResumable(t.Context(), output, 0)
 			require.NoError(t, err)
-			require.Equal(t, c.found, len(found.Sessions) == 1)
+			require.Equal(t, c.found, len(found.Runs) == 1)
 			plan, err := st.Plan(t.Context(), output, 0)
 			require.NoError(t, err)
 			require.Equal(t, c.done, len(plan.Items) == 1)

@@ -181,7 +181,7 @@ func TestRecordsAreRead(t *testing.T) {
 	require.NoError(t, s.LogError(t.Context(), failure))
 	require.NoError(t, s.LogAgent(t.Context(), run))
 	require.NoError(t, s.Decide(t.Context(), map[string]any{"decision": "go on"}))
-	s, err := s.st.Open(s.Dir())
+	s, err := s.in.Open(s.Dir())
 	require.NoError(t, err)
 
 	require.Equal(t, said, s.State().Approvals()[4])
@@ -214,6 +214,6 @@ func TestSymlinkIsNoSession(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotADirectory)
 	found, err := st.FindResumable(t.Context(), output, 0)
 	require.NoError(t, err)
-	require.Empty(t, found.Sessions)
+	require.Empty(t, found.Runs)
 	require.Len(t, found.Unreadable, 1)
 }

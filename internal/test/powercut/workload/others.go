@@ -70,7 +70,7 @@ func (c *client) checkpoints(ctx context.Context, id string) error {
 		return err
 	}
 	subject := c.subject(id, history.Checkpoint)
-	var s *checkpoint.Session
+	var s *checkpoint.Run
 	if !c.call(ctx, subject, "checkpoint-create", func() (err error) {
 		s, err = checkpoint.New(&checkpoint.Options{Durability: durability[c.mode], TempDir: c.path()}).Create(ctx, dir, checkpoint.Setup{Chapters: 4})
 		return err

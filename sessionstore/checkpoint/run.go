@@ -14,14 +14,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// A Session is one session directory. Nothing of it is open between calls.
+// A Run is one session directory. Nothing of it is open between calls.
 //
 // Each method that changes the state works on the current content of the file, writes to
 // the directory that was opened, whatever config.session_directory says, and sets
 // last_updated. Nothing is written when it fails before that. An error while writing may
 // leave the new state.
-type Session struct {
-	st  *Store
+type Run struct {
+	in  *Dir
 	dir string
 
 	mu     sync.Mutex // guards the fields below
@@ -30,32 +30,32 @@ type Session struct {
 }
 
 // Dir returns the session directory.
-func (s *Session) Dir() string { return s.dir }
+func (r *Run) Dir() string { return r.dir }
 
-// State returns the state as this Session last read or wrote it.
-func (s *Session) State() State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state
+// State returns the state as this Run last read or wrote it.
+func (r *Run) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
 }
 
 // change is the read-modify-write of all methods. The raw state that edit gets
 // is valid.
-func (s *Session) change(ctx context.Context, what string, edit func(old State) ([]byte, error)) error {
-	err := s.apply(ctx, edit)
+func (r *Run) change(ctx context.Context, what string, edit func(old State) ([]byte, error)) error {
+	err := r.apply(ctx, edit)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
 
-func (s *Session) apply(ctx context.Context, edit func(old State) ([]byte, error)) error {
-	f, err := s.st.openFolder(s.dir)
+func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) error {
+	f, err := r.in.openFolder(r.dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	lock, err := f.lock(ctx, s.dir)
+	lock, err := f.lock(ctx, r.dir)
 	if err != nil {
 		return err
 	}
@@ -68,57 +68,57 @@ func (s *Session) apply(ctx context.Context, edit func(old State) ([]byte, error
 	if err != nil {
 		return err
 	}
-	raw = pyjson.Splice(raw, "last_updated", stamp(s.st.opts.Now()))
+	raw = pyjson.Splice(raw, "last_updated", stamp(r.in.opts.Now()))
 	raw = pyjson.Splice(raw, "version", quote(newest))
-	if r := Validate(raw); len(r.Violations) > 0 {
-		return &InvalidError{r.Violations}
+	if report := Validate(raw); len(report.Violations) > 0 {
+		return &InvalidError{report.Violations}
 	}
 	whole := schema()
 	raw = zoned(raw, &whole)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	state, err := f.write(old, raw, s.st.sync())
+	state, err := f.write(old, raw, r.in.sync())
 	if err == nil {
-		err = s.place()
+		err = r.place()
 	}
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.state = state
-	s.mu.Unlock()
+	r.mu.Lock()
+	r.state = state
+	r.mu.Unlock()
 	return nil
 }
 
 // place makes the name of the directory durable, once: the process that made it may have
 // been killed before it was.
-func (s *Session) place() error {
-	s.mu.Lock()
-	placed := s.placed || !s.st.sync()
-	s.mu.Unlock()
+func (r *Run) place() error {
+	r.mu.Lock()
+	placed := r.placed || !r.in.sync()
+	r.mu.Unlock()
 	if placed {
 		return nil
 	}
-	if err := s.st.syncDir(filepath.Dir(s.dir)); err != nil {
+	if err := r.in.syncDir(filepath.Dir(r.dir)); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}
-	s.mu.Lock()
-	s.placed = true
-	s.mu.Unlock()
+	r.mu.Lock()
+	r.placed = true
+	r.mu.Unlock()
 	return nil
 }
 
 // SetStatus sets the status.
-func (s *Session) SetStatus(ctx context.Context, status Status) error {
-	return s.change(ctx, "set status", func(old State) ([]byte, error) {
+func (r *Run) SetStatus(ctx context.Context, status Status) error {
+	return r.change(ctx, "set status", func(old State) ([]byte, error) {
 		return pyjson.Splice(old.raw, "status", quote(string(status))), nil
 	})
 }
 
 // SetContext sets the members of the user's context that c has; it keeps the others.
-func (s *Session) SetContext(ctx context.Context, c Context) error {
-	return s.change(ctx, "set context", func(old State) ([]byte, error) {
+func (r *Run) SetContext(ctx context.Context, c Context) error {
+	return r.change(ctx, "set context", func(old State) ([]byte, error) {
 		with, err := encodeObject(c)
 		if err != nil {
 			return nil, err
@@ -135,8 +135,8 @@ func (s *Session) SetContext(ctx context.Context, c Context) error {
 // each of which replaces the value before. A name that no phase makes is refused. The next
 // phase becomes the current one. The first checkpoint makes an initialized session one in
 // progress, phase 7 completes it.
-func (s *Session) Checkpoint(ctx context.Context, phase int, outputs map[string]any) error {
-	return s.change(ctx, "checkpoint", func(old State) ([]byte, error) {
+func (r *Run) Checkpoint(ctx context.Context, phase int, outputs map[string]any) error {
+	return r.change(ctx, "checkpoint", func(old State) ([]byte, error) {
 		if err := checkPhase(phase); err != nil {
 			return nil, err
 		}
@@ -193,8 +193,8 @@ func withPhases(raw []byte, current int, done []int) []byte {
 // Rollback goes back to the beginning of a phase: it forgets the completion,
 // the outputs and the approvals of that phase and of later ones. The files
 // stay. A completed session is in progress again.
-func (s *Session) Rollback(ctx context.Context, phase int) error {
-	return s.change(ctx, "roll back", func(old State) ([]byte, error) {
+func (r *Run) Rollback(ctx context.Context, phase int) error {
+	return r.change(ctx, "roll back", func(old State) ([]byte, error) {
 		if err := checkPhase(phase); err != nil {
 			return nil, err
 		}
@@ -223,19 +223,19 @@ func (s *Session) Rollback(ctx context.Context, phase int) error {
 }
 
 // Open opens the session in the directory dir.
-func (st *Store) Open(dir string) (*Session, error) {
+func (d *Dir) Open(dir string) (*Run, error) {
 	path, err := filepath.Abs(dir)
 	if err == nil {
 		var s State
-		if s, err = st.read(path); err == nil {
-			return &Session{st: st, dir: path, state: s}, nil
+		if s, err = d.read(path); err == nil {
+			return &Run{in: d, dir: path, state: s}, nil
 		}
 	}
 	return nil, fmt.Errorf("open session: %w", err)
 }
 
-func (st *Store) read(dir string) (State, error) {
-	f, err := st.openFolder(dir)
+func (d *Dir) read(dir string) (State, error) {
+	f, err := d.openFolder(dir)
 	if err != nil {
 		return State{}, err
 	}
@@ -259,13 +259,13 @@ type Missing struct {
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.
-func (s *Session) Resume(ctx context.Context) ([]Missing, error) {
+func (r *Run) Resume(ctx context.Context) ([]Missing, error) {
 	var gone []Missing
-	err := s.change(ctx, "resume", func(old State) ([]byte, error) {
+	err := r.change(ctx, "resume", func(old State) ([]byte, error) {
 		if !resumable(old.Status()) {
 			return nil, fmt.Errorf("%w: status is %s", ErrNotResumable, old.Status())
 		}
-		gone = s.missing(old)
+		gone = r.missing(old)
 		current, done := old.CurrentPhase(), old.CompletedPhases()
 		for _, m := range gone {
 			current = min(current, m.Phase)
@@ -283,10 +283,10 @@ func (s *Session) Resume(ctx context.Context) ([]Missing, error) {
 func resumable(s Status) bool { return s == InProgress || s == Interrupted }
 
 // missing returns the outputs of completed phases that are not there.
-func (s *Session) missing(state State) (gone []Missing) {
+func (r *Run) missing(state State) (gone []Missing) {
 	for _, phase := range state.CompletedPhases() {
 		for _, out := range state.Outputs(phase) {
-			if !s.has(state, out.Path) {
+			if !r.has(state, out.Path) {
 				gone = append(gone, Missing{phase, out})
 			}
 		}
@@ -294,7 +294,7 @@ func (s *Session) missing(state State) (gone []Missing) {
 	return gone
 }
 
-func (s *Session) has(state State, path string) bool {
+func (r *Run) has(state State, path string) bool {
 	if filepath.IsAbs(path) {
 		_, err := os.Stat(path)
 		return err == nil
@@ -302,7 +302,7 @@ func (s *Session) has(state State, path string) bool {
 	if !filepath.IsLocal(path) {
 		return false
 	}
-	for _, dir := range []string{state.OutputDirectory(), s.dir} {
+	for _, dir := range []string{state.OutputDirectory(), r.dir} {
 		if dir == "" {
 			continue
 		}
@@ -311,24 +311,4 @@ func (s *Session) has(state State, path string) bool {
 		}
 	}
 	return false
-}
-
-// Status is the status of a session.
-type Status string
-
-// The statuses of a session.
-const (
-	Initialized Status = "initialized"
-	InProgress  Status = "in_progress"
-	Completed   Status = "completed"
-	Interrupted Status = "interrupted"
-	Aborted     Status = "aborted"
-	Failed      Status = "error"
-)
-
-func statuses() []string {
-	return []string{
-		string(Initialized), string(InProgress), string(Completed),
-		string(Interrupted), string(Aborted), string(Failed),
-	}
 }
