@@ -61,7 +61,6 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 		"archive":      {fs.ErrNotExist, func(ctx context.Context) error { return archive.Write(ctx, io.Discard, st, []string{"none"}, nil) }},
 		"active":       {fs.ErrNotExist, func(ctx context.Context) error { _, err := foreign.ForkActive(ctx, st, "none", ""); return err }},
 		"active there": {fs.ErrExist, func(ctx context.Context) error { _, err := foreign.ForkActive(ctx, st, "s", "s"); return err }},
-		"restore":      {fs.ErrNotExist, func(ctx context.Context) error { _, err := trash.Undo(ctx, st, "none"); return err }},
 		"select":       {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, "none"); return err }},
 		"select none":  {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, ""); return err }},
 		"phase":        {fs.ErrNotExist, func(ctx context.Context) error { _, err := workflow.New(st).Phase(ctx, "s", 5); return err }},

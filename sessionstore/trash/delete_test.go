@@ -251,10 +251,26 @@ func TestLeftReceipts(t *testing.T) {
 	require.DirExists(t, filepath.Join(bin, "something else"))
 }
 
+// undo takes back the removal that ref means to Select; "" means the newest.
+func undo(ctx context.Context, st *sessionstore.Store, ref string) (Restored, error) {
+	all, damaged := List(ctx, st)
+	if len(all) == 0 && damaged != nil {
+		return Restored{}, damaged
+	}
+	if ref == "" && len(all) > 0 {
+		return Restore(ctx, st, all[0], nil)
+	}
+	r, err := Select(all, ref)
+	if err != nil {
+		return Restored{}, err
+	}
+	return Restore(ctx, st, r, nil)
+}
+
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	st := open(t, newSessionsDir(t), nil)
-	_, err := Undo(t.Context(), st, "")
+	_, err := undo(t.Context(), st, "")
 	require.ErrorIs(t, err, sessionstore.ErrNotFound)
 	for _, id := range []string{"a", "b", "c"} {
 		put(t, st, id, "")
@@ -265,15 +281,15 @@ func TestUndo(t *testing.T) {
 	require.Empty(t, recent.Receipt.ID)
 	_, err = Delete(t.Context(), st, []string{"a", "b"}, nil)
 	require.NoError(t, err)
-	restored, err := Undo(t.Context(), st, "")
+	restored, err := undo(t.Context(), st, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, ids(restored.Sessions))
 	_, err = Delete(t.Context(), st, []string{"a", "b"}, nil)
 	require.NoError(t, err)
-	restored, err = Undo(t.Context(), st, "b")
+	restored, err = undo(t.Context(), st, "b")
 	require.NoError(t, err)
 	require.Equal(t, []string{"b"}, ids(restored.Sessions))
-	_, err = Undo(t.Context(), st, "c")
+	_, err = undo(t.Context(), st, "c")
 	require.ErrorIs(t, err, sessionstore.ErrNotFound)
 }
 

@@ -43,7 +43,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println("there:", st.Exists("forecast"))
-	restored, err := trash.Undo(ctx, st, "")
+	removals, err := trash.List(ctx, st) // the newest first
+	if err != nil {
+		log.Fatal(err)
+	}
+	restored, err := trash.Restore(ctx, st, removals[0], nil)
 	if err != nil {
 		log.Fatal(err)
 	}

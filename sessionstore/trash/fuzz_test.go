@@ -44,7 +44,7 @@ func FuzzReceipt(f *testing.F) {
 		require.Equal(t, gone.Receipt.ID, all[0].ID)
 		require.Len(t, all[0].Sessions, 1)
 		require.Equal(t, "a", all[0].Sessions[0].ID)
-		back, err := Undo(t.Context(), st, "")
+		back, err := undo(t.Context(), st, "")
 		require.NoError(t, err)
 		require.Empty(t, back.Failed)
 		for _, id := range []string{"a", "b"} {

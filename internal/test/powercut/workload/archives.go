@@ -37,7 +37,12 @@ func (c *client) archives(ctx context.Context, id string, n int) error {
 		})
 		c.whole(ctx, id, "trash", func() error { return c.remove(ctx, id) })
 		c.whole(ctx, id, "untrash", func() error {
-			res, err := trash.Undo(ctx, c.st, id)
+			all, _ := trash.List(ctx, c.st) // a damaged receipt hides no session
+			r, err := trash.Select(all, id)
+			if err != nil {
+				return err
+			}
+			res, err := trash.Restore(ctx, c.st, r, nil)
 			return errors.Join(err, failed(res.Failed))
 		})
 		if i%2 == 0 {
