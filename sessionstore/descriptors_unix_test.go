@@ -27,7 +27,7 @@ func descriptorSessions() string {
 // which have no ownership lock.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	spawn(t, "few", t.TempDir(), descriptorSessions()+",_agent", t.TempDir()).End(t)
+	spawn(t, "few", testenv.Scratch(t), descriptorSessions()+",_agent", testenv.Scratch(t)).End(t)
 }
 
 // TestFewDescriptorsOfOwned is the same at the default place and with ids that
@@ -35,7 +35,7 @@ func TestFewDescriptors(t *testing.T) {
 func TestFewDescriptorsOfOwned(t *testing.T) {
 	t.Parallel()
 	sessions := testenv.Share("260", "260", testenv.Further("1000", "3000")) // a process may have 256 files open
-	spawn(t, "few", t.TempDir(), sessions+",", t.TempDir()).End(t)
+	spawn(t, "few", testenv.Scratch(t), sessions+",", testenv.Scratch(t)).End(t)
 }
 
 func init() { children["few"] = fewDescriptorsChild }

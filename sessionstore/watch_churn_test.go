@@ -142,7 +142,7 @@ func (w *Watcher) waiting(c Change) bool {
 func TestWatchBurst(t *testing.T) {
 	t.Parallel()
 	changes := testenv.Share(5500, 5500, 10_000)
-	in(t, modes[:testenv.Share(1, 1, 2)], func(t *testing.T, st *Store, w *Watcher) { // polling waits in the same queue
+	inPlace(t, testenv.Scratch, modes[:testenv.Share(1, 1, 2)], func(t *testing.T, st *Store, w *Watcher) { // polling waits in the same queue
 		v := newView(st)
 		const sessions, files = 1000, 5
 		for i := range changes {

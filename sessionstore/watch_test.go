@@ -52,6 +52,11 @@ func inModes(t *testing.T, test func(t *testing.T, st *Store, w *Watcher)) {
 // in is inModes for some of them.
 func in(t *testing.T, modes []mode, test func(t *testing.T, st *Store, w *Watcher)) {
 	t.Helper()
+	inPlace(t, testing.TB.TempDir, modes, test)
+}
+
+func inPlace(t *testing.T, place func(testing.TB) string, modes []mode, test func(t *testing.T, st *Store, w *Watcher)) {
+	t.Helper()
 	for _, mode := range modes {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +65,7 @@ func in(t *testing.T, modes []mode, test func(t *testing.T, st *Store, w *Watche
 				t.Skip("the system has no events")
 			}
 			require.NoError(t, err)
-			st := openWatched(t, "old", "other")
+			st := openWatchedIn(t, place(t), "old", "other")
 			w, err := st.watch(t.Context(), events)
 			require.NoError(t, err)
 			test(t, st, w)
@@ -72,7 +77,12 @@ func in(t *testing.T, modes []mode, test func(t *testing.T, st *Store, w *Watche
 // openWatched opens a store with these sessions.
 func openWatched(t testing.TB, ids ...string) *Store {
 	t.Helper()
-	st, err := Open(filepath.Join(t.TempDir(), "sessions"), &Options{Durability: Relaxed})
+	return openWatchedIn(t, t.TempDir(), ids...)
+}
+
+func openWatchedIn(t testing.TB, place string, ids ...string) *Store {
+	t.Helper()
+	st, err := Open(filepath.Join(place, "sessions"), &Options{Durability: Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	for _, id := range ids {

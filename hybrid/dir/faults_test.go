@@ -81,7 +81,7 @@ func TestNoDelete(t *testing.T) {
 // TestDeletePowerCut cuts the power of the file server after a removal. What was removed stays so.
 func TestDeletePowerCut(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
+	base := testenv.Scratch(t)
 	place := filepath.Join(base, "remote")
 	require.NoError(t, Provision(t.Context(), place))
 	commit(t, reopened(t, place, nil), nil, object("a", "a"))
@@ -94,7 +94,7 @@ func TestDeletePowerCut(t *testing.T) {
 	require.NoError(t, err)
 	for state, err := range (&crashsim.Crash{Log: log, Max: 50}).States(nil) {
 		require.NoError(t, err)
-		dir := filepath.Join(t.TempDir(), "state")
+		dir := filepath.Join(testenv.Scratch(t), "state")
 		require.NoError(t, state.Materialise(dir))
 		_, err := reopened(t, filepath.Join(dir, "remote"), nil).Get(t.Context(), part, "a", "")
 		require.True(t, errors.Is(err, remote.ErrNotExist) || state.Acked == 0, state)

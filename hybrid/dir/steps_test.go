@@ -112,7 +112,7 @@ func TestKilled(t *testing.T) {
 // acknowledged is there, and the head leads to objects that are whole.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
+	base := testenv.Scratch(t)
 	place := filepath.Join(base, "remote")
 	require.NoError(t, Provision(t.Context(), place))
 	recorder, err := crashsim.Record(base)
@@ -129,7 +129,7 @@ func TestPowerCut(t *testing.T) {
 	crash := &crashsim.Crash{Log: log, Max: 200}
 	for state, err := range crash.States(tally) {
 		require.NoError(t, err)
-		dir := filepath.Join(t.TempDir(), "state")
+		dir := filepath.Join(testenv.Scratch(t), "state")
 		require.NoError(t, state.Materialise(dir))
 		after := reopened(t, filepath.Join(dir, "remote"), nil)
 		n := leads(t, after, state)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/store/watch"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestCloseBesideMoves moves and removes watched directories, which makes the
@@ -18,7 +19,7 @@ import (
 func TestCloseBesideMoves(t *testing.T) {
 	t.Parallel()
 	for round := range 200 {
-		top := t.TempDir()
+		top := testenv.Scratch(t)
 		w, err := watch.NewNotifier()
 		require.NoError(t, err)
 		const dirs = 20

@@ -10,13 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/amplifier-go/sessionstorage/internal/store/watch"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestCloseEndsNoOtherWatch closes a Notifier while it goes through moves of its
 // directories. Its descriptor's number goes to another at once, which keeps its watches.
 func TestCloseEndsNoOtherWatch(t *testing.T) {
 	const dirs, rounds = 50, 1000
-	top := t.TempDir()
+	top := testenv.Scratch(t)
 	path := func(i int) string { return filepath.Join(top, strconv.Itoa(i)) }
 	other, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	require.NoError(t, err)
