@@ -171,7 +171,8 @@ sys.stdin.read()
 func untilLimit(t testing.TB) time.Duration {
 	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if limit, ok := limited.Deadline(); ok {
-			return time.Until(limit) - 10*time.Second
+			left := time.Until(limit)
+			return max(left/2, left-10*time.Second)
 		}
 	}
 	return 24 * time.Hour
