@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -19,6 +20,7 @@ import (
 var (
 	errElsewhere      = errors.New("what answered is not the service: sign in to the network, or have its proxy pass requests to the service")
 	errNoRange        = errors.New("the object has no such range")
+	errConflict       = fmt.Errorf("%w: another write was under way", remote.ErrChanged)
 	errNotImplemented = fmt.Errorf("%w: the service does not implement it", remote.ErrRefused)
 )
 
@@ -48,6 +50,9 @@ func (t *trip) meaning(err error) (_ error, late bool) {
 		return context.Cause(t.ctx), false
 	}
 	trouble := &remote.Unreachable{Err: err}
+	if sent := (*url.Error)(nil); errors.As(err, &sent) { // without the words of the client
+		trouble.Err = sent
+	}
 	dial, proxy := (*net.OpError)(nil), (*net.OpError)(nil)
 	switch {
 	case errors.Is(err, errElsewhere), errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &proxy) && proxy.Op == "proxyconnect":
@@ -94,8 +99,10 @@ func (t *trip) refusal(code string) (_ error, late bool) {
 		is = fmt.Errorf("%w: there is no such bucket", remote.ErrBlocked)
 	case status == http.StatusNotFound:
 		return &remote.Unreachable{Err: fmt.Errorf("%w: %w", errElsewhere, why), Kind: remote.Away}, false
-	case status == http.StatusPreconditionFailed, code == "ConditionalRequestConflict":
+	case status == http.StatusPreconditionFailed:
 		is = remote.ErrChanged
+	case code == "ConditionalRequestConflict":
+		is = errConflict
 	case status == http.StatusRequestedRangeNotSatisfiable:
 		is = errNoRange
 	case status == http.StatusRequestEntityTooLarge, has(large):
@@ -110,6 +117,8 @@ func (t *trip) refusal(code string) (_ error, late bool) {
 		is = fmt.Errorf("%w: the bucket is in another region%s", remote.ErrBlocked, t.region())
 	case has(denied) && t.method != http.MethodGet:
 		is = fmt.Errorf("%w: the key may not write", remote.ErrRefused)
+	case has(denied):
+		is = fmt.Errorf("%w: the key may not read, or not list: it needs s3:GetObject and s3:ListBucket", remote.ErrBlocked)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusInsufficientStorage:
 		is = remote.ErrBlocked
 	case status == http.StatusNotImplemented:

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
@@ -15,7 +13,7 @@ import (
 // writes. The error Is [remote.ErrBlocked] where it does not.
 func (r *Remote) prove(ctx context.Context) error {
 	if r.proven.Load() {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	select {
 	case r.turn <- struct{}{}:
@@ -38,12 +36,13 @@ const probes = "_probe"
 func (r *Remote) probe(ctx context.Context) error {
 	name := rand.Text()
 	one, other := r.key(probes, name+"-1"), r.key(probes, name+"-2")
+	wrote := false
 	defer func() {
+		if !wrote {
+			return
+		}
 		for _, key := range []*string{one, other} {
-			_ = r.do(ctx, func(ctx context.Context) error { // one that remains does no harm
-				_, err := r.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &r.bucket, Key: key})
-				return err
-			})
+			_ = r.remove(ctx, key) // one that remains does no harm
 		}
 	}()
 	var last remote.Version
@@ -64,11 +63,14 @@ func (r *Remote) probe(ctx context.Context) error {
 			c.is = last
 		}
 		v, err := r.put(ctx, step.key, &remote.Object{}, c)
+		wrote = wrote || err == nil || errors.Is(err, remote.ErrUnknown)
 		switch changed := errors.Is(err, remote.ErrChanged); {
+		case errors.Is(err, errConflict):
+			return &remote.Unreachable{Err: errors.New(err.Error()), Kind: remote.Throttled}
 		case errors.Is(err, errNotImplemented), err == nil && step.refused, changed && !step.refused:
 			return fmt.Errorf("%w: on PUT, the bucket %s, so two devices could both replace a session: %s", remote.ErrBlocked, step.lacks, advice)
 		case err != nil && !changed:
-			return known(err)
+			return known(ctx, err)
 		case last == "":
 			last = v
 		}
@@ -80,10 +82,12 @@ func (r *Remote) probe(ctx context.Context) error {
 const advice = "use a service with conditional writes, as AWS S3, Cloudflare R2, OVHcloud, Scaleway, MinIO or Versity Gateway in their present versions"
 
 // known returns the error of a write of which only the probe needs to know whether it was
-// done.
-func known(err error) error {
+// done: nothing of a session was sent.
+func known(ctx context.Context, err error) error {
 	u, silence := (*remote.Unreachable)(nil), remote.NoAnswer(0)
 	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case errors.As(err, &u):
 		return u
 	case errors.As(err, &silence):

@@ -97,24 +97,54 @@ func keys(t *testing.T, r *Remote) (all []string) {
 func TestProvenOnce(t *testing.T) {
 	t.Parallel()
 	for name := range servers {
-		made, fails := 0, true
+		made, fails := 0, func(*http.Request) *http.Response { return nil }
 		r := opened(t, name, over(func(req *http.Request) (*http.Response, error) {
-			if made++; fails {
-				return answer(req, 503, "SlowDown"), nil
+			if made++; fails(req) != nil {
+				return fails(req), nil
 			}
 			return http.DefaultClient.Do(req)
 		}))
-		_, err := r.Commit(t.Context(), part, nil, swap("head", "", ""))
-		require.ErrorIs(t, err, remote.ErrUnreachable)
-		require.NotErrorIs(t, err, remote.ErrUnknown)
-		made, fails = 0, false
+		for _, fails = range []func(req *http.Request) *http.Response{
+			func(req *http.Request) *http.Response { return answer(req, 503, "SlowDown") },
+			func(req *http.Request) *http.Response { return answer(req, 500, "InternalError") },
+			func(req *http.Request) *http.Response {
+				if req.Header.Get("If-Match") == "" {
+					return nil
+				}
+				return answer(req, 409, "ConditionalRequestConflict")
+			},
+		} {
+			_, err := r.Commit(t.Context(), part, nil, swap("head", "", ""))
+			require.ErrorIs(t, err, remote.ErrUnreachable)
+			require.NotErrorIs(t, err, remote.ErrUnknown)
+		}
+		made, fails = 0, func(*http.Request) *http.Response { return nil }
 		for i := range 3 {
-			_, err = r.Commit(t.Context(), part, []remote.Object{object("a", "a")}, nil)
+			_, err := r.Commit(t.Context(), part, []remote.Object{object("a", "a")}, nil)
 			require.NoError(t, err)
 			require.Equal(t, 8+i, made, name) // five writes and two removals are the probe
 		}
 		require.Equal(t, []string{part + "/a"}, keys(t, r))
 	}
+}
+
+// TestProbeIsCut ends the context of a first write while it waits for the probe. Nothing of
+// the write was sent, so its outcome is known.
+func TestProbeIsCut(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	made := 0
+	r := fake(t, func(req *http.Request) (*http.Response, error) {
+		made++
+		cancel()
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	})
+	r.proven.Store(false)
+	_, err := r.Commit(ctx, part, nil, swap("head", "", ""))
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, remote.ErrUnknown)
+	require.Equal(t, 1, made)
 }
 
 // TestReadOnly is a key that may read alone.
@@ -123,8 +153,10 @@ func TestReadOnly(t *testing.T) {
 	w := opened(t, gofakes3, nil)
 	_, err := w.Commit(t.Context(), part, []remote.Object{object("a", "a")}, nil)
 	require.NoError(t, err)
+	refused := 0
 	r := opened(t, gofakes3, over(func(req *http.Request) (*http.Response, error) {
 		if req.Method != http.MethodGet {
+			refused++
 			return answer(req, 403, "AccessDenied"), nil
 		}
 		return http.DefaultClient.Do(req)
@@ -132,6 +164,7 @@ func TestReadOnly(t *testing.T) {
 	_, err = r.Commit(t.Context(), part, []remote.Object{object("b", "b")}, nil)
 	require.ErrorIs(t, err, remote.ErrRefused)
 	require.ErrorContains(t, err, "may not write")
+	require.Equal(t, 1, refused)
 	o, err := r.Get(t.Context(), part, "a", "")
 	require.NoError(t, err)
 	require.Equal(t, "a", string(o.Body))

@@ -77,13 +77,17 @@ func (r *Remote) put(ctx context.Context, key *string, o *remote.Object, c condi
 // services have a request that removes several.
 func (r *Remote) Delete(ctx context.Context, part string, names []string) error {
 	return each(ctx, len(names), func(ctx context.Context, i int) error {
-		err := r.do(ctx, func(ctx context.Context) error {
-			_, err := r.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &r.bucket, Key: r.key(part, names[i])})
-			return err
-		})
+		err := r.remove(ctx, r.key(part, names[i]))
 		if errors.Is(err, remote.ErrNotExist) {
 			return nil
 		}
+		return err
+	})
+}
+
+func (r *Remote) remove(ctx context.Context, key *string) error {
+	return r.do(ctx, func(ctx context.Context) error {
+		_, err := r.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &r.bucket, Key: key})
 		return err
 	})
 }
