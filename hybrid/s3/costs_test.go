@@ -94,7 +94,7 @@ func say(t *testing.T, st *hybrid.Store, id string, n int) {
 	t.Helper()
 	text := ""
 	for i := 0; len(text) < 2<<10; i++ {
-		text += fmt.Sprintf("%x ", (n*7919+i)*2654435761)
+		text += fmt.Sprintf("%x ", uint32(n*7919+i)*2654435761)
 	}
 	ask, err := sessionstore.Text("user", text, time.Now())
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestCosts(t *testing.T) {
 	b, fresh := device(t, s, root, "b", nil)
 	_, err = b.Pull(t.Context(), "long")
 	require.NoError(t, err)
-	is(fresh, cost{lists: 1, gets: 1 + 2*300, down: 900_000})
+	is(fresh, cost{lists: 1, gets: 1 + 2*300, down: 1_100_000})
 	for i := range 99 {
 		say(t, a, fmt.Sprint("s-", i), i)
 	}

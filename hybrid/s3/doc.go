@@ -74,7 +74,7 @@
 //	Refresh of a session                    0    1     0       0         0           0
 //	an idle minute, up to 1,000 sessions    0    0     1       0         0      400 KB
 //	first list of 100 sessions              0  100     1       0         0       60 KB
-//	300 turns, to a new device              0  601     1       0         0      900 KB
+//	300 turns, to a new device              0  601     1       0         0        1 MB
 //
 // The last line is a session that was never pruned. TestCosts holds the table, with bytes
 // of contents. At the prices of AWS in 2026, a PUT or LIST costs $0.000005 and a GET a
