@@ -30,9 +30,10 @@
 //
 // # Requests
 //
-// A request is made once. The one repeat is that of a request refused because of the
-// clock: the client signs it by the time of the answer then. Package throttle decides
-// about all others. Each answer is one of the errors of package remote:
+// A write is made once, and so is a read, but for a connection that turns out to have
+// ended. A request that is refused because of the clock is made once more, signed by the
+// time of that answer. Package throttle decides about all other repeats. Each answer is one
+// of the errors of package remote:
 //
 //	nil             2xx
 //	ErrUnchanged    304

@@ -48,7 +48,7 @@ func (t *trip) over() {
 	t.end(nil)
 }
 
-// wire is the transport of the client. It makes each request once, and ends one that
+// wire is the transport of the client. It makes each write once, and ends a request that
 // stops moving. It refuses the answer of something else than the service: a network that
 // wants a sign-in, or a proxy, may answer in the place of every server, often with a page
 // and the status 200. Such an answer says nothing about the bucket.
