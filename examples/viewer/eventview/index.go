@@ -14,10 +14,17 @@ import (
 type Filter struct {
 	Level string // in any case
 	Name  string // a part of the name, in any case
+	Lines *Lines // nil: all
 }
+
+// Lines are numbers of lines of a log, from 1.
+type Lines map[int]bool
 
 func (f Filter) lets(h eventslog.Head) bool {
 	if f.Level != "" && !strings.EqualFold(f.Level, h.Level) {
+		return false
+	}
+	if f.Lines != nil && !(*f.Lines)[h.Line] {
 		return false
 	}
 	return f.Name == "" || strings.Contains(strings.ToLower(h.Event), strings.ToLower(f.Name))

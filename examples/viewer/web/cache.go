@@ -51,6 +51,7 @@ type readings struct {
 
 	mu     sync.Mutex // guards the fields below
 	shot   *snapshot
+	ties   *ties
 	events []*filtered // in the order in which they were asked for
 }
 

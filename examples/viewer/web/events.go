@@ -44,8 +44,12 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	lines, err := r.linesOf(newer)
+	if err != nil {
+		return err
+	}
 	q := r.URL.Query()
-	x, err := r.read().eventsOf(newer, eventview.Filter{Level: q.Get("level"), Name: q.Get("name")})
+	x, err := r.read().eventsOf(newer, eventview.Filter{Level: q.Get("level"), Name: q.Get("name"), Lines: lines})
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ type rules struct {
 var (
 	pageRules = rules{
 		"html head meta title link script body main section header nav footer form input textarea button select option label h1 h2 h3 p a span ul ol li dl div dt dd dialog details summary kbd strong time mark table thead tbody tr th td figure figcaption svg g rect",
-		"lang charset name content rel href type src class id aria-label aria-labelledby aria-current aria-controls aria-selected aria-pressed aria-hidden aria-haspopup aria-live role tabindex hidden title value placeholder maxlength min rows inputmode autocomplete autofocus readonly download method action for scope datetime disabled selected data-stream data-id data-to data-api data-project data-own data-first data-write viewbox x y width height",
+		"lang charset name content rel href type src class id aria-label aria-labelledby aria-current aria-controls aria-selected aria-pressed aria-hidden aria-haspopup aria-live role tabindex hidden title value placeholder maxlength min rows inputmode autocomplete autofocus readonly download method action for scope datetime disabled selected data-stream data-id data-to data-api data-project data-own data-first data-write data-logs viewbox x y width height",
 		func(to string) bool {
 			return strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") || strings.HasPrefix(to, "#") || to == ""
 		},

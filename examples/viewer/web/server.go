@@ -112,6 +112,7 @@ func (s *Server) routes() map[string]handler {
 		"GET " + api + "/find":                   s.handle(s.find),
 		"GET " + api + "/events":                 s.handle(s.events),
 		"GET " + api + "/event":                  s.handle(s.event),
+		"GET " + api + "/event/message":          s.handle(s.eventMessage),
 		"GET " + api + "/stream":                 s.handle(s.sessionStream),
 	}
 }

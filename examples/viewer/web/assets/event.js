@@ -1,5 +1,5 @@
 // One event, read when it is opened.
-import { byID, el, Failure, sizeText } from "./util.js";
+import { ask, byID, el, Failure, sizeText } from "./util.js";
 
 export class EventView {
   constructor(api, query, left) {
@@ -24,6 +24,15 @@ export class EventView {
     this.box.hidden = true;
   }
 
+  // showMessage puts a link to the message to which an event belongs, if there is one,
+  // behind a node.
+  async showMessage(node, line) {
+    const { message } = await ask(`${this.api}/event/message?${this.query()}&line=${line}`);
+    if (message === null) return;
+    const name = "#" + (message + 1);
+    node.after(el("a", { href: name, title: "Go to the message of this event", "aria-label": "message " + name }, name));
+  }
+
   async show(row) {
     if (this.at === row.at) return;
     this.open = true;
@@ -39,6 +48,7 @@ export class EventView {
     const text = el("pre", { tabindex: "0" }, "Loading…");
     const download = el("a", { href: address + "&download", download: "" }, "download");
     this.box.replaceChildren(el("header", {}, el("strong", {}, row.event || "no name"), note, el("span", { class: "space" }), download, close), text);
+    if (row.line) this.showMessage(note, row.line).catch(() => {}); // the event shows without it
     try {
       const answer = await fetch(address);
       const body = await answer.text();

@@ -15,7 +15,13 @@ export class Events {
     this.space = byID("event-space");
     this.view = new EventView(api, () => this.query(), () => this.box.focus());
     this.shown = false;
+    this.message = null; // the number of the message whose events are shown; null: all are
     this.reset();
+    byID("event-message").addEventListener("click", () => {
+      history.replaceState(null, "", "#events");
+      this.choose(null);
+      this.box.focus();
+    });
     this.draw = frame(() => this.render());
     this.box.addEventListener("scroll", this.draw);
     addEventListener("resize", this.draw);
@@ -33,9 +39,20 @@ export class Events {
     this.more = later(200, () => this.extend());
   }
 
-  show() {
-    if (this.shown) return this.draw();
+  // show shows the events of message n, if there is one, else the events as they were.
+  show(n) {
+    if (n !== undefined) this.choose(n);
+    else if (this.shown) this.draw();
+    else this.restart();
     this.shown = true;
+  }
+
+  // choose shows the events of message n, or with null all events.
+  choose(n) {
+    this.message = n;
+    const button = byID("event-message");
+    button.hidden = n === null;
+    button.textContent = n === null ? "" : "of message #" + (n + 1) + " ×";
     this.restart();
   }
 
@@ -71,7 +88,7 @@ export class Events {
 
   query() {
     const value = (id) => encodeURIComponent(byID(id).value);
-    return `log=${value("event-log")}&level=${value("event-level")}&name=${value("event-name")}`;
+    return `log=${value("event-log")}&level=${value("event-level")}&name=${value("event-name")}` + (this.message === null ? "" : "&message=" + this.message);
   }
 
   count() {

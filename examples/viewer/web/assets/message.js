@@ -1,7 +1,7 @@
 // A message of the transcript, with the results of the tools that it calls.
 import { Fold, showCall, showResult } from "./fold.js";
 import { TurnMark } from "./fork.js";
-import { ask, classOf, el, fileNode, handOver, place, sizeText, timeText } from "./util.js";
+import { ask, byID, classOf, el, fileNode, handOver, place, sizeText, timeText } from "./util.js";
 
 // MessageView shows a message. The nodes of what stays as it was stay too.
 export class MessageView {
@@ -65,8 +65,9 @@ export class MessageView {
 
 function headNode(api, m) {
   const raw = el("a", { class: "raw", href: `${api}/messages/${m.n}/line`, target: "_blank", rel: "noopener", title: "The line as it is stored", "aria-label": "line of message " + (m.n + 1) }, "line");
+  const events = byID("panel").hasAttribute("data-logs") ? el("a", { class: "raw", href: "#events-" + (m.n + 1), title: "Events of this message", "aria-label": "events of message " + (m.n + 1) }, "events") : null;
   const link = el("a", { class: "line", href: "#" + (m.n + 1), title: "Link to this message", "aria-label": "link to message #" + (m.n + 1) }, "#" + (m.n + 1));
-  return el("header", {}, el("span", { class: "role" }, m.role || "no role"), m.injected ? el("span", {}, "written by a tool") : null, m.time ? el("time", { datetime: m.time }, timeText(m.time)) : null, el("span", { class: "space" }), raw, link);
+  return el("header", {}, el("span", { class: "role" }, m.role || "no role"), m.injected ? el("span", {}, "written by a tool") : null, m.time ? el("time", { datetime: m.time }, timeText(m.time)) : null, el("span", { class: "space" }), events, raw, link);
 }
 
 // once returns a function that runs ask once, and again after a failure.

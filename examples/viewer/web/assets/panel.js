@@ -62,10 +62,11 @@ function startTabs(views) {
       byID("pane-" + other).hidden = !on;
       if (on && focus) tab.focus();
     }
-    views[name].show(name === "transcript" && message() ? message() - 1 : undefined);
+    const [, of, n] = linked() ?? [];
+    views[name].show(n && (of ? "events" : "transcript") === name ? n - 1 : undefined);
   };
-  const message = () => Number(/^#(\d+)$/.exec(location.hash)?.[1] ?? 0); // of a link to one, from 1
-  const wanted = () => (message() ? "transcript" : names.includes(location.hash.slice(1)) ? location.hash.slice(1) : tabs.dataset.first);
+  const linked = () => /^#(events-)?([1-9]\d*)$/.exec(location.hash); // a link to a message, or to its events
+  const wanted = () => (linked() ? (linked()[1] ? "events" : "transcript") : names.includes(location.hash.slice(1)) ? location.hash.slice(1) : tabs.dataset.first);
   const choose = (name) => {
     history.replaceState(null, "", "#" + name);
     show(name, true);
