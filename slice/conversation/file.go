@@ -214,17 +214,20 @@ func label(kind string, f File, at string) string {
 	case f.Image:
 		return fmt.Sprintf("image %s × %s", thousands(f.Width), thousands(f.Height))
 	case at != "":
-		return kind + " at " + cut(at, 200).Text
+		return kind + " at " + short(at)
 	}
 	words := kind
 	if name := cmp.Or(f.Name, f.Media); name != "" {
-		words += " " + cut(name, 200).Text
+		words += " " + short(name)
 	}
 	if f.Width > 0 {
 		words += fmt.Sprintf(", %s × %s", thousands(f.Width), thousands(f.Height))
 	}
 	return words + ", " + bytesText(f.Size)
 }
+
+// short returns the beginning of a text.
+func short(s string) string { return strings.ToValidUTF8(s[:min(len(s), 200)], "") }
 
 // thousands returns a number with a comma before each three digits.
 func thousands(n int) string {

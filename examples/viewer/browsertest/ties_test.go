@@ -26,7 +26,7 @@ func TestEventsOfMessages(t *testing.T) {
 	p.press(kb.End)
 	p.until("document.querySelector('.event[aria-selected=true] .name')?.textContent === 'tool:post'")
 	p.press(kb.Enter)
-	p.until("document.querySelector('#event-view header a')?.textContent === '#2'")
+	p.until("document.querySelector('#event-view header a')?.textContent === 'message #2'")
 	p.shot("event-of-message")
 	p.do(focusOn("#event-view header a"))
 	p.press(kb.Enter)

@@ -29,8 +29,7 @@ export class EventView {
   async showMessage(node, line) {
     const { message } = await ask(`${this.api}/event/message?${this.query()}&line=${line}`);
     if (message === null) return;
-    const name = "#" + (message + 1);
-    node.after(el("a", { href: name, title: "Go to the message of this event", "aria-label": "message " + name }, name));
+    node.after(el("a", { href: "#" + (message + 1), title: "Go to the message of this event" }, "message #" + (message + 1)));
   }
 
   async show(row) {
