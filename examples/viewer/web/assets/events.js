@@ -52,7 +52,7 @@ export class Events {
     this.message = n;
     const button = byID("event-message");
     button.hidden = n === null;
-    button.textContent = n === null ? "" : "of message #" + (n + 1) + " ×";
+    if (n !== null) button.textContent = "of message #" + (n + 1) + " ×";
     this.restart();
   }
 
