@@ -127,7 +127,7 @@ func imagesBeside(ctx context.Context, name, store string) beside {
 		if err != nil {
 			return "", nil // the document shows its label
 		}
-		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := makeFolder(folder); err != nil {
 			return "", err
 		}
 		base := fmt.Sprintf("message-%d-%d.%s", f.N+1, f.I+1, strings.TrimPrefix(f.Media, "image/"))
@@ -137,6 +137,17 @@ func imagesBeside(ctx context.Context, name, store string) beside {
 		})
 		return url.PathEscape(filepath.Base(folder)) + "/" + base, err
 	}
+}
+
+// makeFolder makes a directory, if it is missing.
+func makeFolder(path string) error {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	dir := vfs.New(root, nil)
+	err = dir.MkdirAll(filepath.Base(path))
+	return errors.Join(err, dir.Close())
 }
 
 // writeTar writes all files of sessions as a tar archive, each session below a
