@@ -135,7 +135,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version." group:"Output"`
 	Colour  string           `name:"color" enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Use colour: auto, always or never. NO_COLOR turns it off too." group:"Output"`
 
-	Pick   pickCommand   `cmd:"" default:"1" group:"Look" help:"Choose a session on the terminal and resume it; without a command, this one runs."`
+	Pick   pickCommand   `cmd:"" default:"1" hidden:"" group:"Look" help:"Choose a session on the terminal and resume it; without a command, this one runs."`
 	List   listCommand   `cmd:"" group:"Look" help:"List recent sessions of this project, or of all."`
 	Show   showCommand   `cmd:"" group:"Look" help:"Show what a session is, and its transcript with -T."`
 	Info   infoCommand   `cmd:"" group:"Look" help:"Show a session's metadata and whether it can be continued."`

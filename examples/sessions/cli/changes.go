@@ -32,7 +32,7 @@ type change struct {
 }
 
 // project returns the name of the session's project.
-func (c change) project() string { return filepath.Base(filepath.Dir(c.store.Dir())) }
+func (c change) project() string { return projectOf(c.target) }
 
 // words names the change for people.
 func (c change) words() string {

@@ -109,7 +109,7 @@ type statusCommand struct {
 // Help is shown below the usage.
 func (statusCommand) Help() string {
 	return `Compares the files here with what the cloud had when it was last asked. Shown are the sessions that are not up to date.
-A session that is KeptLate stays here by a rule that came after it was sent: "sessions purge" removes it from the cloud.
+A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the cloud.
 
 ` + cloudHelp
 }

@@ -223,8 +223,8 @@ type candidate struct {
 }
 
 // untyped are the commands whose answers have a form of their own: a document,
-// a script, or a line at a time.
-var untyped = []string{"events show", "tail", "viewer", "help", "completion", "complete"}
+// a script, or a line at a time. The first ones are former names.
+var untyped = []string{"prune", "purge", "recreate", "events show", "tail", "viewer", "help", "completion", "complete"}
 
 // typedAnswer fails when --json=v1 is asked of a command that does not have it.
 func (a *app) typedAnswer() error {

@@ -13,21 +13,21 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-type remoteCommand struct {
+type remoteListCommand struct {
 	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, all are listed."`
 	cloudFlags
 	Messages bool `short:"m" help:"Show the turn, role and time of each message of the session."`
 }
 
 // Help is shown below the usage.
-func (remoteCommand) Help() string {
+func (remoteListCommand) Help() string {
 	return `Lists the sessions that the cloud has, the one that changed last first, or shows one of them. Nothing is brought here: no lines are fetched. The list may be half a minute behind.
 
 ` + cloudHelp
 }
 
 // Run lists or shows.
-func (c *remoteCommand) Run(a *app) error {
+func (c *remoteListCommand) Run(a *app) error {
 	all, err := c.open(a, true, true, nil)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *app) remoteTable(all []remoteShown) {
 }
 
 // show shows the session of the first project that has it in the cloud.
-func (c *remoteCommand) show(a *app, all []remote) error {
+func (c *remoteListCommand) show(a *app, all []remote) error {
 	all, err := a.choose(all, []string{c.Session})
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *remoteCommand) show(a *app, all []remote) error {
 	return err
 }
 
-func (c *remoteCommand) fields(a *app, p hybrid.Preview) {
+func (c *remoteListCommand) fields(a *app, p hybrid.Preview) {
 	rows := [][2]string{
 		{"Session", p.SessionID},
 		{"Name", p.Name},

@@ -80,7 +80,7 @@ func (a *app) byHand(why, line string) error {
 // worksHere reports whether a session is of the project of the working directory.
 func (a *app) worksHere(t target) bool {
 	slug, err := where{}.slug("", true)
-	return err == nil && slug == filepath.Base(filepath.Dir(t.store.Dir()))
+	return err == nil && slug == projectOf(t)
 }
 
 // runProgram gives the terminal to a program. Ctrl-C is for that program alone; other

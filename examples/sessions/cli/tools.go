@@ -135,6 +135,9 @@ type target struct {
 
 func (t target) dir() string { return filepath.Join(t.store.Dir(), t.id) }
 
+// projectOf returns the name of the session's project.
+func projectOf(t target) string { return filepath.Base(filepath.Dir(t.store.Dir())) }
+
 // anywhere are the arguments of a command that finds its session in all
 // projects, sub-sessions included, as amplifier-session does.
 type anywhere struct {

@@ -225,7 +225,7 @@ type purgeCommand struct{ familyCommand }
 
 // Help is shown below the usage.
 func (purgeCommand) Help() string {
-	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again unless somebody calls "recreate"; what was only in the cloud cannot be taken back. Backups of the account keep what they hold for their time.
+	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again until "remote recreate"; what was only in the cloud cannot be taken back. Backups of the account keep what they hold for their time.
 
 A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
@@ -264,7 +264,7 @@ Sessions that were removed from the cloud, after a "purge" by mistake, are sent 
 
 A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
-    sessions recreate --redact --dry-run 8f14c2d0-…
+    sessions remote recreate --redact --dry-run 8f14c2d0-…
 
 ` + cloudHelp
 }

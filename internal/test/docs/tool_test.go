@@ -19,7 +19,7 @@ func TestToolsCommandsAreTold(t *testing.T) {
 	_, listed, found := strings.Cut(help, "Commands:")
 	require.True(t, found)
 	var commands []string
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+) {2,}\S`).FindAllStringSubmatch(listed, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+) {2,}\S`).FindAllStringSubmatch(listed, -1) {
 		commands = append(commands, m[1])
 	}
 	require.NotEmpty(t, commands)
@@ -28,7 +28,7 @@ func TestToolsCommandsAreTold(t *testing.T) {
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n\n")
 	var told []string
-	for _, m := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(table, -1) {
+	for _, m := range regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(table, -1) {
 		told = append(told, m[1])
 	}
 	require.ElementsMatch(t, commands, told)

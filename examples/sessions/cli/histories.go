@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// remoteCommand are the commands about what the cloud has.
+type remoteCommand struct {
+	List      remoteListCommand `cmd:"" default:"withargs" help:"List what the cloud has, or show a session of it without bringing it here."`
+	Histories historiesCommand  `cmd:"" help:"List the former histories and branches of a session."`
+	Restore   restoreCommand    `cmd:"" help:"Make a former history or a branch the session again, on every device."`
+	Check     checkCommand      `cmd:"" help:"Read all that the cloud has of sessions, and check every hash."`
+	Logs      logsCommand       `cmd:"" help:"List the logs of a session, one of each device."`
+	Prune     pruneCommand      `cmd:"" help:"Keep the copy small: merge segments, remove what is of no use."`
+	Recreate  recreateCommand   `cmd:"" help:"Send sessions anew with today's rules, and remove what was sent before; also after a purge by mistake."`
+	Purge     purgeCommand      `cmd:"" help:"Remove sessions from the cloud for every device, with all of their text."`
+}
+
+// one opens the cloud's copy of the one session that ref means.
+func (f cloudFlags) one(a *app, ref string) (remote, string, error) {
+	all, err := f.open(a, true, true, nil)
+	if err == nil {
+		all, err = a.choose(all, []string{ref})
+	}
+	if err != nil {
+		return remote{}, "", err
+	}
+	if len(all) > 1 {
+		return remote{}, "", fmt.Errorf("%s is a session of %s; --project says which is meant", screen.Plain(ref), count(len(all), "project"))
+	}
+	return all[0], all[0].ids[0], nil
+}
+
+type historiesCommand struct {
+	Session string `arg:"" help:"Id of a session that the cloud has, or the beginning of one."`
+	cloudFlags
+}
+
+// Help is shown below the usage.
+func (historiesCommand) Help() string {
+	return `Lists what the cloud keeps beside the session itself: branches, which one device had when another went on, and former heads, which a rewind, another change or a restore replaced. "sessions remote restore" brings one back.
+
+` + cloudHelp
+}
+
+// history is a history of a list.
+type history struct {
+	ID       string  `json:"history"`
+	Why      string  `json:"why"`
+	At       *string `json:"time"`
+	Device   string  `json:"device"`
+	Messages int     `json:"messages"`
+	Common   int     `json:"common_messages"`
+	KeptAs   *string `json:"kept_as"`
+}
+
+// Run lists.
+func (c *historiesCommand) Run(a *app) error {
+	r, id, err := c.one(a, c.Session)
+	if err != nil {
+		return err
+	}
+	all, damage := r.Histories(a.ctx, id)
+	if damage != nil && !errors.Is(damage, hybrid.ErrDamaged) {
+		return damage
+	}
+	if a.json {
+		shown := []history{}
+		for _, h := range all {
+			shown = append(shown, history{h.ID, h.Why, moment(h.At), h.Device, h.Messages, h.Common, known(h.KeptAs)})
+		}
+		return errors.Join(a.writeJSON(shown, jsonIndent), damage)
+	}
+	if len(all) == 0 {
+		a.Notef("The cloud keeps no other history of %s.", screen.Plain(id))
+		return damage
+	}
+	rows := make([][]string, len(all))
+	for i, h := range all {
+		rows[i] = []string{h.ID, a.when(h.At), h.Why, strconv.Itoa(h.Messages), strconv.Itoa(h.Common), h.Device, h.KeptAs}
+	}
+	columns := []screen.Column{
+		{Title: "History", Tint: screen.In(screen.Green)},
+		{Title: "Left", Drop: 2, Tint: screen.In(screen.Yellow)},
+		{Title: "Why", Tint: screen.In(screen.Cyan)},
+		{Title: "Msgs", Right: true},
+		{Title: "In common", Right: true, Drop: 3},
+		{Title: "Device", Min: 8, Drop: 4},
+		{Title: "Kept as", Min: shortID, Drop: 1},
+	}
+	if a.Terminal() { // which has no room for empty columns
+		columns, rows = telling(columns, rows, -1)
+	}
+	a.Table(columns, rows)
+	return damage
+}
+
+type restoreCommand struct {
+	Session string `arg:"" help:"Id of a session that the cloud has, or the beginning of one."`
+	History string `arg:"" help:"A history that \"remote histories\" lists, or the beginning of one."`
+	cloudFlags
+	Force bool `short:"f" aliases:"yes" help:"Do not ask."`
+}
+
+// Help is shown below the usage.
+func (restoreCommand) Help() string {
+	return `Makes a history the session, here and on every device, after a question. What the session is now becomes a history, so it can be restored, too. Lines that were not sent yet are sent first.
+
+` + cloudHelp
+}
+
+// Run restores.
+func (c *restoreCommand) Run(a *app) error {
+	r, id, err := c.one(a, c.Session)
+	if err != nil {
+		return err
+	}
+	all, err := r.Histories(a.ctx, id)
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	var found []hybrid.History
+	for _, h := range all {
+		if strings.HasPrefix(h.ID, c.History) {
+			found = append(found, h)
+		}
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote histories\" lists them", histories(len(found)), screen.Plain(id), c.History)
+	}
+	h := found[0]
+	if !c.Force {
+		yes, err := a.Confirm(a.ctx, fmt.Sprintf("Make the history of %s, with %s, the session %s on every device?", a.when(h.At), count(h.Messages, "message"), screen.Plain(id)))
+		if errors.Is(err, io.EOF) {
+			err = errors.New("nobody answers: --force does it without a question")
+		}
+		if err == nil && !yes {
+			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+		}
+		if err != nil || !yes {
+			return err
+		}
+	}
+	if err := r.Restore(a.ctx, id, h); err != nil {
+		return err
+	}
+	arrived := false // the files here, too
+	if states, err := r.Status(a.ctx, id); err == nil && len(states) == 1 {
+		arrived = states[0].State == hybrid.UpToDate
+	}
+	if a.json {
+		return a.writeJSON(object{{"session_id", quoted(id)}, {"restored", quoted(h.ID)}, {"messages", decimal(h.Messages)}, {"here", strconv.AppendBool(nil, arrived)}}, jsonIndent)
+	}
+	a.Printf("%s Restored: the cloud has %s of %s again\n", a.mark(nil), count(h.Messages, "message"), screen.Plain(id))
+	if !arrived {
+		a.Printf("  here they follow with a sync, when no program has written the session for some minutes\n")
+	}
+	return nil
+}
+
+type checkCommand struct {
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all that are here)."`
+	cloudFlags
+	Mend bool `help:"Store again what is missing or damaged there, if this device has it."`
+}
+
+// Help is shown below the usage.
+func (checkCommand) Help() string {
+	return `Reads everything that the cloud has of the sessions, and checks every hash. The exit code is 1 when something is missing or damaged and stays so.
+
+` + cloudHelp
+}
+
+// Run checks.
+func (c *checkCommand) Run(a *app) error {
+	all, err := c.open(a, true, false, nil)
+	if err == nil {
+		all, err = a.choose(all, c.Sessions)
+	}
+	if err != nil {
+		return err
+	}
+	bar := a.Progress("checking", 0)
+	defer bar.Done()
+	reports, failed := []hybrid.Report{}, error(nil)
+	for _, r := range all {
+		ids := r.ids
+		if len(c.Sessions) == 0 {
+			infos, err := r.List(a.ctx, &sessionstore.ListOptions{All: true})
+			if err != nil {
+				return err
+			}
+			for _, info := range infos {
+				ids = append(ids, info.ID)
+			}
+		}
+		for _, id := range ids {
+			report, err := r.Check(a.ctx, id, &hybrid.CheckOptions{Mend: c.Mend})
+			bar.Step(1)
+			if errors.Is(err, sessionstore.ErrNotFound) && len(c.Sessions) == 0 { // it was never sent
+				continue
+			}
+			failed = errors.Join(failed, err)
+			if report.SessionID != "" {
+				report.Problems = filled(report.Problems)
+				reports = append(reports, report)
+			}
+		}
+	}
+	bar.Done()
+	if a.json {
+		return errors.Join(a.writeJSON(reports, jsonIndent), failed)
+	}
+	lines, problems, mended := 0, 0, 0
+	for _, r := range reports {
+		lines, problems, mended = lines+int(r.Lines), problems+len(r.Problems), mended+r.Mended
+		for _, p := range r.Problems {
+			what := p.File
+			if what == "" {
+				what = fmt.Sprintf("lines %d to %d", p.From+1, p.To)
+			}
+			state := "missing or damaged"
+			if p.Mended {
+				state = "mended"
+			}
+			a.Printf("%s: %s: %s\n", screen.Plain(r.SessionID), screen.Plain(what), state)
+		}
+	}
+	a.Printf("%s %s, %s read, %s\n", a.mark(failed), count(len(reports), "session"), count(lines, "line"), count(problems-mended, "problem"))
+	return a.half(failed)
+}
+
+type logsCommand struct {
+	Session string `arg:"" help:"Id of a session of this project, or the beginning of one."`
+	cloudFlags
+}
+
+// Help is shown below the usage.
+func (logsCommand) Help() string {
+	return `Lists the files of the logs of a session on this machine: those in its directory, and those of other devices as the last pull brought them. Together, in the order of their times, they are the whole log. The cloud is not asked. In a pipe every line has the columns name, device and path.
+
+` + cloudHelp
+}
+
+// Run lists.
+func (c *logsCommand) Run(a *app) error {
+	r, id, err := c.offline(a, c.Session)
+	if err != nil {
+		return err
+	}
+	logs, err := r.Logs(a.ctx, id)
+	if err != nil {
+		return err
+	}
+	type log struct {
+		Name   string  `json:"name"`
+		Device *string `json:"device"`
+		Path   string  `json:"path"`
+	}
+	shown, rows := []log{}, [][]string{}
+	for _, l := range logs {
+		shown = append(shown, log{l.Name, known(l.Device), l.Path})
+		rows = append(rows, []string{l.Name, l.Device, l.Path})
+	}
+	if a.json {
+		return a.writeJSON(shown, jsonIndent)
+	}
+	if len(rows) == 0 {
+		a.Notef("The session has no logs.")
+		return nil
+	}
+	a.Table([]screen.Column{{Title: "Log", Tint: screen.In(screen.Green)}, {Title: "Device", Drop: 1}, {Title: "Path", Min: 20}}, rows)
+	return nil
+}
+
+// offline opens the cloud's copy of a session that is here, and makes no request.
+func (f cloudFlags) offline(a *app, ref string) (remote, string, error) {
+	t, err := here{ref, f.local}.find(a)
+	if err != nil {
+		return remote{}, "", err
+	}
+	all, err := f.open(a, false, false, nil)
+	if err != nil {
+		return remote{}, "", err
+	}
+	for _, r := range all {
+		if sameDir(r.Dir(), t.store.Dir()) {
+			return r, t.id, nil
+		}
+	}
+	return remote{}, "", fmt.Errorf("%s is a session of another project; --project=%s says so", screen.Plain(t.id), screen.Plain(projectOf(t)))
+}
+
+type keepLocalCommand struct {
+	Sessions []string `arg:"" name:"session" help:"Ids of sessions of this project, or the beginnings of some."`
+	cloudFlags
+	Release bool `help:"Let them leave this machine again, with the next sync."`
+}
+
+// Help is shown below the usage.
+func (keepLocalCommand) Help() string {
+	return `Keeps sessions from ever leaving this machine, with those that descend from them. The cloud is not asked: what was sent before stays there, and "sessions status" says so, until "sessions remote purge". --release takes it back.
+
+` + cloudHelp
+}
+
+// Run keeps, or releases.
+func (c *keepLocalCommand) Run(a *app) error {
+	done := []string{}
+	for _, ref := range c.Sessions {
+		r, id, err := c.offline(a, ref)
+		if err == nil && c.Release {
+			err = r.Release(a.ctx, id)
+		} else if err == nil {
+			err = r.KeepLocal(a.ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+		done = append(done, id)
+	}
+	status, words := "kept_local", "stays on this machine"
+	if c.Release {
+		status, words = "released", "leaves this machine with the next sync"
+	}
+	if a.json {
+		return a.writeJSON(struct {
+			Status   string   `json:"status"`
+			Sessions []string `json:"sessions"`
+		}{status, done}, jsonIndent)
+	}
+	for _, id := range done {
+		a.Printf("%s %s %s\n", a.mark(nil), screen.Plain(id), words)
+	}
+	return nil
+}
+
+// movedCommand is a former name of a command.
+type movedCommand struct {
+	Args []string `arg:"" optional:""`
+}
+
+// Run says which is the name now.
+func (*movedCommand) Run(a *app) error {
+	return usageError{fmt.Sprintf("the command is now \"sessions remote %s\"", a.name)}
+}
