@@ -137,7 +137,7 @@ func complete(a *app, words []string) []option {
 		if first.Enum != "" {
 			return beginning(enumerated(first.Enum), "", l.last)
 		}
-		if first.Name == "session" {
+		if first.Name == "session" || l.node.Name == "undo" {
 			return beginning(l.sessions(a), "", l.last)
 		}
 	}

@@ -76,6 +76,7 @@ func (c *resumeCommand) with(a *app, t target) error {
 		err = o.find()
 	}
 	if o.draft != nil {
+		defer os.Remove(o.draft.Name())
 		defer o.draft.Close()
 	}
 	if err != nil {
@@ -147,7 +148,6 @@ func (o *onward) export(n int) (err error) {
 		if o.draft, err = os.CreateTemp("", "sessions-"); err != nil {
 			return err
 		}
-		_ = os.Remove(o.draft.Name()) // while it is open; Windows keeps it
 	}
 	if _, err = o.draft.Seek(0, io.SeekStart); err == nil {
 		err = o.draft.Truncate(0)
@@ -271,7 +271,7 @@ func (o *onward) place() (string, error) {
 	}
 	folder := notInFolder.ReplaceAllString(dir, "-")
 	if len(folder) > maxFolder {
-		return "", fmt.Errorf("Claude Code shortens the name of the folder for %s; sessions export --to=claude writes the file, for you to place", screen.Plain(dir))
+		return "", fmt.Errorf("the name of the folder for %s is so long that Claude Code shortens it; sessions export --to=claude writes the file, for you to place", screen.Plain(dir))
 	}
 	return filepath.Join(home, "projects", folder, o.exported.File), nil
 }
