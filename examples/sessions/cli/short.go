@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -29,7 +30,8 @@ func (a *app) shortIDs(ids []string) func(id string) string {
 	if !a.Terminal() {
 		return func(id string) string { return id }
 	}
-	return func(id string) string { return short(id, ids) }
+	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
+	return func(id string) string { return short(id, sorted) }
 }
 
 // idColumn is the column of ids in their short form.
@@ -41,37 +43,50 @@ func idColumn(ids []string, short func(id string) string) screen.Column {
 	return screen.Column{Title: "Session", Min: widest, Whole: true, Tint: screen.In(screen.Green)}
 }
 
+// mostAlike limits the ids with one beginning that have short forms with an elision: whether
+// such a form means another id is looked up in all of them.
+const mostAlike = 1000
+
+// short returns the short form of an id among ids, which are sorted, without duplicates.
 func short(id string, ids []string) string {
+	at, _ := slices.BinarySearch(ids, id)
+	after := at
+	for after < len(ids) && strings.HasPrefix(ids[after], id) { // itself, and its sub-sessions
+		after++
+	}
 	differs := 0 // the first place at which it differs from all others
-	for _, other := range ids {
-		if other == id || strings.HasPrefix(other, id) {
-			continue
-		}
-		same := 0
-		for same < min(len(id), len(other)) && id[same] == other[same] {
-			same++
-		}
-		differs = max(differs, same)
+	if at > 0 {
+		differs = alike(ids[at-1], id)
+	}
+	if after < len(ids) {
+		differs = max(differs, alike(ids[after], id))
 	}
 	if begin := max(shortID, differs+1); begin >= len(id) || begin <= mostBegin {
 		return id[:min(begin, len(id))]
 	}
-	for end := min(differs+4, len(id)); end <= len(id); end++ {
-		form := id[:shortID] + elision + id[differs:end]
-		if !otherMeant(form, id, ids) {
+	first, _ := slices.BinarySearch(ids, id[:shortID])
+	end := first
+	for end < len(ids) && strings.HasPrefix(ids[end], id[:shortID]) && end-first <= mostAlike {
+		end++
+	}
+	if end-first > mostAlike {
+		return id
+	}
+	for to := min(differs+4, len(id)); to <= len(id); to++ {
+		form := id[:shortID] + elision + id[differs:to]
+		if !slices.ContainsFunc(ids[first:end], func(other string) bool { return other != id && elided(form, other) }) {
 			return form
 		}
 	}
 	return id
 }
 
-func otherMeant(form, id string, ids []string) bool {
-	for _, other := range ids {
-		if other != id && elided(form, other) {
-			return true
-		}
+// alike returns the length of the beginning that two texts have in common.
+func alike(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
 	}
-	return false
+	return n
 }
 
 // elided reports whether a reference with an elision means the id.
