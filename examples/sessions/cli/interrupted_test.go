@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,5 +66,44 @@ func TestInterruptedWhileWriting(t *testing.T) {
 			require.Equal(t, exitInterrupted, code, told)
 			require.LessOrEqual(t, out.after, writtenAtOnce)
 		})
+	}
+}
+
+// unread is a stream whose reader takes the first bytes, interrupts the tool, and reads no more.
+type unread struct {
+	stop  func()
+	until chan struct{}
+}
+
+func (w *unread) Write(b []byte) (int, error) {
+	w.stop()
+	<-w.until
+	return len(b), nil
+}
+
+// TestInterruptedWhileWaiting interrupts commands that wait for a reader, on standard output
+// and on standard error: they end, and the exit code says it.
+func TestInterruptedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "p", "sessions", "talk")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, transcriptName), []byte(`{"role": "user", "content": "a question"}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"session_id": "talk"}`), 0o600))
+	for _, line := range []string{"show talk -T", "show talk -T --json", "show talk --json=v1", "export talk", "export talk --to=tar", "list", "tree talk", "stats --json", "verify"} {
+		for _, both := range []bool{false, true} {
+			ctx, stop := context.WithCancel(t.Context())
+			end := make(chan struct{})
+			t.Cleanup(func() { close(end) })
+			if line == "verify" && !both { // it has nothing but a note
+				continue
+			}
+			out := &unread{stop, end}
+			p := Process{Args: append(strings.Fields(line), "--sessions-root="+root, "--project=p"), Stdin: strings.NewReader(""), Stdout: out, Stderr: io.Discard, Env: func(string) string { return "" }}
+			if both {
+				p.Stderr = out
+			}
+			require.Equal(t, exitInterrupted, Run(ctx, p), line)
+		}
 	}
 }

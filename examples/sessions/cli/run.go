@@ -78,7 +78,7 @@ func Run(ctx context.Context, p Process) (code int) {
 	}
 	switch {
 	case err != nil:
-		a := &app{Screen: p.screen(&c), typed: asksTyped(p.Args)}
+		a := &app{Screen: p.screen(ctx, &c), typed: asksTyped(p.Args)}
 		if chosen != nil {
 			a.name = leafName(chosen.Selected())
 		}
@@ -90,7 +90,7 @@ func Run(ctx context.Context, p Process) (code int) {
 		ctx: ctx, stdin: p.Stdin, stdout: p.Stdout, env: p.Env, now: time.Now, parser: parser, json: c.JSON != asText, typed: c.JSON == asTyped,
 		name:  commandName(chosen.Selected()),
 		plain: c.Plain, paged: !c.NoPager,
-		Screen: p.screen(&c),
+		Screen: p.screen(ctx, &c),
 	}
 	if scripted, ok := chosen.Selected().Target.Addr().Interface().(interface{ scripted() }); ok {
 		scripted.scripted()
@@ -110,8 +110,8 @@ func Run(ctx context.Context, p Process) (code int) {
 }
 
 // screen returns the streams of the process as a screen, in the colour that was asked for.
-func (p Process) screen(c *commands) *screen.Screen {
-	return screen.New(screen.Options{In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Colour: c.Colour})
+func (p Process) screen(ctx context.Context, c *commands) *screen.Screen {
+	return screen.New(screen.Options{Ctx: ctx, In: p.Stdin, Out: p.Stdout, Err: p.Stderr, Env: p.Env, Colour: c.Colour})
 }
 
 // join is errors.Join that leaves a single error as it is.

@@ -1,11 +1,14 @@
 package screen
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -18,6 +21,7 @@ type Options struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Env      func(name string) string
+	Ctx      context.Context // its end ends a write that waits for a reader; nil: none does
 	Colour   string // "always" or "never"; else colour is for terminals, unless NO_COLOR is set or TERM is dumb
 }
 
@@ -27,6 +31,7 @@ type Options struct {
 type Screen struct {
 	in            io.Reader
 	out, err      io.Writer
+	ctx           context.Context
 	outTTY        bool // standard output is a terminal
 	errTTY        bool
 	inTTY         bool
@@ -36,6 +41,7 @@ type Screen struct {
 	mu     sync.Mutex // guards the fields below, and writing to err
 	line   bool       // a line of progress is shown on err
 	failed error      // the first error of writing to out
+	stuck  bool       // a write waits for ever
 }
 
 // fallbackWidth is the width of a terminal that does not report it.
@@ -46,7 +52,10 @@ func New(o Options) *Screen {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	s := &Screen{in: o.In, out: o.Out, err: o.Err}
+	s := &Screen{in: o.In, out: o.Out, err: o.Err, ctx: o.Ctx}
+	if s.ctx == nil {
+		s.ctx = context.Background()
+	}
 	_, s.inTTY = terminal(o.In)
 	s.width, s.outTTY = terminal(o.Out)
 	s.errors, s.errTTY = terminal(o.Err)
@@ -108,14 +117,51 @@ func (s *Screen) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wipe()
-	n, err := s.out.Write(b)
+	n, err := s.send(s.out, b)
 	if err != nil && s.failed == nil {
 		s.failed = err
 	}
 	return n, err
 }
 
-// Failed returns the first error of writing to standard output.
+// unread is how long a reader may take to read after the end of the context.
+const unread = 50 * time.Millisecond
+
+// send writes to a stream. When the context ends, a write that waits for a reader is left
+// behind, and so are all later ones: the process is about to end.
+func (s *Screen) send(w io.Writer, b []byte) (int, error) {
+	if s.stuck {
+		return 0, s.ctx.Err()
+	}
+	if s.ctx.Done() == nil {
+		return w.Write(b)
+	}
+	b = slices.Clone(b) // the caller may use it again
+	type written struct {
+		n   int
+		err error
+	}
+	done := make(chan written, 1)
+	go func() {
+		n, err := w.Write(b)
+		done <- written{n, err}
+	}()
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-s.ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-time.After(unread):
+		s.stuck, s.failed = true, cmp.Or(s.failed, s.ctx.Err())
+		return 0, s.ctx.Err()
+	}
+}
+
+// Failed returns the first error of writing to standard output, or the reason why a note
+// was left behind.
 func (s *Screen) Failed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +178,7 @@ func (s *Screen) Notef(format string, args ...any) {
 	if s.errTTY {
 		text = Wrap(text, s.errors)
 	}
-	fmt.Fprintln(s.err, text)
+	_, _ = s.send(s.err, []byte(text+"\n")) // a person who does not read needs no note
 }
 
 // NoteWidth returns the number of columns of standard error, and [math.MaxInt] when that
