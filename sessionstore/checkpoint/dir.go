@@ -1,9 +1,15 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
@@ -80,4 +86,143 @@ func (d *Dir) syncDir(path string) error {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// Found is the result of [Dir.FindResumable].
+type Found struct {
+	Runs       []*Run  // newest first
+	Unreadable []error // one for each directory whose state cannot be read; it names the directory
+}
+
+// FindResumable finds the sessions of outputDir, and those in the temporary
+// directory, that are in progress or interrupted and were updated within
+// maxAge; 0 is [DefaultMaxAge]. Archives are no sessions.
+//
+// The example Resume of package slice/accept shows how an agent goes on with a
+// session.
+func (d *Dir) FindResumable(ctx context.Context, outputDir string, maxAge time.Duration) (Found, error) {
+	all, err := d.readAll(ctx, outputDir)
+	if err != nil {
+		return Found{}, fmt.Errorf("find sessions: %w", err)
+	}
+	cutoff := d.cutoff(maxAge)
+	all.Runs = slices.DeleteFunc(all.Runs, func(s *Run) bool {
+		return !resumable(s.state.Status()) || !s.state.LastUpdated().After(cutoff)
+	})
+	return all, nil
+}
+
+func (d *Dir) cutoff(maxAge time.Duration) time.Time {
+	if maxAge == 0 {
+		maxAge = DefaultMaxAge
+	}
+	return d.opts.Now().Add(-maxAge)
+}
+
+// readAll reads every session of outputDir and of the temporary directory, newest
+// first.
+func (d *Dir) readAll(ctx context.Context, outputDir string) (Found, error) {
+	output, err := filepath.Abs(outputDir)
+	if err != nil {
+		return Found{}, err
+	}
+	dirs := []string{filepath.Join(output, d.opts.Primary)}
+	entries, err := os.ReadDir(d.opts.TempDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Found{}, err
+	}
+	for _, e := range entries {
+		if rest, ours := strings.CutPrefix(e.Name(), d.opts.Fallback); ours && !strings.Contains(rest, ".archive") {
+			dirs = append(dirs, filepath.Join(d.opts.TempDir, e.Name()))
+		}
+	}
+	var all Found
+	for _, dir := range dirs {
+		if err := ctx.Err(); err != nil {
+			return Found{}, err
+		}
+		s, err := d.read(dir)
+		switch {
+		case err == nil:
+			all.Runs = append(all.Runs, &Run{in: d, dir: dir, state: s})
+		case !errors.Is(err, fs.ErrNotExist): // nothing there, or no state yet
+			all.Unreadable = append(all.Unreadable, fmt.Errorf("read session %q: %w", dir, err))
+		}
+	}
+	slices.SortStableFunc(all.Runs, func(a, b *Run) int {
+		return b.state.LastUpdated().Compare(a.state.LastUpdated())
+	})
+	return all, nil
+}
+
+// moveOut moves outputs from the session directory to the directory that it lies in. It
+// replaces nothing. Each output has its new name for good before it loses the old one. If a
+// killed process left an output with both names, the old name goes.
+func (d *Dir) moveOut(dir string, rels []string) error {
+	for _, rel := range rels {
+		if err := d.moveOne(dir, rel); err != nil {
+			return fmt.Errorf("move output: %w", err)
+		}
+	}
+	return nil
+}
+
+func (d *Dir) moveOne(dir, rel string) error {
+	out := filepath.Dir(dir)
+	if err := d.makeParents(out, rel); err != nil {
+		return err
+	}
+	folder, err := d.openDir(out)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	from := filepath.Join(filepath.Base(dir), rel)
+	err = folder.Link(from, rel)
+	if errors.Is(err, fs.ErrExist) && sameFile(filepath.Join(out, rel), filepath.Join(dir, rel)) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if d.sync() {
+		if err := d.syncDir(filepath.Join(out, filepath.Dir(rel))); err != nil {
+			return err
+		}
+	}
+	return folder.Remove(from)
+}
+
+// makeParents makes the directories of rel in out, and their names durable: the process
+// that made them may have been killed before they were.
+func (d *Dir) makeParents(out, rel string) error {
+	folder, err := d.openDir(out)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	for i := range len(rel) {
+		if !os.IsPathSeparator(rel[i]) {
+			continue
+		}
+		if err := folder.Mkdir(rel[:i]); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if d.sync() {
+			if err := d.syncDir(filepath.Join(out, filepath.Dir(rel[:i]))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether both paths lead to one file or directory.
+func sameFile(a, b string) bool {
+	fa, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	fb, err := os.Stat(b)
+	return err == nil && os.SameFile(fa, fb)
 }

@@ -182,3 +182,56 @@ func (w *Workflow) add(ctx context.Context, tx core.Tx, name string, k *cachedEn
 	}
 	return nil
 }
+
+// Emit saves p, unless its session is null, and publishes it to every subscriber, also when
+// saving failed; the error is the error of saving. An output that [Workflow.SavePhaseOutput]
+// refuses as invalid is not published either. All of p is saved; prompt and input are
+// published with the status running only.
+func (w *Workflow) Emit(ctx context.Context, p PhaseOutput) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	p = p.clone() // the agent may change the values that it handed over
+	var err error
+	if p.SessionID != nil {
+		_, err = w.SavePhaseOutput(ctx, *p.SessionID, p)
+	}
+	if p.Status != running {
+		p.SystemPrompt, p.UserInput = nil, nil
+	}
+	w.subs.publish(p)
+	return err
+}
+
+// Subscribe returns a subscription to all payloads that are emitted through
+// this Workflow. It is in place when Subscribe returns, and must be closed.
+func (w *Workflow) Subscribe() *Subscription { return w.subs.add() }
+
+// textError is an error with exactly the text of the original contract.
+type textError struct {
+	text string
+	is   error
+}
+
+func (e *textError) Error() string { return e.text }
+func (e *textError) Unwrap() error { return e.is }
+
+func notFound(id string) error {
+	return &textError{"Session " + limits.ID(id) + " not found", sessionstore.ErrNotFound}
+}
+
+// ignoreDamage drops the report of a damaged log: the next lines are added behind it.
+func ignoreDamage(err error) error {
+	if errors.Is(err, sessionstore.ErrCorrupt) {
+		return nil
+	}
+	return err
+}
+
+// wrapRead adds to err the part of the session that could not be read, or not completely.
+func wrapRead(what, id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read %s of session %q: %w", what, limits.ID(id), err)
+}
