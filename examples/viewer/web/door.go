@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	_ "embed"
@@ -29,9 +30,10 @@ type door struct {
 	keeps  bool // pages keep the token, for requests that change something
 }
 
-// newDoor returns the door of a server that listens at addr.
+// newDoor returns the door of a server that listens at addr. It draws the token, unless the
+// options have one.
 func newDoor(addr net.Addr, o Options) *door {
-	d := &door{token: o.Token, open: o.NoToken, keeps: o.changes()}
+	d := &door{token: cmp.Or(o.Token, rand.Text()), open: o.NoToken, keeps: o.changes()}
 	_, port, _ := net.SplitHostPort(addr.String()) // an address without a port has one server
 	d.cookie = http.Cookie{Name: "sessions-viewer-" + port, Value: rand.Text(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	return d

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -54,9 +53,6 @@ const maxStreams = 64
 
 // New returns the server of the places, which listens at addr.
 func New(places *Places, addr net.Addr, logger *slog.Logger, o Options) (*Server, error) {
-	if o.Token == "" {
-		o.Token = rand.Text()
-	}
 	pages, err := template.New("").Funcs(functions).ParseFS(embedded, "pages/*.html")
 	if err != nil {
 		return nil, err
@@ -74,7 +70,7 @@ func New(places *Places, addr net.Addr, logger *slog.Logger, o Options) (*Server
 	s.guard = newGuard(addr, o, plainErrors{mux})
 	s.url = "http://" + addr.String() + "/"
 	if !o.NoToken || o.changes() {
-		s.url += "?" + tokenQuery + "=" + o.Token
+		s.url += "?" + tokenQuery + "=" + s.guard.door.token
 	}
 	return s, nil
 }
