@@ -92,12 +92,13 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"session_id": "talk"}`), 0o600))
 	for _, line := range []string{"show talk -T", "show talk -T --json", "show talk --json=v1", "export talk", "export talk --to=tar", "list", "tree talk", "stats --json", "verify"} {
 		for _, both := range []bool{false, true} {
-			ctx, stop := context.WithCancel(t.Context())
-			end := make(chan struct{})
-			t.Cleanup(func() { close(end) })
 			if line == "verify" && !both { // it has nothing but a note
 				continue
 			}
+			ctx, stop := context.WithCancel(t.Context())
+			t.Cleanup(stop)
+			end := make(chan struct{})
+			t.Cleanup(func() { close(end) })
 			out := &unread{stop, end}
 			p := Process{Args: append(strings.Fields(line), "--sessions-root="+root, "--project=p"), Stdin: strings.NewReader(""), Stdout: out, Stderr: io.Discard, Env: func(string) string { return "" }}
 			if both {

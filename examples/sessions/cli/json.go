@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (a *app) writeJSON(v any, indent int) error {
 
 // writeRows is writeJSON of v, whose last value is an empty array, with rows in it. It formats a
 // row at a time, until the context ends.
-func (a *app) writeRows(v any, rows []sessionstore.Message) error {
+func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) error {
 	text, err := a.answer(v, jsonIndent)
 	if err != nil {
 		return err
@@ -96,24 +97,27 @@ func (a *app) writeRows(v any, rows []sessionstore.Message) error {
 	at := bytes.LastIndex(text, []byte("[]")) + 1
 	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
 	margin := "\n" + strings.Repeat(" ", len(line)-len(bytes.TrimLeft(line, " ")))
-	if len(rows) == 0 {
-		margin = ""
-	}
 	out := bufio.NewWriter(a)
 	out.Write(text[:at])
-	for i, m := range rows {
-		row, err := sessionstore.FormatJSON(json.RawMessage(m.AppendTo(nil)), jsonIndent)
+	n := 0
+	for m, err := range rows {
+		var row []byte
+		if err == nil {
+			row, err = sessionstore.FormatJSON(json.RawMessage(m.AppendTo(nil)), jsonIndent)
+		}
 		if err = cmp.Or(a.ctx.Err(), err); err != nil {
 			return err
 		}
-		if i > 0 {
+		if n++; n > 1 {
 			out.WriteByte(',')
 		}
 		inner := margin + "  "
 		out.WriteString(inner)
 		out.Write(bytes.ReplaceAll(row, []byte("\n"), []byte(inner)))
 	}
-	out.WriteString(margin)
+	if n > 0 {
+		out.WriteString(margin)
+	}
 	out.Write(append(text[at:], '\n'))
 	return out.Flush()
 }

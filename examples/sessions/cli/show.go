@@ -46,7 +46,7 @@ func (c *showCommand) Run(a *app) error {
 	if c.Turn != nil || c.Last != nil {
 		return c.turns(a, t)
 	}
-	s, err := t.store.Load(a.ctx, t.id)
+	s, err := a.shown(t)
 	if s == nil || err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return err
 	}
@@ -67,14 +67,14 @@ func (c *showCommand) Run(a *app) error {
 	if a.json {
 		item := object{{"name", quoted(t.id)}, {"enabled", []byte("true")}, {"config_summary", summary.raw()}}
 		if c.WithTranscript {
-			return errors.Join(a.writeRows(append(item, member{"transcript", list{}.raw()}), s.Messages), damage)
+			return errors.Join(a.writeRows(append(item, member{"transcript", list{}.raw()}), s.rows), damage)
 		}
 		return errors.Join(a.writeJSON(item, jsonIndent), damage)
 	}
 	a.page()
 	c.fields(a, s)
 	if c.WithTranscript {
-		return join(a.conversation(s.Messages, formOfTools(c.Tools)), damage)
+		return join(a.talk(s.rows, formOfTools(c.Tools)), damage)
 	}
 	return damage
 }
@@ -106,10 +106,10 @@ func (c *showCommand) turns(a *app, t target) (err error) {
 		return err
 	}
 	if a.typed {
-		return errors.Join(a.writeRows(object{{"session_id", quoted(t.id)}, {"transcript", list{}.raw()}}, msgs), damage)
+		return errors.Join(a.writeRows(object{{"session_id", quoted(t.id)}, {"transcript", list{}.raw()}}, inMemory(msgs)), damage)
 	}
 	if a.json {
-		return errors.Join(a.writeRows(list{}, msgs), damage)
+		return errors.Join(a.writeRows(list{}, inMemory(msgs)), damage)
 	}
 	a.page()
 	return join(a.conversation(msgs, formOfTools(c.Tools)), damage)
@@ -124,11 +124,11 @@ func shownMember(md sessionstore.Metadata, name string) []byte {
 }
 
 // messages is the turn count of metadata, or the number of messages.
-func messages(s *sessionstore.Session) string {
+func messages(s *shown) string {
 	if raw, ok := s.Metadata.Lookup("turn_count"); ok {
 		return shownText(s.Metadata, "turn_count", raw)
 	}
-	return strconv.Itoa(len(s.Messages))
+	return strconv.Itoa(s.count)
 }
 
 // shownText is a member of metadata, whose JSON is raw, as people read it: a
@@ -151,7 +151,7 @@ func rowsJSON(rows []sessionstore.Message) []byte {
 	return append(raw, ']')
 }
 
-func (c *showCommand) fields(a *app, s *sessionstore.Session) {
+func (c *showCommand) fields(a *app, s *shown) {
 	md := s.Metadata
 	rows := [][2]string{
 		{"Session", s.ID},
@@ -159,7 +159,7 @@ func (c *showCommand) fields(a *app, s *sessionstore.Session) {
 		{"Created", a.moment(md.Text("created"))},
 		{"Bundle", md.Text("bundle")},
 		{"Model", md.Text("model")},
-		{"Messages", number(len(s.Messages))},
+		{"Messages", number(s.count)},
 		{"Parent", md.Text("parent_id")},
 	}
 	if c.Compact {

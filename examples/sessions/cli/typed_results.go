@@ -11,7 +11,7 @@ import (
 )
 
 // showTyped answers show. Metadata and messages are as they are stored.
-func (a *app) showTyped(t target, s *sessionstore.Session, transcript bool) error {
+func (a *app) showTyped(t target, s *shown, transcript bool) error {
 	summary, err := a.projectSummary(t.dir())
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (a *app) showTyped(t target, s *sessionstore.Session, transcript bool) erro
 	}
 	item := object{{"session_id", quoted(t.id)}, {"session", session}, {"metadata", s.Metadata.AppendTo(nil)}}
 	if transcript {
-		return a.writeRows(append(item, member{"transcript", list{}.raw()}), s.Messages)
+		return a.writeRows(append(item, member{"transcript", list{}.raw()}), s.rows)
 	}
 	return a.writeJSON(item, jsonIndent)
 }

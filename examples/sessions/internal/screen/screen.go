@@ -22,7 +22,7 @@ type Options struct {
 	Out, Err io.Writer
 	Env      func(name string) string
 	Ctx      context.Context // its end ends a write that waits for a reader; nil: none does
-	Colour   string // "always" or "never"; else colour is for terminals, unless NO_COLOR is set or TERM is dumb
+	Colour   string          // "always" or "never"; else colour is for terminals, unless NO_COLOR is set or TERM is dumb
 }
 
 // Screen writes the output of a command, for a person or another program, and reads
@@ -32,7 +32,8 @@ type Screen struct {
 	in            io.Reader
 	out, err      io.Writer
 	ctx           context.Context
-	outTTY        bool // standard output is a terminal
+	file          io.Writer // standard output, where that is a file, which no write waits for
+	outTTY        bool      // standard output is a terminal
 	errTTY        bool
 	inTTY         bool
 	colour        bool
@@ -53,8 +54,10 @@ func New(o Options) *Screen {
 		o.Env = os.Getenv
 	}
 	s := &Screen{in: o.In, out: o.Out, err: o.Err, ctx: o.Ctx}
-	if s.ctx == nil {
-		s.ctx = context.Background()
+	if f, ok := o.Out.(*os.File); ok {
+		if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
+			s.file = f
+		}
 	}
 	_, s.inTTY = terminal(o.In)
 	s.width, s.outTTY = terminal(o.Out)
@@ -133,7 +136,7 @@ func (s *Screen) send(w io.Writer, b []byte) (int, error) {
 	if s.stuck {
 		return 0, s.ctx.Err()
 	}
-	if s.ctx.Done() == nil {
+	if s.ctx == nil || s.ctx.Done() == nil || w == s.file {
 		return w.Write(b)
 	}
 	b = slices.Clone(b) // the caller may use it again
