@@ -162,7 +162,7 @@ func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 		}
 		newest := min(at.New, at.List-int64(lasts/time.Second))
 		at.Since = max(at.Since, newest)
-		if once && now.Unix()-newest > int64(writtenBy/time.Second) {
+		if once && at.Since == newest && now.Unix()-newest > int64(writtenBy/time.Second) {
 			at.Since++ // entries that were read are not read again
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
@@ -96,4 +97,16 @@ func TestEntryShowsHoursLater(t *testing.T) {
 	_, err := b.Pull(t.Context())
 	require.NoError(t, err)
 	require.True(t, b.Exists("late"))
+}
+
+// TestNextListBeginsNoLater: where lists have been incomplete since a time before the last
+// list's beginning, the next list begins at the same time, however often that happens.
+func TestNextListBeginsNoLater(t *testing.T) {
+	t.Parallel()
+	at := replica.Cursor{Since: 10_000}
+	for range 100 {
+		at.List, at.New = 10_000, 90_000
+		at = after(at, true, time.Unix(90_000, 0))
+	}
+	require.EqualValues(t, 10_000, at.Since)
 }
