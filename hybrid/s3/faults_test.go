@@ -1,11 +1,13 @@
 package s3
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -280,4 +282,57 @@ func TestNoKeys(t *testing.T) {
 	require.ErrorIs(t, err, remote.ErrUnauthorized)
 	require.ErrorContains(t, err, "sign in")
 	require.Zero(t, made)
+}
+
+// TestRedirected is a swap whose client follows a redirect, as to a page to sign in at, and
+// brings the answer of that page. The swap was not made.
+func TestRedirected(t *testing.T) {
+	t.Parallel()
+	network := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method != http.MethodGet {
+			http.Redirect(w, req, "/page", http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("ETag", `"page"`)
+	}))
+	defer network.Close()
+	r := fake(t, func(req *http.Request) (*http.Response, error) {
+		req.URL.Host = strings.TrimPrefix(network.URL, "http://")
+		return network.Client().Do(req)
+	})
+	_, err := r.Commit(t.Context(), part, nil, swap("head", "one", "v"))
+	require.ErrorIs(t, err, remote.ErrUnknown)
+	require.ErrorIs(t, err, remote.ErrUnreachable)
+	require.ErrorIs(t, r.Delete(t.Context(), part, []string{"a"}), remote.ErrUnreachable)
+}
+
+// TestListWithoutRest is a service that says that a list goes on, and not where.
+func TestListWithoutRest(t *testing.T) {
+	t.Parallel()
+	r := fake(t, func(req *http.Request) (*http.Response, error) {
+		a := answer(req, 200, "")
+		a.Body = io.NopCloser(strings.NewReader(`<ListBucketResult><Name>sessions</Name><IsTruncated>true</IsTruncated></ListBucketResult>`))
+		return a, nil
+	})
+	var last error
+	for _, last = range r.List(t.Context(), part, remote.Query{}) {
+	}
+	require.ErrorIs(t, last, remote.ErrUnreachable)
+}
+
+// TestNoLength is an object whose answer has no length, as some proxies pass it on.
+func TestNoLength(t *testing.T) {
+	t.Parallel()
+	want := object("head", "text")
+	content, err := encode(&want)
+	require.NoError(t, err)
+	r := fake(t, func(req *http.Request) (*http.Response, error) {
+		a := answer(req, 200, "", "ETag", `"v"`, "Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+		a.Body = io.NopCloser(bytes.NewReader(content))
+		return a, nil
+	})
+	o, err := r.Get(t.Context(), part, "head", "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"{}", "text"}, []string{string(o.Label), string(o.Body)})
 }

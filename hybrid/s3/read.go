@@ -63,6 +63,9 @@ func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput) (
 			return errElsewhere
 		}
 		s.bytes, err = io.ReadAll(out.Body)
+		if out.ContentLength == nil && out.ContentRange == nil { // as some proxies pass it on
+			s.size = int64(len(s.bytes))
+		}
 		return err
 	})
 	return o, s, err
@@ -119,7 +122,9 @@ func (r *Remote) page(ctx context.Context, part string, q *remote.Query, token *
 			return err
 		}
 		if aws.ToBool(out.IsTruncated) {
-			next = out.NextContinuationToken
+			if next = out.NextContinuationToken; aws.ToString(next) == "" {
+				return errors.New("the service ends a list without its rest")
+			}
 		}
 		for i := range out.Contents {
 			entry := &out.Contents[i]

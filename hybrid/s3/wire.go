@@ -77,6 +77,10 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close() // it is of no use
 		return nil, fmt.Errorf("%w: a web page, with status %d", errElsewhere, answer.StatusCode)
 	}
+	if from := answer.Request; from != nil && from.Method != req.Method { // a client of the program's own followed a redirect
+		_ = answer.Body.Close() // it is of no use
+		return nil, fmt.Errorf("%w: a redirect to another request", errElsewhere)
+	}
 	t.status, t.header = answer.StatusCode, answer.Header
 	remote.Heard(t.ctx)
 	answer.Body = &moving{answer.Body, t}
