@@ -42,6 +42,7 @@ func TestEncrypted(t *testing.T) {
 		"postgres://ada@/db?host=/run/postgresql":           false,
 		"postgres://ada@db.example.com/db?sslmode=disable":  false,
 		"postgres://ada@a.example.com,b.example.com:1234/x": true,
+		"postgres://ada@localhost,db.example.com/db":        true,
 	} {
 		config, _, err := parse(address)
 		require.NoError(t, err, address)
@@ -58,7 +59,7 @@ func TestEncrypted(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, address := range []string{"postgres://a@x.example/d", "postgres://a@x.example/e", "postgres://a@y.example/d", "postgres://a@x.example:1/d", "postgres://a@x.example/d?schema=s", "postgres://a@x.example,y.example/d"} {
+	for _, address := range []string{"postgres://a@x.example/d", "postgres://a@x.example/e", "postgres://a@y.example/d", "postgres://a@x.example:1/d", "postgres://a@x.example/d?schema=s", "postgres://a@x.example,y.example/d", "postgres://a@xy.example,y.example/d", "postgres://a@xy.example/d", "postgres://a@x.example", "postgres://b@x.example"} {
 		r, err := Connect(address)
 		require.NoError(t, err)
 		info, err := r.Info(t.Context())

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,19 @@ func reason(err error, swapping bool) error {
 		}
 		return out
 	}
+	out, class := meaning(e), e.Code[:min(2, len(e.Code))]
+	// An error ends the transaction before its commit. But a server that shuts down may send
+	// one while the commit waits for a standby, and one that cannot write its log to the disk
+	// finds the commit there perhaps when it starts again.
+	ends := slices.Contains([]string{"FATAL", "PANIC"}, cmp.Or(e.SeverityUnlocalized, e.Severity))
+	if swapping && (ends || class == "08" || class == "57" && e.Code != "57014") {
+		out = fmt.Errorf("%w: %w", remote.ErrUnknown, out)
+	}
+	return out
+}
+
+// meaning returns the error of package remote for an error of the server.
+func meaning(e *pgconn.PgError) error {
 	said := &serverError{e.Code, e.Message}
 	if len(e.Code) != 5 {
 		said.code = "unknown"
@@ -55,14 +69,8 @@ func reason(err error, swapping bool) error {
 		return &remote.Unreachable{Err: said, Kind: remote.Throttled}
 	case class == "54":
 		return fmt.Errorf("%w: %w", remote.ErrTooLarge, said)
-	case slices.Contains([]string{"08", "40", "53", "55", "57", "58"}, class), e.Code == "25006":
-		// Each of them ends the transaction before its commit, but a server that shuts down
-		// may send one while the commit waits for a standby.
-		var out error = &remote.Unreachable{Err: said}
-		if swapping && (class == "08" || class == "57" && e.Code != "57014") {
-			out = fmt.Errorf("%w: %w", remote.ErrUnknown, out)
-		}
-		return out
+	case slices.Contains([]string{"08", "40", "53", "55", "57", "58"}, class), e.Code == readOnly:
+		return &remote.Unreachable{Err: said}
 	}
 	said.text = "the server refuses the statement" // its text may quote a value
 	return fmt.Errorf("%w: %w", remote.ErrRefused, said)

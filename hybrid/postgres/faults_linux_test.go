@@ -251,3 +251,18 @@ func TestErrorsQuoteNothing(t *testing.T) {
 		require.NotContains(t, err.Error(), "secret")
 	}
 }
+
+// TestTakesWritesElsewhere: a connection that takes no writes, as after its server became
+// a standby, is not used again.
+func TestTakesWritesElsewhere(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	database := s.provisioned(t)
+	s.do(t, database, `CREATE ROLE moved LOGIN SUPERUSER; ALTER ROLE moved SET default_transaction_read_only = on`)
+	r := connect(t, s.address("moved", database))
+	_, err := r.Commit(t.Context(), part, nil, head("", "one"))
+	require.ErrorIs(t, err, remote.ErrUnreachable)
+	require.NotErrorIs(t, err, remote.ErrUnknown)
+	s.do(t, database, `ALTER ROLE moved RESET default_transaction_read_only`)
+	commit(t, r, "", "one")
+}

@@ -1,12 +1,15 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,17 +59,17 @@ func Connect(address string) (*Remote, error) {
 		return nil, fmt.Errorf("connect: %w", reason(err, false))
 	}
 	c := config.ConnConfig
-	at := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	at := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
 	for _, f := range c.Fallbacks {
-		if next := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !strings.Contains(at, next) {
-			at += "," + next
+		if next := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(at, next) {
+			at = append(at, next)
 		}
 	}
 	return &Remote{
 		pool:     pool,
 		schema:   schema,
 		table:    pgx.Identifier{schema, "objects"}.Sanitize(),
-		identity: fmt.Sprintf("postgres %s/%s/%s", at, c.Database, schema),
+		identity: fmt.Sprintf("postgres %s/%s/%s", strings.Join(at, ","), cmp.Or(c.Database, c.User), schema),
 	}, nil
 }
 
@@ -90,8 +93,7 @@ func parse(address string) (*pgxpool.Config, string, error) {
 	if err != nil {
 		return nil, "", errors.New("the address, or a variable or file of PostgreSQL's clients, has a setting that is not understood")
 	}
-	c := config.ConnConfig
-	if !q.Has("sslmode") && !local(c.Host) && (c.TLSConfig == nil || c.TLSConfig.InsecureSkipVerify) {
+	if !q.Has("sslmode") && unproven(config.ConnConfig) {
 		q.Set("sslmode", "verify-full")
 		u.RawQuery = q.Encode()
 		if config, err = pgxpool.ParseConfig(u.String()); err != nil {
@@ -103,6 +105,12 @@ func parse(address string) (*pgxpool.Config, string, error) {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
 	return config, schema, nil
+}
+
+// unproven reports whether a host that is not this machine need not prove its name.
+func unproven(c *pgx.ConnConfig) bool {
+	may := func(host string, c *tls.Config) bool { return !local(host) && (c == nil || c.InsecureSkipVerify) }
+	return may(c.Host, c.TLSConfig) || slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return may(f.Host, f.TLSConfig) })
 }
 
 // local reports whether a host is this machine.
@@ -127,15 +135,14 @@ func (r *Remote) Info(context.Context) (remote.Info, error) {
 	return remote.Info{Identity: r.identity, Time: r.time, Batch: batch, Complete: r.complete}, nil
 }
 
-// note records the times of an answer. What one snapshot has, each later one has too, so
-// the time for which lists are complete never goes back.
+// note records the times of an answer; complete is the zero time where it has none. What
+// one snapshot has, each later one has too, so the time for which lists are complete goes
+// back only with the server's clock.
 func (r *Remote) note(now, complete time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.After(r.time) {
-		r.time = now
-	}
-	if complete.After(r.complete) {
+	r.time = now
+	if complete.After(r.complete) || !complete.IsZero() && now.Before(r.complete) {
 		r.complete = complete
 	}
 }
@@ -183,6 +190,9 @@ func (s *statement) add(value []byte, oid uint32) string {
 
 var binary = []int16{pgx.BinaryFormatCode} // texts and bytes as they are
 
+// readOnly is the code of a server that takes no writes, as a standby.
+const readOnly = "25006"
+
 // do sends a statement once, and calls row for each row of its answer. swapping is whether
 // it replaces an object.
 func (r *Remote) do(ctx context.Context, s *statement, swapping bool, row func(columns [][]byte) error) error {
@@ -216,6 +226,9 @@ func (r *Remote) send(ctx context.Context, s *statement, swapping bool, row func
 				err = fmt.Errorf("%w: %w", remote.ErrUnknown, err)
 			}
 			return err
+		}
+		if said := (*pgconn.PgError)(nil); errors.As(err, &said) && said.Code == readOnly {
+			_ = c.Conn().Close(ctx) // the next statement finds the server that takes writes now
 		}
 		return reason(err, swapping)
 	}
