@@ -80,28 +80,11 @@ func (c *showCommand) Run(a *app) error {
 }
 
 // turns shows one turn, or the last ones.
-func (c *showCommand) turns(a *app, t target) (err error) {
+func (c *showCommand) turns(a *app, t target) error {
 	if n := cmp.Or(c.Turn, c.Last); *n < 1 {
 		return usageError{"--turn and --last: must be positive"}
 	}
-	v, damage := t.store.View(a.ctx, t.id)
-	if v == nil {
-		return damage
-	}
-	defer func() { err = join(err, v.Close()) }()
-	if c.Turn != nil && *c.Turn > v.Turns() {
-		return fmt.Errorf("no turn %d: the session has %s", *c.Turn, count(v.Turns(), "turn"))
-	}
-	var msgs []sessionstore.Message
-	switch {
-	case c.Turn != nil:
-		msgs, err = v.Turn(a.ctx, *c.Turn)
-	case v.Turns() > 0:
-		var first int
-		if first, err = v.Start(a.ctx, max(1, v.Turns()-*c.Last+1)); err == nil {
-			msgs, err = v.Range(a.ctx, first, v.Len())
-		}
-	}
+	msgs, damage, err := c.asked(a, t)
 	if err != nil {
 		return err
 	}
@@ -113,6 +96,28 @@ func (c *showCommand) turns(a *app, t target) (err error) {
 	}
 	a.page()
 	return join(a.conversation(msgs, formOfTools(c.Tools)), damage)
+}
+
+// asked reads the messages of the turns that are asked for. No view is open when it returns,
+// so a reader that waits delays no append.
+func (c *showCommand) asked(a *app, t target) (msgs []sessionstore.Message, damage, err error) {
+	v, damage := t.store.View(a.ctx, t.id)
+	if v == nil {
+		return nil, nil, damage
+	}
+	defer func() { err = join(err, v.Close()) }()
+	switch {
+	case c.Turn != nil && *c.Turn > v.Turns():
+		return nil, nil, fmt.Errorf("no turn %d: the session has %s", *c.Turn, count(v.Turns(), "turn"))
+	case c.Turn != nil:
+		msgs, err = v.Turn(a.ctx, *c.Turn)
+	case v.Turns() > 0:
+		var first int
+		if first, err = v.Start(a.ctx, max(1, v.Turns()-*c.Last+1)); err == nil {
+			msgs, err = v.Range(a.ctx, first, v.Len())
+		}
+	}
+	return msgs, damage, err
 }
 
 // shownMember is a member that the reference shows, "unknown" without it.
