@@ -62,9 +62,7 @@ func (m *Model) readKey(k Pressed) []Command {
 			r.text, r.looking = "", false
 			return []Command{Look{Key: r.key}}
 		}
-		m.reader = reader{gen: r.gen + 1, whole: r.whole}
-		m.rest()
-		return []Command{Look{}}
+		return m.closeReader()
 	case "up", "k":
 		r.view.ScrollUp(1)
 	case "down", "j":
@@ -92,6 +90,13 @@ func (m *Model) readKey(k Pressed) []Command {
 		m.mode = commanding
 	}
 	return r.want()
+}
+
+// closeReader shows the list again.
+func (m *Model) closeReader() []Command {
+	m.reader = reader{gen: m.reader.gen + 1, whole: m.reader.whole}
+	m.rest()
+	return []Command{Look{}}
 }
 
 // jump shows a message, or the end for 0.
@@ -125,10 +130,10 @@ func (r *reader) lineOf(message int) (line int) {
 
 // want requests the messages before or behind those in memory when the screen is near.
 func (r *reader) want() []Command {
-	if r.waiting || r.key == (Key{}) || !r.loaded {
+	if r.waiting || r.key == (Key{}) || !r.loaded || r.first == 0 {
 		return nil
 	}
-	near := max(10, r.view.Height())
+	near := r.near()
 	switch {
 	case r.first > 1 && r.view.YOffset() < near:
 		r.waiting = true
@@ -140,8 +145,16 @@ func (r *reader) want() []Command {
 	return nil
 }
 
-// more requests the messages behind the last one, which may have been added since.
+// near is how many lines from the screen the lines in memory end when more are requested: so
+// many above it, or twice as many from its top on.
+func (r *reader) near() int { return max(10, r.view.Height()) }
+
+// more requests the messages behind the last one, which may have been added since, or all
+// of them where none could be read.
 func (r *reader) more() []Command {
+	if r.loaded && r.first == 0 {
+		return r.jump(0)
+	}
 	if r.waiting || !r.loaded || r.next <= r.total {
 		return nil
 	}
@@ -158,6 +171,10 @@ func (m *Model) partRead(e PartRead) []Command {
 	r.waiting, r.loaded, r.err = false, true, ""
 	if e.Err != nil {
 		r.err = clean(e.Err.Error())
+		if r.first > 0 && e.First == e.Next { // what was read stays, and is not read again at once
+			m.failed("Not read", e.Err)
+			return nil
+		}
 	}
 	begins, ended := r.first == 0, r.next > r.total && r.view.AtBottom()
 	if !begins && e.Total < r.next-1 { // the conversation was cut
@@ -194,7 +211,7 @@ func (m *Model) partRead(e PartRead) []Command {
 }
 
 // forget drops messages at the end that is far from the screen when there are too many
-// lines. A message is dropped whole.
+// lines. A message is dropped whole, and not where [reader.want] would request it again.
 func (r *reader) forget(m *Model) {
 	over := r.view.TotalLineCount() - readerLines
 	if over <= 0 {
@@ -211,7 +228,7 @@ func (r *reader) forget(m *Model) {
 			lines += len(r.drawn[cut])
 			cut++
 		}
-		if lines > top {
+		if top-lines < r.near() {
 			return
 		}
 		r.passages, r.drawn, r.first = r.passages[cut:], r.drawn[cut:], r.passages[cut].Message
@@ -229,7 +246,7 @@ func (r *reader) forget(m *Model) {
 		left -= len(r.drawn[cut-1])
 		cut--
 	}
-	if cut < n && left > top+r.view.Height() {
+	if cut < n && left >= top+2*r.near() {
 		r.next = r.passages[cut].Message
 		r.passages, r.drawn = r.passages[:cut], r.drawn[:cut]
 		r.draw(m, false)

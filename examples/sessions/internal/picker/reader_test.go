@@ -2,6 +2,7 @@ package picker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,4 +182,69 @@ func TestReaderGrows(t *testing.T) {
 	require.Equal(t, reading, m.mode)
 	m.Update(Resized{40, 12})
 	require.Contains(t, screenText(m, 40, 12), "text 1")
+}
+
+// TestReaderStopsAtErrors reads a session that is gone, or goes while it is read: it is read
+// again when sessions change, and not all the time. What was read stays on the screen.
+func TestReaderStopsAtErrors(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("it is gone")
+	m := newModel(t)
+	k := m.list.choice()
+	press(m, "tab")
+	require.Empty(t, m.Update(PartRead{Key: k, Gen: 1, Back: true, Err: gone}))
+	require.Contains(t, screenText(m, 80, 24), "it is gone")
+	require.Contains(t, m.Update(Noticed{}), Read{Key: k, Gen: 2, Back: true})
+	passage := Passage{1, "user", "the only text", ""}
+	m.Update(PartRead{Key: k, Gen: 2, Back: true, First: 1, Next: 2, Total: 1, Passages: []Passage{passage}})
+	m.Update(Listed{Gen: 2, Sessions: m.list.all, Done: true})
+	require.Contains(t, m.Update(Noticed{}), Read{Key: k, Gen: 2, From: 2})
+	require.Empty(t, m.Update(PartRead{Key: k, Gen: 2, Err: gone}))
+	require.Contains(t, screenText(m, 80, 24), "the only text")
+	require.Contains(t, screenText(m, 80, 24), "it is gone")
+
+	require.Equal(t, []Command{Plan{m.list.all[0]}}, press(m, "^d"))
+	m.Update(Planned{Session: m.list.all[0]})
+	press(m, "y")
+	m.Update(Deleted{Key: k, Name: "Weather report"})
+	require.Equal(t, browsing, m.mode, "it is in the trash")
+	require.Equal(t, Key{}, m.reader.key)
+
+	s, session := openTest(t)
+	session.ID = "another"
+	e := s.read(t.Context(), Read{Key: session.Key, Gen: 1, Back: true}).(PartRead)
+	require.ErrorIs(t, e.Err, sessionstore.ErrNotFound)
+}
+
+// TestReaderForgetsNothingNear reads long messages at the border between two of them: no
+// message near the screen is forgotten, only to be read once more.
+func TestReaderForgetsNothingNear(t *testing.T) {
+	t.Parallel()
+	long := func(n, lines int) []Passage {
+		return []Passage{{n, "user", strings.TrimSuffix(strings.Repeat("line\n", lines), "\n"), ""}}
+	}
+	m := newModel(t)
+	k := m.list.choice()
+	press(m, "tab")
+	m.Update(PartRead{Key: k, Gen: 1, Back: true, First: 1, Next: 2, Total: 2, Passages: long(1, 2100)})
+	m.reader.view.SetYOffset(2070)
+	require.Empty(t, m.Update(PartRead{Key: k, Gen: 1, First: 2, Next: 3, Total: 2, Passages: long(2, 3000)}), "the message behind")
+	require.Equal(t, 3, m.reader.next)
+
+	m = newModel(t)
+	press(m, "tab")
+	m.Update(PartRead{Key: k, Gen: 1, Back: true, First: 2, Next: 3, Total: 2, Passages: long(2, 2500)})
+	m.reader.view.SetYOffset(5)
+	require.Empty(t, m.Update(PartRead{Key: k, Gen: 1, Back: true, First: 1, Next: 2, Total: 2, Passages: long(1, 2600)}), "the message before")
+	require.Equal(t, 1, m.reader.first)
+}
+
+// TestReaderCleansRoles has a role that a terminal would obey.
+func TestReaderCleansRoles(t *testing.T) {
+	t.Parallel()
+	row, err := sessionstore.NewMessage(map[string]any{"role": "sys\x1b]0;title\x07\ntem\u202e", "content": "text"})
+	require.NoError(t, err)
+	all, err := passages([]sessionstore.Message{row}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []Passage{{1, "sys\ufffd]0;title\ufffd tem\ufffd", "text", ""}}, all)
 }

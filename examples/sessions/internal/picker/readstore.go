@@ -87,7 +87,7 @@ func passages(rows []sessionstore.Message, first int) (all []Passage, err error)
 		m := view.Messages(i, i+1, conversation.Limits{})[0]
 		add := func(role, text, brief string) {
 			if text = cleanLines(limited(text, passageBytes)); strings.TrimSpace(text) != "" {
-				all = append(all, Passage{first + i, role, text, clean(start(brief, briefBytes))})
+				all = append(all, Passage{first + i, clean(role), text, clean(start(brief, briefBytes))})
 			}
 		}
 		for _, text := range row.Thinking() {

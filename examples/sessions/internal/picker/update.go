@@ -39,7 +39,7 @@ func (m *Model) Update(e Event) (todo []Command) {
 }
 
 // changed handles the outcomes of actions on a session.
-func (m *Model) changed(e Event) []Command {
+func (m *Model) changed(e Event) (todo []Command) {
 	switch e := e.(type) {
 	case Forked:
 		if e.Err != nil {
@@ -67,10 +67,14 @@ func (m *Model) changed(e Event) []Command {
 		m.forget(e.Key)
 		m.undone = append(m.undone, undoable{key: e.Key, receipt: e.Receipt, name: e.Name})
 		m.list.remove(e.Key)
+		if m.reader.key == e.Key && m.mode == reading {
+			todo = m.closeReader()
+		}
 		m.tell(fmt.Sprintf("%q is in the trash. ctrl+k u brings it back.", e.Name))
 		if m.reading { // and the reading may have found the session before its removal
-			return m.reread(m.list.choice())
+			return append(todo, m.reread(m.list.choice())...)
 		}
+		return todo
 	case Restored:
 		if e.Err != nil {
 			m.undoing(e.Key, false)
