@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // picture returns the base64 of an image.
@@ -129,4 +131,33 @@ func TestLargeImages(t *testing.T) {
 	f := Files(parse(t, `{"role": "user", "content": [{"type": "image", "data": "`+large+`"}]}`).msgs[0])[0]
 	require.False(t, f.Image)
 	require.Equal(t, "image image/png, 1 × 1, 18.1 MB", f.Label)
+}
+
+// TestFilesOfManyResults shows a message with many results, as of calls at once: each of its
+// files is looked at once, and not once for each result.
+func TestFilesOfManyResults(t *testing.T) {
+	const n = 100
+	var calls, results []string
+	for i := range n {
+		calls = append(calls, fmt.Sprintf(`{"type": "tool_use", "id": "c%d", "name": "shot", "input": {}}`, i))
+		results = append(results, fmt.Sprintf(`{"type": "tool_result", "tool_use_id": "c%d", "content": [{"type": "image", "data": "AAAA"}]}`, i))
+	}
+	var rows []sessionstore.Message
+	for _, line := range []string{
+		`{"role": "assistant", "content": [` + strings.Join(calls, ", ") + `]}`,
+		`{"role": "user", "content": [` + strings.Join(results, ", ") + `]}`,
+	} {
+		m, err := sessionstore.ParseMessage([]byte(line))
+		require.NoError(t, err)
+		rows = append(rows, m)
+	}
+	view, err := New(rows)
+	require.NoError(t, err)
+	shown := view.Messages(0, 2, Limits{})[0].Calls
+	require.Len(t, shown, n)
+	for i, c := range shown {
+		require.Len(t, c.Result.Files, 1)
+		require.Equal(t, i, c.Result.Files[0].I)
+	}
+	require.Less(t, testing.AllocsPerRun(1, func() { view.Messages(0, 2, Limits{}) }), float64(100*n))
 }

@@ -71,7 +71,7 @@ func (c *View) Messages(from, to int, lim Limits) []Message {
 }
 
 func (c *View) message(i int, lim Limits) Message {
-	m, r := c.msgs[i], &c.rows[i]
+	m, r, known := c.msgs[i], &c.rows[i], filesOf{}
 	v := Message{N: i, Role: m.Role(), Turn: r.turn, Starts: r.starts}
 	if at, ok := m.Timestamp(); ok {
 		v.Time = at.UTC().Format(time.RFC3339)
@@ -82,14 +82,14 @@ func (c *View) message(i int, lim Limits) Message {
 	}
 	v.Thinking = some(thinking(m), lim.Text)
 	for k := range r.calls {
-		v.Calls = append(v.Calls, c.call(&r.calls[k], lim))
+		v.Calls = append(v.Calls, c.call(known, &r.calls[k], lim))
 	}
 	for _, res := range r.results {
 		if res.call < 0 {
-			v.Results = append(v.Results, c.result(place{i, res.block}, res.id, lim))
+			v.Results = append(v.Results, c.result(known, place{i, res.block}, res.id, lim))
 		}
 	}
-	for _, f := range c.files(i) {
+	for _, f := range c.files(known, i) {
 		if v.Role != "tool" && !slices.ContainsFunc(r.results, func(res result) bool { return res.block == f.block }) {
 			v.Files = append(v.Files, f)
 		}
@@ -98,19 +98,26 @@ func (c *View) message(i int, lim Limits) Message {
 	return v
 }
 
+// filesOf holds the files of some messages, by index: a message may have thousands of results.
+type filesOf map[int][]File
+
 // files returns the files of message i.
-func (c *View) files(i int) []File {
-	all := Files(c.msgs[i])
-	for k := range all {
-		all[k].N = i
+func (c *View) files(known filesOf, i int) []File {
+	all, ok := known[i]
+	if !ok {
+		all = Files(c.msgs[i])
+		for k := range all {
+			all[k].N = i
+		}
+		known[i] = all
 	}
 	return all
 }
 
 // result returns the result at a place.
-func (c *View) result(at place, id string, lim Limits) Result {
+func (c *View) result(known filesOf, at place, id string, lim Limits) Result {
 	v := Result{N: at.row, ID: id, Text: cut(resultText(c.msgs[at.row], at.block), lim.Tool)}
-	for _, f := range c.files(at.row) {
+	for _, f := range c.files(known, at.row) {
 		if at.block < 0 || f.block == at.block {
 			v.Files = append(v.Files, f)
 		}
@@ -118,10 +125,10 @@ func (c *View) result(at place, id string, lim Limits) Result {
 	return v
 }
 
-func (c *View) call(k *call, lim Limits) Call {
+func (c *View) call(known filesOf, k *call, lim Limits) Call {
 	v := Call{ID: k.ID, Name: k.Name, Arguments: cut(string(k.Arguments), lim.Tool), Orphan: k.from.row < 0, Misplaced: k.astray}
 	if k.from.row >= 0 {
-		res := c.result(k.from, k.ID, lim)
+		res := c.result(known, k.from, k.ID, lim)
 		v.Result = &res
 	}
 	return v
