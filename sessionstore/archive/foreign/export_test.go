@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -342,4 +343,22 @@ func TestExportAgent(t *testing.T) {
 		}
 	}
 	require.Positive(t, agents)
+}
+
+// TestExportNamesNoPath exports a session whose metadata, which may be of somebody else, have
+// a path in the place of the tool's id: the name of the file is none.
+func TestExportNamesNoPath(t *testing.T) {
+	t.Parallel()
+	eachTool(t, func(t *testing.T, a *away) {
+		md, err := a.st.Metadata(t.Context(), a.id)
+		require.NoError(t, err)
+		require.NoError(t, md.Set("import_"+string(a.tool), map[string]string{"tool": string(a.tool), "id": "../out"}))
+		rows, err := a.st.Load(t.Context(), a.id)
+		require.NoError(t, err)
+		require.NoError(t, a.st.Save(t.Context(), a.id, rows.Messages, md))
+		done, err := Export(t.Context(), a.st, a.id, a.tool, io.Discard)
+		require.NoError(t, err)
+		require.Equal(t, filepath.Base(done.File), done.File)
+		require.NotContains(t, done.File, "..")
+	})
 }

@@ -30,7 +30,7 @@ import (
 // folder in which the session keeps the tool's file.
 func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place string) {
 	place = Folder + "_" + tool
-	if s := StateIn(md, place); s.ID != "" {
+	if s := StateIn(md, place); uuidForm.MatchString(s.ID) { // metadata may be anybody's, and the id names a file
 		return s.ID, place
 	}
 	id = ownID(session, tool)
