@@ -61,10 +61,9 @@ func (a *app) changes(w where) ([]change, error) {
 		return nil, err
 	}
 	var all []change
-	for i, b := range bins {
-		if len(b.Sessions) > 0 {
-			at := finer(filepath.Join(b.store.Dir(), ".trash", b.ID, "sessions"), b.At)
-			all = append(all, change{at: at, kind: "removal", target: target{b.store, b.Sessions[0].ID}, title: b.Sessions[0].Name, more: len(b.Sessions) - 1, bin: &bins[i]})
+	for i := range bins {
+		if len(bins[i].Sessions) > 0 {
+			all = append(all, bins[i].change())
 		}
 	}
 	notes, imported := a.importNotes(), map[string]bool{}
@@ -95,6 +94,12 @@ func (a *app) changes(w where) ([]change, error) {
 	a.warn(errors.Join(failed...))
 	slices.SortStableFunc(all, func(x, y change) int { return y.at.Compare(x.at) })
 	return all, nil
+}
+
+// change returns the removal of the sessions of a receipt.
+func (b *binned) change() change {
+	at := finer(filepath.Join(b.store.Dir(), ".trash", b.ID, "sessions"), b.At)
+	return change{at: at, kind: "removal", target: target{b.store, b.Sessions[0].ID}, title: b.Sessions[0].Name, more: len(b.Sessions) - 1, bin: b}
 }
 
 // changesOf returns the changes of one session, except its removal and its import.
@@ -211,11 +216,29 @@ func keepNote(env func(string) string, n importNote) error {
 	if err != nil {
 		return fmt.Errorf("note the import for undo: %w", err)
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	names, err := noteFiles(dir)
 	for _, name := range names[:max(0, len(names)-mostNotes)] {
 		err = cmp.Or(err, os.Remove(name))
 	}
 	return err
+}
+
+// noteImport is [keepNote]. The import is done, whatever becomes of its note.
+func (a *app) noteImport(n importNote) {
+	if err := keepNote(a.env, n); err != nil {
+		a.Notef("%s %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(err)))
+	}
+}
+
+// noteFiles returns the files of the notes, the oldest first.
+func noteFiles(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".json" {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	return names, err
 }
 
 // importNotes returns the notes that can be read.
@@ -224,7 +247,7 @@ func (a *app) importNotes() (all []importNote) {
 	if err != nil {
 		return nil
 	}
-	names, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	names, _ := noteFiles(dir)
 	for _, name := range names {
 		n := importNote{file: name}
 		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &n) == nil {
@@ -264,10 +287,11 @@ func (s madeNote) in(root string, stores []*sessionstore.Store) (target, bool) {
 func (r *historyResult) noteHistories(at time.Time, tool, root string) importNote {
 	n := importNote{At: at, From: tool, Root: root}
 	for _, s := range r.Sessions {
-		switch s.Action {
-		case foreign.Created:
+		switch {
+		case s.Kind == foreign.Former: // no other session and no tool has what it keeps
+		case s.Action == foreign.Created:
 			n.note(root, s.Project, s.ID)
-		case foreign.Updated:
+		case s.Action == foreign.Updated:
 			n.Updated++
 		}
 	}

@@ -146,7 +146,7 @@ func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.Hi
 		return true
 	})
 	if !c.DryRun {
-		failed = errors.Join(failed, keepNote(a.env, res.noteHistories(began, c.Tool, p.Dir())))
+		a.noteImport(res.noteHistories(began, c.Tool, p.Dir()))
 	}
 	if unwritten != nil {
 		return unwritten

@@ -123,9 +123,7 @@ func (c *importCommand) Run(a *app) error {
 	}
 	made := importNote{At: a.now(), From: "archive", Root: p.Dir()}
 	made.note(p.Dir(), slug, res.ID)
-	if err := keepNote(a.env, made); err != nil {
-		a.Notef("%s %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(err)))
-	}
+	a.noteImport(made)
 	if res.Damage != nil {
 		a.Notef("%s the transcript came damaged, as it was: %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(res.Damage)))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func (undoCommand) Help() string {
     sessions undo --list 8f14    what was kept of it
     sessions undo 20260801T1015  the removal with this receipt
 
-Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and is named. Sessions that an import updated stay as they are.
+Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and is named. Sessions that an import updated stay as they are, and so do forks with what the other tool no longer has.
 
 In a pipe the answer is JSON, and what is not named by its session, or takes a session away, needs --yes.`
 }
@@ -84,7 +85,7 @@ func (c *undoCommand) ofSession(a *app, t target) (all []change, err error) {
 		}
 	}
 	s, err := t.store.Summary(a.ctx, t.id)
-	if err == nil {
+	if err == nil || errors.Is(err, sessionstore.ErrCorrupt) { // what was kept of it is there
 		var own []change
 		own, err = a.changesOf(t, s, imported)
 		all = append(all, own...)
@@ -188,19 +189,22 @@ func (c *undoCommand) transcript(a *app, t target) error {
 	return nil
 }
 
-// removal brings back the sessions in the trash that the argument means. It returns
-// notFound when there are none.
+// removal brings back the sessions in the trash that the argument means, or lists their
+// removal. It returns notFound when there are none.
 func (c *undoCommand) removal(a *app, notFound error) error {
 	all, err := a.bins(c.where)
 	if err != nil {
 		return err
 	}
 	b, err := pick(all, c.What)
-	if errors.Is(err, sessionstore.ErrNotFound) {
+	if errors.Is(err, sessionstore.ErrNotFound) || err == nil && c.Backup != "" {
 		return notFound
 	}
 	if err != nil {
 		return err
+	}
+	if c.List {
+		return a.changeTable([]change{b.change()})
 	}
 	return a.restore([]binned{b})
 }
@@ -228,10 +232,12 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 		stores[t.store.Dir()] = t.store
 	}
 	receipts, gone := []string{}, []string{}
-	for dir, ids := range by {
-		plan, err := trash.NewPlan(a.ctx, stores[dir], ids, &trash.Options{Reason: "undo of " + last.kind, Allow: []trash.Kind{trash.Recent, trash.Unsynced}})
+	var failed error
+	for _, dir := range slices.Sorted(maps.Keys(by)) {
+		plan, err := trash.NewPlan(a.ctx, stores[dir], by[dir], &trash.Options{Reason: "undo of " + last.kind, Allow: []trash.Kind{trash.Recent, trash.Unsynced}})
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			continue
 		}
 		for _, s := range plan.Keep {
 			var why []string
@@ -240,20 +246,25 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 			}
 			stays = append(stays, staysHere{s.ID, strings.Join(why, "; ")})
 		}
-		if len(plan.Remove) == 0 {
-			continue
-		}
 		done, err := plan.Delete(a.ctx)
-		if err != nil {
-			return err
+		failed = errors.Join(failed, err)
+		if done.Receipt.ID != "" {
+			receipts = append(receipts, done.Receipt.ID)
 		}
-		receipts = append(receipts, done.Receipt.ID)
 		for _, s := range done.Receipt.Sessions {
 			gone = append(gone, s.ID)
 		}
 		for _, f := range done.Failed {
 			stays = append(stays, staysHere{f.ID, explain(f.Err)})
 		}
+	}
+	wrong := len(stays)
+	switch {
+	case failed != nil && len(gone) == 0:
+		return failed
+	case failed != nil:
+		a.Notef("%s %s", a.PaintError(screen.Red, "failed:"), screen.Lines(explain(failed)))
+		wrong++
 	}
 	slices.Sort(receipts)
 	if a.json {
@@ -264,7 +275,7 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 			Removed  []string    `json:"removed"`
 			Stays    []staysHere `json:"stays"`
 		}{"taken_back", last.kind, receipts, gone, stays}, jsonIndent)
-		return errors.Join(err, partly(len(stays)))
+		return errors.Join(err, partly(wrong))
 	}
 	for _, s := range stays {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), screen.Lines(s.Why))
@@ -278,7 +289,7 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 	if last.made != nil && last.made.Updated > 0 {
 		a.Printf("  %s that the import updated stay as they are\n", count(last.made.Updated, "session"))
 	}
-	return partly(len(stays))
+	return partly(wrong)
 }
 
 // grew reports whether something was added to a session since the change that made it.
