@@ -288,6 +288,11 @@ func (r remote) meant(a *app, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	there := make([]string, len(listed))
+	for i, s := range listed {
+		there[i] = s.SessionID
+	}
+	ref = elidedIn(ref, there)
 	var ids []string
 	for _, s := range listed {
 		switch {
@@ -317,7 +322,7 @@ func (r remote) meant(a *app, ref string) (string, error) {
 	case 1:
 		return ids[0], nil
 	}
-	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: ids}
+	return besideSubs("", &sessionstore.AmbiguousError{Prefix: ref, Matches: ids})
 }
 
 // notInCloudError is returned for a session that is neither here nor in the cloud.

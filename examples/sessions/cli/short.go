@@ -95,6 +95,32 @@ func elided(ref, id string) bool {
 	return ok && strings.HasPrefix(id, begin) && strings.Contains(id[len(begin):], rest)
 }
 
+// besideSubs returns the session that a reference means that is ambiguous only because the
+// ids of sub-sessions begin with the id of the session. It returns other results unchanged.
+func besideSubs(meant string, err error) (string, error) {
+	found := (*sessionstore.AmbiguousError)(nil)
+	if !errors.As(err, &found) {
+		return meant, err
+	}
+	session := slices.MinFunc(found.Matches, func(x, y string) int { return len(x) - len(y) })
+	for _, match := range found.Matches {
+		if match != session && (!strings.HasPrefix(match, session+"-") || sessionstore.IsTopLevel(filepath.Base(match))) {
+			return meant, err
+		}
+	}
+	return session, nil
+}
+
+// elidedIn returns the one of ids that a reference with an elision means, else the reference.
+func elidedIn(ref string, ids []string) string {
+	meant := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !elided(ref, id) })
+	slices.Sort(meant)
+	if meant = slices.Compact(meant); len(meant) == 1 {
+		return meant[0]
+	}
+	return ref
+}
+
 // unelide returns the directory of the session that a reference with an elision means, in the
 // project that w names, or in all. Another reference is returned unchanged.
 func (w where) unelide(a *app, ref string) (string, error) {

@@ -161,7 +161,7 @@ func (w anywhere) find(a *app) (target, error) {
 	if isPath(ref) {
 		ref = absolute(ref)
 	}
-	dir, err := p.Resolve(a.ctx, ref, slug)
+	dir, err := besideSubs(p.Resolve(a.ctx, ref, slug))
 	if errors.Is(err, sessionstore.ErrNotFound) && isDir(w.Session) { // no id, but a name in the working directory
 		if named, bad := p.Resolve(a.ctx, absolute(w.Session), slug); bad == nil {
 			dir, err = named, nil

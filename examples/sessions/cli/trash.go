@@ -54,11 +54,14 @@ func (a *app) bins(w where) ([]binned, error) {
 
 // pick returns the receipt that ref means, or the part of one.
 func pick(all []binned, ref string) (binned, error) {
-	receipts := make([]trash.Receipt, len(all))
+	receipts, ids := make([]trash.Receipt, len(all)), []string{}
 	for i, b := range all {
 		receipts[i] = b.Receipt
+		for _, s := range b.Sessions {
+			ids = append(ids, s.ID)
+		}
 	}
-	r, err := trash.Select(receipts, ref)
+	r, err := trash.Select(receipts, elidedIn(ref, ids))
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return binned{}, notInTrashError{ref}
 	}
