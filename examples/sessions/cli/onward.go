@@ -69,6 +69,9 @@ func (c *resumeCommand) with(a *app, t target) error {
 	if o.dir == "" && a.worksHere(t) {
 		o.dir, err = os.Getwd()
 	}
+	if err == nil && o.dir != "" && !filepath.IsAbs(o.dir) {
+		err = fmt.Errorf("the session worked in %s, which is no directory of this machine; sessions export --to=%s writes the file, for you to place", screen.Plain(o.dir), c.With)
+	}
 	if err == nil && o.dir == "" {
 		err = errors.New("the session does not name the directory in which it worked; run the command in the directory of its project")
 	}
@@ -120,13 +123,16 @@ func (o *onward) find() error {
 		if err != nil {
 			return err
 		}
-		if h == nil {
+		grew := false
+		if h == nil { // a file that is there was not written up to what it is known by
 			o.end, o.from = 0, 0
-			o.path, err = o.place()
-			return err
+			if o.path, err = o.place(); err != nil || !isRegular(o.path) {
+				return err
+			}
+		} else {
+			o.path = h.Path
+			grew, err = o.bringHome(*h, n)
 		}
-		o.path = h.Path
-		grew, err := o.bringHome(*h, n)
 		if err != nil {
 			return err
 		}
@@ -225,7 +231,7 @@ func (o *onward) continues() (bool, error) {
 		}
 		switch {
 		case len(line) == 0:
-			return o.from > 0, nil
+			return o.from > 0 || o.end == 0, nil
 		case bytes.Equal(line, next):
 			o.from += int64(len(next))
 			next, err = ours.ReadBytes('\n')
@@ -300,7 +306,9 @@ func (o *onward) write() (int64, error) {
 	}
 	mode := os.O_WRONLY | os.O_APPEND
 	if o.end == 0 {
-		mode |= os.O_CREATE | os.O_EXCL
+		if mode |= os.O_CREATE; !isRegular(o.path) {
+			mode |= os.O_EXCL
+		}
 		if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
 			return 0, err
 		}
@@ -315,6 +323,12 @@ func (o *onward) write() (int64, error) {
 	}
 	n, err := io.Copy(f, io.NewSectionReader(o.draft, o.from, size-o.from))
 	return n, errors.Join(err, f.Sync(), f.Close())
+}
+
+// isRegular reports whether a regular file has the path, which is no symlink.
+func isRegular(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode().IsRegular()
 }
 
 // leftOut counts what has no place in the lines that are made for the tool.

@@ -49,6 +49,9 @@ func (a *app) start(t target, dir string, env []string, words ...string) error {
 	if err != nil {
 		return a.byHand(screen.Plain(words[0])+" is not on PATH", line)
 	}
+	if dir != "" && !filepath.IsAbs(dir) {
+		return a.byHand("the session worked in "+screen.Plain(dir)+", which is no directory of this machine", line)
+	}
 	if dir == "" && !a.worksHere(t) {
 		return a.byHand("the session does not name the directory in which it worked", line)
 	}

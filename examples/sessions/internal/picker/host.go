@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -24,7 +25,7 @@ func (s store) check(ctx context.Context, program string, c Check) Event {
 		e.Obstacle, e.Err = NoHost, err
 		return e
 	}
-	if dir == "" {
+	if !filepath.IsAbs(dir) { // none is known, or one of another system
 		e.Obstacle = NoDir
 		return e
 	}
