@@ -178,8 +178,8 @@ func (o *onward) history() (*foreign.History, error) {
 	return nil, err // a folder that cannot be read may have it
 }
 
-// bringHome imports what the tool added, and exports the session again if it has grown. It
-// reports whether it has, or would have.
+// bringHome imports what the tool added, and exports the session again. It reports whether
+// the session has grown, or would have.
 func (o *onward) bringHome(h foreign.History, n int) (grew bool, err error) {
 	report, err := foreign.Import(o.a.ctx, o.p, h, &foreign.Options{DryRun: o.plan})
 	if errors.Is(err, foreign.ErrEmpty) {
@@ -194,7 +194,7 @@ func (o *onward) bringHome(h foreign.History, n int) (grew bool, err error) {
 			break
 		}
 	}
-	if grew && !o.plan {
+	if !o.plan { // an import also keeps what the tool added that is no message
 		err = o.export(n)
 	}
 	return grew, err
