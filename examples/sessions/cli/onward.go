@@ -221,21 +221,13 @@ func (o *onward) continues() (bool, error) {
 			return false, failed
 		}
 		o.end += int64(len(line))
-		torn := failed != nil && bytes.HasPrefix(next, line)
-		if len(line) > 0 && !torn && !bytes.Equal(line, next) && pointsAtEnd(next) && speaks(o.tool, line) {
-			o.from += int64(len(next)) // an earlier call added these lines behind an earlier line of that kind
-			if next, err = ours.ReadBytes('\n'); err != nil && !errors.Is(err, io.EOF) {
-				break
-			}
-			torn = failed != nil && bytes.HasPrefix(next, line)
-		}
 		switch {
 		case len(line) == 0:
 			return o.from > 0 || o.end == 0, nil
 		case bytes.Equal(line, next):
 			o.from += int64(len(next))
 			next, err = ours.ReadBytes('\n')
-		case torn: // a copy that was not written to its end
+		case failed != nil && bytes.HasPrefix(next, line): // a copy that was not written to its end
 			o.from += int64(len(line))
 			return true, nil
 		case failed != nil:
@@ -245,13 +237,6 @@ func (o *onward) continues() (bool, error) {
 		}
 	}
 	return false, err
-}
-
-// pointsAtEnd reports whether a line of an export names the end of the conversation for
-// Claude Code. An export has one before the lines that are not the tool's.
-func pointsAtEnd(line []byte) bool {
-	var l struct{ Type string }
-	return json.Unmarshal(line, &l) == nil && l.Type == "last-prompt"
 }
 
 // speaks reports whether a line of a tool's file is a part of the conversation, or decides
