@@ -3,13 +3,15 @@
 //	go run -C examples/viewer . [-dir DIR] [-addr ADDR] [-open] [-no-token] [-manifest NAME=PHASE,PHASE…]… [-write] [-resume COMMAND]
 //
 // DIR is a sessions directory or a directory of projects; without it the viewer
-// shows the user's projects. ADDR must be on this machine; without it the
-// viewer takes a free port and prints the address. With -open it starts the
-// browser. Every user of a machine reaches its ports, so the printed address has a token:
-// a browser that opens it gets a cookie and is let in, until the viewer ends. A request
-// without either is refused. With -no-token every user and program of the machine may
-// read all sessions that are shown. A session can be resumed when the manifest it began with is given;
-// a session that names no manifest uses the first one.
+// shows the user's projects. ADDR must be on this machine; without it the viewer takes a
+// free port and prints the address. With -open it starts the browser. Every user of a
+// machine reaches its ports, so the printed address has a token: a browser that opens it
+// gets a cookie and is let in, until the viewer ends. A request without either is
+// refused. A page of another server on this machine, which the browser opens, gets the
+// cookie too, as browsers do not tell ports apart: it lets its owner read until the
+// viewer ends. With -no-token every user and program of the machine may read all
+// sessions that are shown. A session can be resumed when the manifest it began with is
+// given; a session that names no manifest uses the first one.
 //
 // With -write it takes phase outputs and messages of a workflow's conversation, and
 // forks a session after a turn. With -resume a click on Resume starts a command.

@@ -85,3 +85,10 @@ func TestSchemaName(t *testing.T) {
 	require.NotContains(t, text, DefaultSchema)
 	require.Equal(t, strings.Count(Schema(""), "\n"), strings.Count(text, "\n"))
 }
+
+// TestOddSchema: a name that would end a comment of the schema is refused.
+func TestOddSchema(t *testing.T) {
+	t.Parallel()
+	_, err := Connect("postgres://ada@example.com/db?schema=a%0ADROP")
+	require.ErrorContains(t, err, "control character")
+}

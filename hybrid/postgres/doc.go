@@ -35,5 +35,6 @@
 //	ErrTooLarge     54xxx, or more than 64 MiB
 //	ErrUnreachable  08xxx, 25006, 40xxx, 53xxx, 55xxx, 57xxx, 58xxx, or no answer: whether a swap was made is ErrUnknown where no
 //	                answer says that it was not
+//	NoAnswer        nothing moved for half a minute
 //	ErrRefused      all others
 package postgres

@@ -266,3 +266,26 @@ func TestTakesWritesElsewhere(t *testing.T) {
 	s.do(t, database, `ALTER ROLE moved RESET default_transaction_read_only`)
 	commit(t, r, "", "one")
 }
+
+// TestNoAnswer: a statement ends where nothing comes for the limit, also without an end of
+// its context.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	database := s.provisioned(t)
+	w := wired(t, s)
+	r := connect(t, w.address(database))
+	v := commit(t, r, "", "one")
+	r.activity.limit = 100 * time.Millisecond
+	w.set(false, true)
+	_, err := r.Commit(t.Context(), part, nil, head(v, "two"))
+	require.ErrorIs(t, err, remote.ErrUnknown)
+	var silent remote.NoAnswer
+	require.ErrorAs(t, err, &silent)
+	w.set(false, false)
+	r.activity.limit = time.Minute
+	require.Eventually(t, func() bool {
+		o, err := r.Get(t.Context(), part, "head", "")
+		return err == nil && string(o.Body) == "two"
+	}, time.Minute, 5*time.Millisecond)
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -34,6 +35,7 @@ type Remote struct {
 	schema   string
 	table    string // its quoted name
 	identity string
+	activity *activity
 
 	mu       sync.Mutex // guards the fields below
 	time     time.Time  // of the newest answer
@@ -54,6 +56,15 @@ func Connect(address string) (*Remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	moves := &activity{began: time.Now(), limit: idleTime}
+	dial := config.ConnConfig.DialFunc
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return conn{c, moves}, nil
+	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config) // it dials when it is used
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", reason(err, false))
@@ -70,6 +81,7 @@ func Connect(address string) (*Remote, error) {
 		schema:   schema,
 		table:    pgx.Identifier{schema, "objects"}.Sanitize(),
 		identity: fmt.Sprintf("postgres %s/%s/%s", strings.Join(at, ","), cmp.Or(c.Database, c.User), schema),
+		activity: moves,
 	}, nil
 }
 
@@ -87,6 +99,9 @@ func parse(address string) (*pgxpool.Config, string, error) {
 	if schema == "" {
 		schema = DefaultSchema
 	}
+	if strings.ContainsFunc(schema, unicode.IsControl) {
+		return nil, "", errors.New("the address names a schema with a control character")
+	}
 	q.Del("schema")
 	u.RawQuery = q.Encode()
 	config, err := pgxpool.ParseConfig(u.String())
@@ -101,6 +116,9 @@ func parse(address string) (*pgxpool.Config, string, error) {
 		}
 	}
 	config.MaxConns, config.MinConns, config.MaxConnIdleTime, config.PingTimeout = maxConns, 0, time.Minute, 10*time.Second
+	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > idleTime {
+		*t = idleTime
+	}
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
@@ -211,6 +229,8 @@ func (r *Remote) send(ctx context.Context, s *statement, swapping bool, row func
 		return unsent(ctx, err)
 	}
 	defer c.Release()
+	ctx, end := r.activity.limited(ctx)
+	defer end()
 	answer := c.Conn().PgConn().ExecParams(ctx, s.text.String(), s.values, s.types, binary, binary)
 	var failed error
 	for answer.NextRow() {
@@ -231,6 +251,9 @@ func (r *Remote) send(ctx context.Context, s *statement, swapping bool, row func
 			_ = c.Conn().Close(ctx) // the next statement finds the server that takes writes now
 		}
 		return reason(err, swapping)
+	}
+	if swapping && failed == nil && ctx.Err() != nil { // a commit that no longer waits for a standby says that it was made
+		return fmt.Errorf("%w: %w", remote.ErrUnknown, context.Cause(ctx))
 	}
 	return failed
 }
