@@ -15,7 +15,7 @@
 // the interrupt and pending approvals. A [Session] joins both.
 //
 // Approvals that must survive a restart are in pending_approvals.json, each bound to one
-// exact call that runs at most once, whatever is killed in between, and not at all when the
+// call that runs at most once, whatever is killed in between, and not at all when the
 // user's last verdict rejected it.
 //
 // Unknown members of the files are kept. A file of another version is refused

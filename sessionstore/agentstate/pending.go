@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -45,18 +46,49 @@ func digest(call []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// sameCall reports whether two calls are the same value for the tool: they are equal
+// as a transcript stores arguments.
+func sameCall(a, b []byte) bool {
+	a, err := stored(a)
+	if err == nil {
+		b, err = stored(b)
+	}
+	return err == nil && bytes.Equal(a, b)
+}
+
+// stored returns a message with the call as its arguments, as a transcript has it.
+func stored(call []byte) ([]byte, error) {
+	if err := pyjson.Check(call, pyjson.Tolerant); err != nil {
+		return nil, err
+	}
+	message := slices.Concat([]byte(`{"tool_calls": [{"arguments": `), call, []byte(`}]}`))
+	return pyjson.AppendMessage(nil, message, pyjson.Style{Replace: true})
+}
+
+// given returns the arguments of a call. They are an empty object if there are none, as
+// in [sessionstore.ToolCallMessage].
+func given(arguments []byte) []byte {
+	if len(arguments) == 0 {
+		return []byte(`{}`)
+	}
+	return pyjson.Trim(arguments)
+}
+
 // KeepPending stores that a call, any JSON value, waits for approval under an
 // id that no approval of this session ever had, else the error Is
-// [ErrPending].
+// [ErrPending]. An empty call is {}. A program whose model uses ids again adds
+// something to them, such as the number of the turn.
 func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage) error {
 	return s.approvals(ctx, "keep pending approval", func(list []Kept) ([]Kept, error) {
-		if id == "" || pyjson.Check(call, pyjson.Tolerant) != nil {
-			return nil, fmt.Errorf("%w: the id is empty or the call is not JSON", ErrInvalid)
-		}
-		if find(list, id) != nil {
+		call = given(call)
+		switch {
+		case id == "":
+			return nil, fmt.Errorf("%w: the id is empty", ErrInvalid)
+		case pyjson.Check(call, pyjson.Tolerant) != nil:
+			return nil, fmt.Errorf("%w: the call is not JSON", ErrInvalid)
+		case find(list, id) != nil:
 			return nil, ErrPending
 		}
-		call = pyjson.Trim(call)
 		return append(list, Kept{id, call, digest(call), Undecided}), nil
 	})
 }
@@ -84,16 +116,21 @@ func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 	})
 }
 
-// Claim allows to run a call that was approved: exactly these bytes, and only
-// once. It is stored as run before Claim returns, so a process that is killed
-// in between does not run it, and no other one does.
+// Claim allows to run a call that was approved, and only once. The call is the one that
+// was kept, in the same bytes or as a transcript stores it, else the error Is
+// [ErrOtherCall]. It is stored as run before Claim returns, so a process that is killed in
+// between does not run it, and no other one does.
+//
+// Approvals do not follow a transcript that is rewound or that diverges. So after a restart
+// a program goes through the calls of the transcript that have no result, and not through
+// [State.Kept]: see the example Resume of package accept.
 func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) error {
 	return s.approvals(ctx, "claim approval", func(list []Kept) ([]Kept, error) {
 		k := find(list, id)
 		switch {
 		case k == nil:
 			return nil, ErrNotPending
-		case k.Digest != digest(pyjson.Trim(call)) || k.Digest != digest(k.Call):
+		case k.Digest != digest(k.Call) || !sameCall(given(call), k.Call):
 			return nil, ErrOtherCall
 		case k.Verdict == Ran:
 			return nil, ErrRan

@@ -3,13 +3,16 @@ package agentstate
 import (
 	"encoding/json"
 	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
@@ -30,7 +33,7 @@ func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
 	require.Equal(t, []Kept{{"1", call, digest(call), Undecided}}, kept)
 	require.NoError(t, s.Decide(ctx, "1", Approved))
 	require.NoError(t, s.Decide(ctx, "1", Approved), "the same verdict again")
-	require.ErrorIs(t, s.Claim(ctx, "1", json.RawMessage(`{"tool": "bash", "n": 1.5}`)), ErrOtherCall)
+	require.ErrorIs(t, s.Claim(ctx, "1", json.RawMessage(`{"tool": "bash", "n": 1.51}`)), ErrOtherCall)
 	require.NoError(t, s.Claim(ctx, "1", call))
 	require.ErrorIs(t, again().Claim(ctx, "1", call), ErrRan)
 	require.ErrorIs(t, s.Decide(ctx, "1", Rejected), ErrRan)
@@ -96,6 +99,40 @@ func TestReaderBesideFirstWrites(t *testing.T) {
 		require.NoError(t, err, name)
 		require.JSONEq(t, `{"n": 2}`, string(found.raw), name)
 		require.True(t, found.main, name)
+	}
+}
+
+// TestCallFromTheTranscript claims the call of a transcript that was kept as the provider
+// sent it: the store writes it by other rules.
+func TestCallFromTheTranscript(t *testing.T) {
+	t.Parallel()
+	for i, sent := range []string{
+		`{"city":"Zürich"}`, `{"city": "Z\u00fcrich"}`, "{\n  \"n\": 1e2,\n  \"n\": 1.50\n}", `{"a": null, "b": [1, null, "\ud83d"]}`, `{}`, ``,
+		`{"deep": ` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`,
+	} {
+		st, err := sessionstore.Open(t.TempDir(), nil)
+		require.NoError(t, err)
+		asked, err := sessionstore.ToolCallMessage("", time.Time{}, sessionstore.ToolCall{ID: "c", Name: "weather", Arguments: json.RawMessage(sent)})
+		require.NoError(t, err)
+		require.NoError(t, st.Append(t.Context(), "s", asked))
+		before, err := Open(st, "s", nil)
+		require.NoError(t, err)
+		require.NoError(t, before.KeepPending(t.Context(), "c", json.RawMessage(sent)))
+		require.NoError(t, before.Decide(t.Context(), "c", Approved))
+		require.NoError(t, before.Close())
+
+		stored, err := st.Load(t.Context(), "s")
+		require.NoError(t, err)
+		call := stored.Messages[0].ToolCalls()[0]
+		after, err := Open(st, "s", nil)
+		require.NoError(t, err)
+		for _, other := range []string{`{"city":"Zurich"}`, `{"n": "1.5"}`, `{"n": 15}`, sent + "x", sent + `}], "x": [{"y": 1`} {
+			require.ErrorIs(t, after.Claim(t.Context(), "c", json.RawMessage(other)), ErrOtherCall, other)
+		}
+		require.NoError(t, after.Claim(t.Context(), call.ID, call.Arguments), i)
+		require.ErrorIs(t, after.Claim(t.Context(), "c", json.RawMessage(sent)), ErrRan)
+		require.NoError(t, after.Close())
+		require.NoError(t, st.Close())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -41,31 +42,35 @@ func Example_resume() {
 	}
 	defer hold.Release()
 
-	// What the user approved runs now, once, and its result is stored.
+	// A call that has no result and that the user approved runs now, once, and its result is
+	// stored. A call that was rewound away is not in the transcript, and does not run.
 	state, err := agentstate.Open(st, "release", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer state.Close()
-	kept, err := state.Kept(ctx)
+	history, err := slice.ResumeWindow(ctx, st, "release", 25)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, k := range kept {
-		if k.Verdict != agentstate.Approved || state.Claim(ctx, k.ID, k.Call) != nil {
-			continue
-		}
-		result, err := sessionstore.ToolResult(k.ID, "bash", "released", time.Time{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := st.Append(ctx, "release", result); err != nil {
-			log.Fatal(err)
+	waiting := slice.OrphanedToolCalls(history)
+	for _, m := range history {
+		for _, call := range m.ToolCalls() {
+			if !slices.Contains(waiting, call.ID) || state.Claim(ctx, call.ID, call.Arguments) != nil {
+				continue // it has a result, or it ran, or nobody approved it
+			}
+			result, err := sessionstore.ToolResult(call.ID, call.Name, "released", time.Time{})
+			if err != nil {
+				log.Fatal(err)
+			}
+			if err := st.Append(ctx, "release", result); err != nil {
+				log.Fatal(err)
+			}
 		}
 	}
 
 	// The model gets the last turns, with a result for the call that never ran.
-	history, err := slice.ResumeWindow(ctx, st, "release", 25)
+	history, err = slice.ResumeWindow(ctx, st, "release", 25)
 	if err != nil {
 		log.Fatal(err)
 	}
