@@ -70,7 +70,9 @@
 // metadata, which ConflictOf of [sessionstore.Summary] shows; see [Policy]. While the
 // program here goes on writing, the files cannot be changed, and both histories grow. A
 // branch replaces the branches that it continues, so a divergence leaves one branch.
-// Metadata merges member by member. Logs cannot conflict: each device has its own.
+// Approvals of package agentstate stay with the session: for a call that is in the conflict
+// copy the program asks anew. Metadata merges member by member. Logs cannot conflict: each
+// device has its own.
 //
 // # Which program uses a session
 //
@@ -81,7 +83,8 @@
 // programs. A program of this library that has ended, also by a kill, no longer uses a
 // session. A sync is no use of a session either. So a later sync waits neither after a
 // write of an ended program nor after a sync. After a write of any other tool, which may
-// keep the messages in memory, a sync waits ten minutes. A program that goes on with a
+// keep the messages in memory, a sync waits ten minutes. A program that opened the directory
+// with package sessionstore alone is such a tool. A program that goes on with a
 // session calls [Store.Refresh] first. The whole rule is a table in
 // hybrid/internal/syncer/permit.go.
 //

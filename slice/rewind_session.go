@@ -35,7 +35,8 @@ func RewindSession(ctx context.Context, st *sessionstore.Store, id string) (Rewi
 // RewindSessionTo is [RewindSession] to the end of a turn, counted from 1, as [ToTurn] cuts
 // it. It also rewinds a healthy session. It leaves the messages that a [Fork] at that turn
 // has, and is refused where the fork is: the messages that are left need not be healthy,
-// since the fault may lie in the turns that stay.
+// since the fault may lie in the turns that stay. The first turn always stays:
+// [sessionstore.Store.Replace] with no messages cuts all, without a copy for [Undo].
 func RewindSessionTo(ctx context.Context, st *sessionstore.Store, id string, turn int, o Orphans) (RewindReport, error) {
 	return rewindSession(ctx, st, id, func(rows []sessionstore.Message) ([]sessionstore.Message, error) {
 		return ToTurn(rows, turn, o)

@@ -60,7 +60,7 @@ func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *
 func undoLast(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions) (report UndoReport, err error) {
 	all, err := Backups(ctx, st, id)
 	if err == nil && len(all) == 0 {
-		err = limits.Errorf(fs.ErrNotExist, "nothing of session %s was kept: it was neither repaired nor rewound", limits.ID(id))
+		err = limits.Errorf(fs.ErrNotExist, "nothing to undo: session %s was neither repaired nor rewound", limits.ID(id))
 	}
 	for _, b := range all {
 		if report, err = Undo(ctx, st, id, b.Name, opts); err != nil || report.Status != NoUndoNeeded {

@@ -89,7 +89,7 @@ func onCopy(ctx context.Context, out io.Writer, session string) (err error) {
 	if session == "" {
 		session = sampleSession
 	}
-	fmt.Fprintln(out, "A project that the Python store wrote, copied to a fresh directory.")
+	fmt.Fprintln(out, "A project that the Python store wrote, copied to a fresh directory, which stays.")
 	return tour(ctx, out, dir, session, true)
 }
 

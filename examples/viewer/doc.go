@@ -36,7 +36,11 @@
 //
 // FORMAT is md, html, jsonl or tar.
 //
-// A program that reads sends the token in that header, too. Without -write and -resume the
-// viewer changes nothing. It can be left running: it
-// reads prompts, events and long messages only when a page asks for them.
+// A program that reads sends the token in that header, too: the page of a session is
+//
+//	GET /p/PROJECT/s/SESSION
+//
+// Without -write and -resume the viewer changes no session; the indexes that the library
+// keeps beside the sessions may grow. It can be left running: it reads prompts, events and
+// long messages only when a page asks for them.
 package main

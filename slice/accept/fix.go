@@ -28,13 +28,13 @@ type Amendment struct {
 }
 
 // AmendKind is a kind of change.
-type AmendKind int
+type AmendKind string
 
 // The kinds.
 const (
-	Replaced AmendKind = iota
-	Inserted
-	Dropped
+	Replaced AmendKind = "replaced"
+	Inserted AmendKind = "inserted"
+	Dropped  AmendKind = "dropped"
 )
 
 // Fix returns the conversation with the least changed so that the provider accepts it (see
