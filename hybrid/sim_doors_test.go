@@ -314,7 +314,7 @@ func (d *door) Info(ctx context.Context) (remote.Info, error) {
 	info := d.info
 	_, err := d.call(ctx, cosmostest.OpAccount, "", nil, func(ctx context.Context, to remote.Remote, _ cosmostest.Fault) (remote.Version, error) {
 		now, err := to.Info(ctx)
-		info.Time = now.Time
+		info.Time, info.Complete = now.Time, now.Complete
 		return "", err
 	})
 	return info, err

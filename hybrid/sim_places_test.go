@@ -51,8 +51,14 @@ func newPlace(w *world, kind string) simPlace {
 		w.t.Cleanup(end)
 		return newDoors(w, base, false, func(l *life) (remote.Remote, func()) { return openPlace(w, place, l) })
 	}
-	require.Contains(w.t, simPlaces, kind)
-	return nil
+	require.Contains(w.t, kind, ":", "no remote of the simulation, and no address of one")
+	open := func() (remote.Remote, func()) {
+		r := openServed(w.t, kind, fmt.Sprint("seed-", w.seed))
+		return r, func() { require.NoError(w.t, r.Close()) }
+	}
+	base, end := open()
+	w.t.Cleanup(end)
+	return newDoors(w, base, true, func(*life) (remote.Remote, func()) { return open() })
 }
 
 // account is a container of the strict server.

@@ -23,7 +23,7 @@ var (
 	simSteps   = flag.Int("steps", 0, "how many steps a seed of TestSimulation takes; 0: 70 with TEST_LONG set, else 40, or 20 where the remote is not cosmos")
 	simWeights = flag.String("weights", "", "what TestSimulation does how often, as in append=3,rewind=0")
 	simOrder   = flag.Bool("order", true, "let TestSimulation compare the order of lists")
-	simRemote  = flag.String("remote", "", "the remote of TestSimulation: cosmos, memory or dir; by default the seed chooses")
+	simRemote  = flag.String("remote", "", "the remote of TestSimulation: cosmos, memory or dir, or the address at which a test of another module serves one; by default the seed chooses")
 	simVerbose = flag.Bool("tell", false, "let TestSimulation tell each step")
 )
 
