@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/internal/test/served"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -40,6 +42,9 @@ func does(work func(ctx context.Context, dir string, e errand) error) testenv.Ch
 type errand struct {
 	Endpoint, Key, Device string
 	Database              string   // "": the default
+	Remote, Place         string   // another remote, as [openServed] has it
+	Stop                  int      // the request of the other remote at which the process ends; 0: none
+	Done                  bool     // it ends after the request
 	Session               string   // of turns
 	Calls                 []string // "sync" or "pull", and sessions
 	From                  int      // the number of the first record to be written
@@ -107,12 +112,21 @@ func syncChild(ctx context.Context, dir string, e errand) (err error) {
 
 // open opens a sessions directory in a process of its own.
 func (e errand) open(ctx context.Context, dir string, o *Options) (*Store, error) {
-	container, err := cosmos.Connect(ctx, cosmos.Config{Endpoint: e.Endpoint, Key: e.Key, Database: e.Database}, nil, nil)
+	err := error(nil)
+	if e.Remote != "" {
+		o.Remote, err = openServed(e.Remote, served.Call{Name: e.Place, Stop: e.Stop, Done: e.Done}, func() {
+			self, _ := os.FindProcess(os.Getpid()) // it is there
+			_ = self.Kill()
+			select {}
+		})
+	} else {
+		o.Remote, err = cosmos.Connect(ctx, cosmos.Config{Endpoint: e.Endpoint, Key: e.Key, Database: e.Database}, nil, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
 	o.Store = &sessionstore.Options{Durability: sessionstore.Relaxed}
-	o.Remote, o.Project, o.User, o.Device = container, "demo", "ada", e.Device
+	o.Project, o.User, o.Device = "demo", "ada", e.Device
 	return open(ctx, dir, o, testenv.KillPoint())
 }
 

@@ -36,9 +36,11 @@ func TestMain(m *testing.M) {
 type cloud struct {
 	*cosmostest.Server
 	container *azcosmos.ContainerClient
-	through   *cosmos.Remote // that all devices have; nil: each one of its own
-	database  string         // "": testDatabase
-	alone     bool           // devices make one request at a time
+	through   *cosmos.Remote       // that all devices have; nil: each one of its own
+	database  string               // "": testDatabase
+	alone     bool                 // devices make one request at a time
+	elsewhere func() remote.Remote // opens another remote, which devices have; nil: the server's
+	place     string               // of elsewhere
 }
 
 const (
@@ -57,8 +59,11 @@ func newCloud(t testing.TB, o *cosmostest.Options) *cloud {
 }
 
 // remote returns the remote of a device.
-func (c *cloud) remote() *cosmos.Remote {
-	if c.through != nil {
+func (c *cloud) remote() remote.Remote {
+	switch {
+	case c.elsewhere != nil:
+		return c.elsewhere()
+	case c.through != nil:
 		return c.through
 	}
 	return cosmos.New(c.container)

@@ -21,6 +21,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/test/served"
 )
 
 // simPlaces are the remotes of the simulation: an account, memory and a directory.
@@ -53,7 +54,8 @@ func newPlace(w *world, kind string) simPlace {
 	}
 	require.Contains(w.t, kind, ":", "no remote of the simulation, and no address of one")
 	open := func() (remote.Remote, func()) {
-		r := openServed(w.t, kind, fmt.Sprint("seed-", w.seed))
+		r, err := openServed(kind, served.Call{Name: fmt.Sprint("seed-", w.seed)}, nil)
+		require.NoError(w.t, err)
 		return r, func() { require.NoError(w.t, r.Close()) }
 	}
 	base, end := open()

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"net"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,30 +25,38 @@ import (
 // which no time passes in a bubble.
 type servedRemote struct {
 	net.Conn
-	mu  sync.Mutex // guards a call
-	out *gob.Encoder
-	in  *gob.Decoder
+	stopped func() // is called at the request that stops
+
+	turn chan struct{} // holds a value while a call is made; no mutex, which time does not pass at in a bubble
+	out  *gob.Encoder
+	in   *gob.Decoder
 }
 
-// openServed opens the remote at a place, which a process serves at an address.
-func openServed(t *testing.T, address, place string) *servedRemote {
-	t.Helper()
+// openServed opens the remote that first names, which a process serves at an address.
+func openServed(address string, first served.Call, stopped func()) (*servedRemote, error) {
 	c, err := net.Dial("tcp", address)
-	require.NoError(t, err)
-	r := &servedRemote{Conn: c, out: gob.NewEncoder(c), in: gob.NewDecoder(c)}
-	_, err = r.call(context.Background(), &served.Call{Name: place})
-	require.NoError(t, err)
-	return r
+	if err != nil {
+		return nil, err
+	}
+	r := &servedRemote{Conn: c, stopped: stopped, turn: make(chan struct{}, 1), out: gob.NewEncoder(c), in: gob.NewDecoder(c)}
+	_, err = r.call(context.Background(), &first)
+	return r, err
 }
 
 func (r *servedRemote) call(ctx context.Context, c *served.Call) (a served.Answer, err error) {
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	c.Now = time.Now()
-	if err := errors.Join(r.out.Encode(c), r.in.Decode(&a)); err != nil {
+	err = errors.Join(r.out.Encode(c), r.in.Decode(&a))
+	if err == nil && a.Stopped {
+		r.stopped()
+		a = served.Answer{}
+		err = errors.Join(r.out.Encode(served.Call{Now: time.Now()}), r.in.Decode(&a))
+	}
+	if err != nil {
 		return a, fmt.Errorf("the process that serves the remote: %w", err)
 	}
 	if a.Failed != "" {
@@ -89,18 +99,48 @@ func (r *servedRemote) Delete(ctx context.Context, part string, names []string) 
 	return err
 }
 
-// TestServed is what comes through a socket of a remote in memory.
-func TestServed(t *testing.T) {
-	t.Parallel()
+// addressOf returns the address of the remote of a test: of the flag -remote, or of one in
+// memory.
+func addressOf(t *testing.T) string {
+	t.Helper()
+	if strings.Contains(*simRemote, ":") {
+		return *simRemote
+	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	go served.Serve(l, func(string, func() time.Time) (remote.Remote, func(), error) {
-		return &memremote.Remote{}, func() {}, nil
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	var mu sync.Mutex // guards what follows
+	places, devices := map[string]*memremote.Remote{}, map[string][]*served.Device{}
+	go served.Serve(l, func(d *served.Device) (remote.Remote, func(), error) {
+		d.Calls = true
+		mu.Lock()
+		defer mu.Unlock()
+		devices[d.Place] = append(devices[d.Place], d)
+		if places[d.Place] == nil {
+			places[d.Place] = &memremote.Remote{Now: func() (now time.Time) { // the time of the device that calls
+				mu.Lock()
+				defer mu.Unlock()
+				for _, d := range devices[d.Place] {
+					if now.Before(d.Now()) {
+						now = d.Now()
+					}
+				}
+				return now
+			}}
+		}
+		return places[d.Place], func() {}, nil
 	})
+	return l.Addr().String()
+}
+
+// TestServed is what comes through a socket of a remote.
+func TestServed(t *testing.T) {
+	t.Parallel()
+	address := addressOf(t)
 	t.Run("calls", func(t *testing.T) {
 		remotetest.Run(t, func(t *testing.T) remote.Remote {
-			r := openServed(t, l.Addr().String(), t.Name())
+			r, err := openServed(address, served.Call{Name: strings.ToLower(filepath.Base(t.Name()))}, nil)
+			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, r.Close()) })
 			return r
 		})

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"flag"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -24,26 +25,41 @@ func TestSimulation(t *testing.T) {
 	if seeds == 0 {
 		seeds = testenv.Share(1, 1, 8)
 	}
+	inHybrid(t, "^TestSimulation$", fmt.Sprint("-seeds=", seeds))
+}
+
+// TestElsewhere runs the tests of package hybrid in which a process is killed at a request,
+// or stalls at it for longer than the grace time.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	testenv.Seed(t)
+	inHybrid(t, "^Test(KillElsewhere|Stalls)$")
+}
+
+// inHybrid runs tests of package hybrid with tables of their own.
+func inHybrid(t *testing.T, tests string, flags ...string) {
+	t.Helper()
 	s := running(t)
 	database := s.provisioned(t)
 	var mu sync.Mutex // guards tables
 	tables := map[string]*clock{}
-	served.Simulate(t, seeds, func(schema string, now func() time.Time) (remote.Remote, func(), error) {
-		address := s.address("admin", database) + "?schema=" + schema
+	served.Run(t, tests, func(d *served.Device) (remote.Remote, func(), error) {
+		address := s.address("admin", database) + "?schema=" + d.Place
 		mu.Lock()
 		defer mu.Unlock()
-		if tables[schema] == nil {
+		if tables[d.Place] == nil {
 			if err := Provision(t.Context(), address); err != nil {
 				return nil, nil, err
 			}
-			tables[schema] = &clock{}
+			tables[d.Place] = &clock{}
 		}
 		r, err := Connect(address)
 		if err != nil {
 			return nil, nil, err
 		}
-		return &clocked{r, tables[schema], now}, func() { _ = r.Close() }, nil
-	})
+		d.Calls = true
+		return &clocked{r, tables[d.Place], d.Now}, func() { _ = r.Close() }, nil
+	}, flags...)
 }
 
 // clock records the times of calls by the server's clock and by another one, whose time

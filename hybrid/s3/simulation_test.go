@@ -2,9 +2,8 @@ package s3
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"flag"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -34,24 +33,35 @@ func TestSimulation(t *testing.T) {
 	if seeds == 0 {
 		seeds = testenv.Share(1, 1, 8)
 	}
+	inHybrid(t, "^TestSimulation$", fmt.Sprint("-seeds=", seeds))
+}
+
+// TestElsewhere runs the tests of package hybrid in which a process is killed at a request,
+// or stalls at it for longer than the grace time.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	testenv.Seed(t)
+	inHybrid(t, "^Test(KillElsewhere|Stalls)$")
+}
+
+// inHybrid runs tests of package hybrid with buckets of each server.
+func inHybrid(t *testing.T, tests string, flags ...string) {
+	t.Helper()
 	for name := range servers {
 		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
 			s, buckets := &server{address: serve(t, name)}, buckets{all: map[string]*stamps{}}
-			served.Simulate(t, seeds, func(bucket string, now func() time.Time) (remote.Remote, func(), error) {
-				over := &clocked{stamps: buckets.stamps(bucket), now: now}
-				r, err := Open(t.Context(), "s3://"+bucket+"?endpoint="+s.address, s.config(over))
+			served.Run(t, tests, func(d *served.Device) (remote.Remote, func(), error) {
+				r, err := Open(t.Context(), "s3://"+d.Place+"?endpoint="+s.address, s.config(&clocked{buckets.stamps(d.Place), d}))
 				if err != nil {
 					return nil, nil, err
 				}
-				err = r.do(t.Context(), func(ctx context.Context) error {
-					_, err := r.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
-					return err
-				})
-				if refused := (*statusError)(nil); errors.As(err, &refused) && refused.status == http.StatusConflict {
-					err = nil // it is there
+				_, err = r.client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &r.bucket}, func(o *s3.Options) { o.HTTPClient = pool })
+				if strings.Contains(codeOf(err), "Bucket") { // it is there
+					err = nil
 				}
 				return r, func() {}, err
-			})
+			}, flags...)
 		})
 	}
 }
@@ -89,11 +99,11 @@ func (s *stamps) get(key, etag string) time.Time {
 	return s.at[key+" "+strings.Trim(etag, `"`)]
 }
 
-// clocked is a transport to a service whose clock is now, as far as answers show. The
-// service itself gets requests by its own clock.
+// clocked is a transport to a service that has the clock of the device, as far as answers
+// show. Requests are signed by the clock that the service has.
 type clocked struct {
 	*stamps
-	now func() time.Time
+	*served.Device
 }
 
 var pool = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * atOnce}}
@@ -105,15 +115,19 @@ func (c *clocked) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := pool.Do(req)
+	var a *http.Response
+	err = c.Request(func() (err error) {
+		if a, err = pool.Do(req); err == nil && req.Method == http.MethodPut && a.StatusCode == http.StatusOK {
+			c.set(req.URL.Path, a.Header.Get("ETag"), c.Now())
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	a.Header.Set("Date", c.now().UTC().Format(http.TimeFormat))
+	a.Header.Set("Date", c.Now().UTC().Format(http.TimeFormat))
 	switch etag := a.Header.Get("ETag"); {
-	case a.StatusCode != http.StatusOK && a.StatusCode != http.StatusPartialContent:
-	case req.Method == http.MethodPut:
-		c.set(req.URL.Path, etag, c.now())
+	case req.Method == http.MethodPut, a.StatusCode != http.StatusOK && a.StatusCode != http.StatusPartialContent:
 	case etag != "":
 		a.Header.Set("Last-Modified", c.get(req.URL.Path, etag).Format(http.TimeFormat))
 	case req.Method == http.MethodGet:

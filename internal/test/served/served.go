@@ -1,6 +1,6 @@
-// Package served lets the simulation of package hybrid run on a remote that it cannot
-// import, as one of a nested module: a test of the module serves it to the simulation,
-// which runs in a process of its own.
+// Package served lets tests of package hybrid run on a remote that the package cannot
+// import, as one of a nested module: a test of the module serves it to the process of the
+// tests.
 package served
 
 import (
@@ -12,42 +12,86 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// Call is a call of a method of a remote. The first one of a connection opens the remote
-// at the place Name. Remotes at one place share their objects.
+// Call is a call of a method of a remote. The first call of a connection opens the remote.
 type Call struct {
 	Method, Part, Name string
-	Now                time.Time // by the clock of the simulation
+	Now                time.Time // by the clock of the caller
 	Known              remote.Version
 	Query              remote.Query
 	Objects            []remote.Object
 	Swap               *remote.Swap
 	Names              []string
+	Stop               int  // the number of the request that stops; 0: none
+	Done               bool // it stops after the request, not before
 }
 
-// Answer is the outcome of a call.
+// Answer is the outcome of a call, or says that the call has come to the request that
+// stops: the next call lets it go on.
 type Answer struct {
 	Objects []remote.Object
 	Version remote.Version
 	Info    remote.Info
 	Failed  string // the text of the error; "": there is none
 	Kind    int    // the place in Errors of an error that the error Is; negative: none
+	Stopped bool
 }
 
-// Errors are the errors that the simulation distinguishes.
+// Errors are the errors that the tests distinguish.
 var Errors = []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrUnreachable}
 
-// Open opens a remote at a place, whose times are by the clock now, and returns a function
-// that closes it.
-type Open func(place string, now func() time.Time) (remote.Remote, func(), error)
+// Device is a device that opens a remote at a place. Remotes at one place share their
+// objects.
+type Device struct {
+	Place string
+	// Calls is whether each call of the remote is one request. Otherwise the remote makes
+	// its requests by Request.
+	Calls bool
 
-// Simulate runs the simulation with some seeds on the remotes that open returns.
-func Simulate(t *testing.T, seeds int, open Open) {
+	first    Call
+	now      atomic.Pointer[time.Time]
+	requests atomic.Int64
+	in       *gob.Decoder
+	out      *gob.Encoder
+}
+
+// Now returns the time by the device's clock, which passes between calls alone, and while a
+// request stops.
+func (d *Device) Now() time.Time { return *d.now.Load() }
+
+// Request makes a request. It returns an error when the device has ended before it.
+func (d *Device) Request(make func() error) error {
+	stops := d.requests.Add(1) == int64(d.first.Stop)
+	if stops && !d.first.Done {
+		if err := d.stop(); err != nil {
+			return err
+		}
+	}
+	err := make()
+	if stops && d.first.Done {
+		err = errors.Join(err, d.stop())
+	}
+	return err
+}
+
+func (d *Device) stop() error {
+	on := Call{}
+	err := errors.Join(d.out.Encode(Answer{Stopped: true}), d.in.Decode(&on))
+	d.now.Store(&on.Now)
+	return err
+}
+
+// Open opens the remote of a device, and returns a function that closes it.
+type Open func(d *Device) (remote.Remote, func(), error)
+
+// Run runs tests of package hybrid, which a pattern names, on the remotes that open returns.
+func Run(t *testing.T, tests string, open Open, flags ...string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,9 +99,8 @@ func Simulate(t *testing.T, seeds int, open Open) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	go Serve(l, open)
-	run := exec.CommandContext(t.Context(), "go", "test", "-C", "../..", "-count=1", "-v", "-timeout=2h", "-run=^TestSimulation$", "./hybrid",
-		"-remote="+l.Addr().String(), fmt.Sprint("-seeds=", seeds)) //nolint:gosec // the flags are the test's own
-	out, err := run.CombinedOutput()
+	flags = append([]string{"test", "-C", "../..", "-count=1", "-v", "-timeout=2h", "-run=" + tests, "./hybrid", "-remote=" + l.Addr().String()}, flags...)
+	out, err := exec.CommandContext(t.Context(), "go", flags...).CombinedOutput() //nolint:gosec // they are of a test
 	if err != nil {
 		t.Errorf("%s\n%v", out, err)
 	}
@@ -78,27 +121,36 @@ func Serve(l net.Listener, open Open) {
 // serve answers the calls of a connection, one after the other.
 func serve(c net.Conn, open Open) {
 	defer func() { _ = c.Close() }()
-	in, out := gob.NewDecoder(c), gob.NewEncoder(c)
-	var call Call
-	if in.Decode(&call) != nil {
+	d := &Device{in: gob.NewDecoder(c), out: gob.NewEncoder(c)}
+	if d.in.Decode(&d.first) != nil {
 		return
 	}
-	r, end, err := open(call.Name, func() time.Time { return call.Now })
+	d.Place = d.first.Name
+	d.now.Store(&d.first.Now)
+	r, end, err := open(d)
 	if err == nil {
 		defer end()
 	}
 	a := Answer{}
-	for a.fail(err); out.Encode(a) == nil && r != nil; {
-		call = Call{}
-		if in.Decode(&call) != nil {
+	for a.fail(err); d.out.Encode(a) == nil && r != nil; {
+		a = Answer{}
+		call := Call{}
+		if d.in.Decode(&call) != nil {
 			return
 		}
-		a = answer(r, &call)
+		d.now.Store(&call.Now)
+		do := func() error { return a.of(r, &call) }
+		if d.Calls && call.Method != "Info" {
+			a.fail(d.Request(do))
+		} else {
+			a.fail(do())
+		}
 	}
 }
 
-func answer(r remote.Remote, c *Call) (a Answer) {
-	ctx, err := context.Background(), error(nil)
+// of makes a call, and keeps all of its outcome but the error.
+func (a *Answer) of(r remote.Remote, c *Call) (err error) {
+	ctx := context.Background()
 	switch c.Method {
 	case "Get":
 		a.Objects = make([]remote.Object, 1)
@@ -116,8 +168,7 @@ func answer(r remote.Remote, c *Call) (a Answer) {
 	case "Info":
 		a.Info, err = r.Info(ctx)
 	}
-	a.fail(err)
-	return a
+	return err
 }
 
 func (a *Answer) fail(err error) {
