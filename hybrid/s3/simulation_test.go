@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,21 +35,20 @@ func TestSimulation(t *testing.T) {
 	if seeds == 0 {
 		seeds = testenv.Share(1, 1, 8)
 	}
-	inHybrid(t, "^TestSimulation$", fmt.Sprint("-seeds=", seeds))
+	inHybrid(t, "^TestSimulation$", slices.Sorted(maps.Keys(servers)), fmt.Sprint("-seeds=", seeds))
 }
 
 // TestElsewhere runs the tests of package hybrid in which a process is killed at a request,
 // or stalls at it for longer than the grace time.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	testenv.Seed(t)
-	inHybrid(t, "^Test(KillElsewhere|Stalls)$")
+	inHybrid(t, "^Test(KillElsewhere|Stalls)$", testenv.Some(t, 1, slices.Sorted(maps.Keys(servers))...))
 }
 
-// inHybrid runs tests of package hybrid with buckets of each server.
-func inHybrid(t *testing.T, tests string, flags ...string) {
+// inHybrid runs tests of package hybrid with buckets of servers.
+func inHybrid(t *testing.T, tests string, names []string, flags ...string) {
 	t.Helper()
-	for name := range servers {
+	for _, name := range names {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			s, buckets := &server{address: serve(t, name)}, buckets{all: map[string]*stamps{}}
