@@ -30,13 +30,15 @@ type app struct {
 	now    func() time.Time
 	parser *kong.Kong
 	json   bool   // standard output is JSON
-	typed  bool   // and in the form of --json=v1
 	name   string // of the command, as "trash list"
 	plain  bool   // Markdown is not rendered
 	paged  bool   // long answers go through a pager
-	told   bool   // the answer of --json=v1 is written
 	unread bool   // a session or project could not be read; a note of it was written
 
+	reference bool // the command is one of amplifier-session
+	answered  bool // JSON was written
+
+	opened  *projects.Projects // the directory of projects that was opened last
 	closers []func() error
 }
 
@@ -79,6 +81,7 @@ type where struct {
 func (a *app) projects(w where) (*projects.Projects, error) {
 	p, err := projects.Open(w.SessionsRoot, nil)
 	if err == nil {
+		a.opened = p
 		a.later(p.Close)
 	}
 	return p, err
@@ -129,7 +132,7 @@ func isDir(path string) bool {
 // commands are the arguments of the program. The text below each name is the
 // first that a newcomer reads.
 type commands struct {
-	JSON    answerForm       `help:"Write JSON to standard output, errors too, but for those in the arguments. --json=v1 writes it with types, for programs, and all errors." group:"Output"`
+	JSON    bool             `help:"Write JSON to standard output, errors too." group:"Output"`
 	Plain   bool             `help:"Show text as it stands, and do not render Markdown." group:"Output"`
 	NoPager bool             `help:"Do not show long answers through PAGER." group:"Output"`
 	Version kong.VersionFlag `help:"Print the version." group:"Output"`
@@ -140,7 +143,6 @@ type commands struct {
 	Show   showCommand   `cmd:"" group:"Look" help:"Show what a session is, and its transcript with -T."`
 	Info   infoCommand   `cmd:"" group:"Look" help:"Show a session's metadata and whether it can be continued."`
 	Find   findCommand   `cmd:"" group:"Look" help:"Find sessions by date, words or health, in all projects."`
-	Tree   treeCommand   `cmd:"" group:"Look" help:"Show what a session was forked from and what was forked from it."`
 	Resume resumeCommand `cmd:"" group:"Look" help:"Go on with a session; --show shows what would be resumed."`
 
 	Diagnose diagnoseCommand `cmd:"" group:"Mend" help:"Tell what keeps a session from being continued."`
@@ -159,7 +161,7 @@ type commands struct {
 }
 
 type helpCommand struct {
-	Command []string `arg:"" optional:"" help:"A command, as fork, or trash restore."`
+	Command []string `arg:"" optional:"" help:"A command, as fork, or trash empty."`
 	Man     bool     `help:"Write the manual page, as roff."`
 }
 
@@ -172,6 +174,9 @@ func (helpCommand) Help() string {
 
 // Run helps.
 func (c *helpCommand) Run(a *app) error {
+	if err := a.document(); err != nil {
+		return err
+	}
 	if c.Man {
 		if len(c.Command) > 0 {
 			return usageError{"--man: the manual page has all commands, so name none"}

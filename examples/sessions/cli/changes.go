@@ -25,7 +25,6 @@ type change struct {
 	kind   string // repair, rewind, salvage, undo, fork, removal or import
 	target        // the session; of a removal and an import the first one
 	title  string
-	work   string      // directory in which the session worked; "" if unknown
 	more   int         // further sessions
 	bin    *binned     // of a removal
 	made   *importNote // of an import
@@ -108,7 +107,7 @@ func (a *app) changesOf(t target, s sessionstore.Summary, imported bool) (all []
 	for i, b := range kept {
 		if i == 0 { // an undo takes back the newest
 			at := finer(filepath.Join(t.dir(), transcriptName), b.Time)
-			all = append(all, change{at: at, kind: strings.TrimPrefix(b.Label, "pre-"), target: t, title: s.Title, work: s.WorkingDir})
+			all = append(all, change{at: at, kind: strings.TrimPrefix(b.Label, "pre-"), target: t, title: s.Title})
 		}
 	}
 	if err != nil || !s.Fork || s.ConflictOf != "" || imported {
@@ -122,7 +121,7 @@ func (a *app) changesOf(t target, s sessionstore.Summary, imported bool) (all []
 		return all, nil
 	}
 	if at, err := projects.ParseDate(md.Text("forked_at")); err == nil {
-		all = append(all, change{at: at, kind: "fork", target: t, title: s.Title, work: s.WorkingDir})
+		all = append(all, change{at: at, kind: "fork", target: t, title: s.Title})
 	}
 	return all, nil
 }

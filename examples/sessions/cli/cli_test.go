@@ -143,7 +143,7 @@ func TestNothingIsMade(t *testing.T) {
 		{"find"},
 		{"show", "x"},
 		{"info", "x"},
-		{"tree", "x"},
+		{"list", "--tree", "x"},
 		{"resume", "-"},
 		{"diagnose", "x"},
 		{"repair", "x"},
@@ -168,7 +168,7 @@ func TestFullDisk(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"name": "x"}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "transcript.jsonl"), nil, 0o600))
-	for _, args := range [][]string{{"list", "--project=p"}, {"show", "s", "--project=p"}, {"info", "s"}, {"find"}, {"tree", "s", "--project=p", "--json"}, {"completion", "bash"}} {
+	for _, args := range [][]string{{"list", "--project=p"}, {"show", "s", "--project=p"}, {"info", "s"}, {"find"}, {"list", "--tree", "s", "--project=p", "--json"}, {"completion", "bash"}} {
 		if args[0] != "completion" {
 			args = append(args, "--sessions-root="+root)
 		}

@@ -31,10 +31,6 @@ type cloudCommands struct {
 	Remote remoteCommand `cmd:"" group:"Cloud" help:"Look into the cloud's copy, restore, check, prune or remove what it has."`
 
 	KeepLocal keepLocalCommand `cmd:"" group:"Cloud" help:"Keep sessions from ever leaving this machine."`
-
-	Prune    movedCommand `cmd:"" hidden:"" passthrough:""` // their names before 0.2
-	Purge    movedCommand `cmd:"" hidden:"" passthrough:""`
-	Recreate movedCommand `cmd:"" hidden:"" passthrough:""`
 }
 
 const cloudHelp = `The container is that of COSMOS_ENDPOINT, COSMOS_DATABASE, COSMOS_CONTAINER and COSMOS_KEY, else the section cosmos of ~/.amplifier/settings.yaml with endpoint, database, container and key. Without a key the command signs in with Microsoft Entra ID, as "az login" or the AZURE variables say; hybrid/README.md tells which rights are enough. A project is known in the cloud by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. What is set in the environment counts for "delete" too, which keeps what the cloud lacks.`

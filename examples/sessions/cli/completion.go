@@ -32,6 +32,9 @@ func (completionCommand) Help() string {
 
 // Run prints.
 func (c *completionCommand) Run(a *app) error {
+	if err := a.document(); err != nil {
+		return err
+	}
 	script, err := scripts.ReadFile("scripts/completion." + c.Shell)
 	if err != nil {
 		return err

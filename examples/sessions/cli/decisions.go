@@ -32,21 +32,26 @@ type decided struct {
 	at               time.Time
 }
 
+// decision is a line of the answer as JSON.
+type decision struct {
+	Kind string  `json:"kind"`
+	Time *string `json:"time"`
+	What *string `json:"what"`
+	Text *string `json:"text"`
+}
+
 // Run shows.
 func (c *decisionsCommand) Run(a *app) error {
 	all, damage := c.all(a)
 	if damage != nil && all == nil {
 		return damage
 	}
-	if a.typed {
-		return errors.Join(a.writeJSON(decisionsOf(all), jsonIndent), damage)
-	}
 	if a.json {
-		items := list{}
+		items := []decision{}
 		for _, d := range all {
-			items = append(items, object{{"kind", quoted(d.kind)}, {"time", quoted(stamp(d.at))}, {"what", quoted(d.what)}, {"text", quoted(d.text)}})
+			items = append(items, decision{d.kind, moment(d.at), known(d.what), known(d.text)})
 		}
-		return errors.Join(a.writeJSON(items, jsonIndent), damage)
+		return errors.Join(a.writeJSON(items), damage)
 	}
 	if len(all) == 0 {
 		a.Notef("Nothing was decided or approved.")
@@ -72,14 +77,6 @@ func (a *app) decision(d decided) {
 	if d.text != "" {
 		a.Printf("  %s\n", screen.Plain(d.text))
 	}
-}
-
-// stamp returns a time in RFC 3339, "" for the zero time.
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 // all returns the decisions of the session or workflow. With damage, it returns an error

@@ -19,12 +19,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-// forScripts marks the commands of amplifier-session: they write JSON wherever
-// standard output is no terminal.
-type forScripts struct{}
-
-func (forScripts) scripted() {}
-
 type diagnoseCommand struct {
 	forScripts `kong:"-"`
 	anywhere
@@ -32,9 +26,7 @@ type diagnoseCommand struct {
 
 // Help is shown below the usage.
 func (diagnoseCommand) Help() string {
-	return `Tells whether every call of a tool has its result, and every turn its answer. The exit code is 0 when the session is healthy and 1 when it is broken; then "sessions repair" completes it and "sessions rewind" cuts it. A terminal and --json=v1 are also told what providers would refuse, whatever the exit code; "sessions repair --for" mends that.
-
-In a pipe the answer is JSON.`
+	return `Tells whether every call of a tool has its result, and every turn its answer. The exit code is 0 when the session is healthy and 1 when it is broken; then "sessions repair" completes it and "sessions rewind" cuts it. On a terminal it also shows what providers would refuse, whatever the exit code, as "sessions resume --show --json" does elsewhere; "sessions repair --for" mends that.`
 }
 
 // Run diagnoses.
@@ -47,15 +39,10 @@ func (c *diagnoseCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.typed:
-		err = a.writeJSON(typedDiagnosis{d, judge(rows).typed()}, jsonIndent)
-	case a.json:
-		err = a.writeJSON(d, jsonIndent)
-	default:
+	err = a.answer(d, func() {
 		a.showDiagnosis(t, d)
 		a.showRefused(t, judge(rows))
-	}
+	})
 	if err == nil && !d.Healthy() {
 		err = exitCode(exitError)
 	}
@@ -153,21 +140,17 @@ func (a *app) problemTable(problems []problem) {
 	if len(problems) == 0 {
 		return
 	}
-	ids := make([]string, len(problems))
-	for i, p := range problems {
-		ids[i] = p.Session
-	}
-	rows, id := make([][]string, len(problems)), a.shortIDs(ids)
+	rows := make([][]string, len(problems))
 	for i, p := range problems {
 		where := p.File
 		if p.Line > 0 {
 			where = fmt.Sprintf("%s:%d", p.File, p.Line)
 		}
-		rows[i] = []string{p.Project, id(p.Session), p.State, where, p.Text}
+		rows[i] = []string{p.Project, p.Session, p.State, where, p.Text}
 	}
-	columns := []screen.Column{
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		idColumn(ids, id),
+	a.Table([]screen.Column{
+		a.projectColumn(1),
+		idColumn(),
 		{Title: "State", Tint: func(state string) screen.Tint {
 			if state == "damaged" {
 				return screen.Red
@@ -176,11 +159,7 @@ func (a *app) problemTable(problems []problem) {
 		}},
 		{Title: "Where", Min: 12, Drop: 3},
 		{Title: "What", Min: 16, Drop: 2},
-	}
-	if a.Terminal() { // which has no room for empty columns
-		columns, rows = telling(columns, rows, 0)
-	}
-	a.Table(columns, rows)
+	}, rows)
 }
 
 // verdict writes the totals to standard error, so that a pipe gets the problems alone.
@@ -191,22 +170,6 @@ func (a *app) verdict(all, bad int, took time.Duration) {
 		return
 	}
 	a.Notef("\n%s %s, %s with problems (%s)", a.PaintError(screen.Red, "✗"), count(all, "session"), number(bad), speed)
-}
-
-// telling leaves out the columns whose cells are all empty, and the column with the index
-// project, -1 for none, when its cells are all the same.
-func telling(columns []screen.Column, rows [][]string, project int) ([]screen.Column, [][]string) {
-	for i := len(columns) - 1; i >= 0; i-- {
-		same := !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
-		if !same || i != project && rows[0][i] != "" {
-			continue
-		}
-		columns = slices.Delete(columns, i, i+1)
-		for r := range rows {
-			rows[r] = slices.Delete(rows[r], i, i+1)
-		}
-	}
-	return columns, rows
 }
 
 // providers are the providers that a conversation may be resumed with, and their flags
@@ -265,14 +228,12 @@ func hasFiles(content []byte) bool {
 }
 
 // refusals are the reasons of each provider, as JSON.
-func (j judgement) refusals() []byte {
+func (j judgement) refusals() object {
 	all := object{}
 	for i, p := range providers {
-		if raw, err := encoded(j.refused[i]); err == nil {
-			all = append(all, member{strings.ReplaceAll(strings.ToLower(p.name), " ", "_"), raw})
-		}
+		all = append(all, member{strings.ReplaceAll(strings.ToLower(p.name), " ", "_"), j.refused[i]})
 	}
-	return all.raw()
+	return all
 }
 
 // accepted returns the names of the providers that would take the conversation, and, unless
@@ -289,12 +250,12 @@ func (a *app) accepted(t target, j judgement) string {
 	if len(no) == 0 {
 		return "all models"
 	}
-	form := ""
+	why := "diagnose " + t.id
 	if !a.Terminal() { // where diagnose answers as the reference does
-		form = " --json=v1"
+		why = "resume --show " + t.id + " --json"
 	}
-	return fmt.Sprintf(`%s: "sessions diagnose %s%s" tells what is refused, "sessions repair %s --for %s" mends it`,
-		cmp.Or(strings.Join(yes, ", "), "none"), t.id, form, t.id, no[0])
+	return fmt.Sprintf(`%s: "sessions %s" tells what is refused, "sessions repair %s --for %s" mends it`,
+		cmp.Or(strings.Join(yes, ", "), "none"), why, t.id, no[0])
 }
 
 // showRefused shows what providers refuse, once for those that refuse the same.
@@ -316,7 +277,7 @@ func (a *app) showRefused(t target, j judgement) {
 			a.Printf("  %s\n", screen.Plain(reason))
 		}
 		if more := len(reasons) - most; more > 0 {
-			a.Printf("  and %s; --json=v1 shows all\n", count(more, "more"))
+			a.Printf("  and %s; sessions resume --show --json shows all\n", count(more, "more"))
 		}
 		for _, flag := range slices.Compact(flags) {
 			a.Printf("%s mends it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)+" --for "+flag))

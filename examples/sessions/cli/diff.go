@@ -2,10 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -39,13 +37,7 @@ func (c *diffCommand) Run(a *app) error {
 	same := common(left.Messages, right.Messages)
 	turns := slice.CountTurns(left.Messages[:same])
 	if a.json {
-		item := object{
-			{"same_messages", strconv.AppendInt(nil, int64(same), 10)},
-			{"same_turns", strconv.AppendInt(nil, int64(turns), 10)},
-			{"a", rest(left, same).raw()},
-			{"b", rest(right, same).raw()},
-		}
-		if err := a.writeJSON(json.RawMessage(item.raw()), jsonIndent); err != nil {
+		if err := a.writeJSON(object{{"same_messages", same}, {"same_turns", turns}, {"a", rest(left, same)}, {"b", rest(right, same)}}); err != nil {
 			return err
 		}
 	} else {
@@ -104,5 +96,5 @@ func common(a, b []sessionstore.Message) (n int) {
 
 // rest is a session and its messages from n on.
 func rest(s *sessionstore.Session, n int) object {
-	return object{{"session_id", quoted(s.ID)}, {"messages", rowsJSON(s.Messages[n:])}}
+	return object{{"session_id", s.ID}, {"messages", rowsJSON(s.Messages[n:])}}
 }

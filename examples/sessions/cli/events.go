@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -89,15 +89,17 @@ func (c *eventsListCommand) Run(a *app) error {
 	if c.Limit > 0 {
 		last = last[max(0, len(last)-c.Limit):]
 	}
-	if a.json {
-		return a.writeJSON(headsJSON(last), jsonIndent)
+	shown, rows := []headShown{}, [][]string{}
+	for _, h := range last {
+		shown, rows = append(shown, showHead(h)), append(rows, a.headRow(h))
 	}
-	if len(last) == 0 {
-		a.Notef("%s", c.none())
-		return nil
-	}
-	a.headTable(last)
-	return nil
+	return a.list(shown, c.none(), []screen.Column{
+		{Title: "Line", Right: true, Tint: screen.In(screen.Green)},
+		{Title: "Time", Tint: screen.In(screen.Yellow), Drop: 1},
+		{Title: "Event", Min: 12, Tint: screen.In(screen.Cyan)},
+		{Title: "Level", Tint: levelTint},
+		{Title: "Size", Right: true, Drop: 2},
+	}, rows)
 }
 
 // none returns the message for an empty list.
@@ -116,29 +118,28 @@ func (c *eventsListCommand) wants(h eventslog.Head) bool {
 	return c.Name == "" || err == nil && fits
 }
 
-// headsJSON returns heads as JSON.
-func headsJSON(heads []eventslog.Head) list {
-	out := list{}
-	for _, h := range heads {
-		out = append(out, headJSON(h))
-	}
-	return out
+// headShown is the head of an event as JSON.
+type headShown struct {
+	Line    int     `json:"line"`
+	Offset  int64   `json:"offset"`
+	Size    int64   `json:"size"`
+	Time    *string `json:"time"`
+	Event   string  `json:"event"`
+	Level   string  `json:"level"`
+	Session string  `json:"session_id"`
 }
 
-func headJSON(h eventslog.Head) object {
-	at := []byte("null")
-	if !h.Time.IsZero() {
-		at = quoted(h.Time.UTC().Format(time.RFC3339Nano))
+func showHead(h eventslog.Head) headShown {
+	return headShown{h.Line, h.Offset, h.Size, moment(h.Time), h.Event, h.Level, h.SessionID}
+}
+
+// headRow is the head of an event as a row of a table.
+func (a *app) headRow(h eventslog.Head) []string {
+	bytes := size(h.Size)
+	if !a.Terminal() {
+		bytes = strconv.FormatInt(h.Size, 10)
 	}
-	return object{
-		{"line", []byte(strconv.Itoa(h.Line))},
-		{"offset", strconv.AppendInt(nil, h.Offset, 10)},
-		{"size", strconv.AppendInt(nil, h.Size, 10)},
-		{"time", at},
-		{"event", quoted(h.Event)},
-		{"level", quoted(h.Level)},
-		{"session_id", quoted(h.SessionID)},
-	}
+	return []string{strconv.Itoa(h.Line), a.clock(h.Time, eventClock), h.Event, h.Level, bytes}
 }
 
 // eventClock is how times of events are shown.
@@ -155,24 +156,6 @@ func levelTint(level string) screen.Tint {
 	return screen.Dim
 }
 
-func (a *app) headTable(heads []eventslog.Head) {
-	rows := make([][]string, len(heads))
-	for i, h := range heads {
-		bytes := size(h.Size)
-		if !a.Terminal() {
-			bytes = strconv.FormatInt(h.Size, 10)
-		}
-		rows[i] = []string{strconv.Itoa(h.Line), a.clock(h.Time, eventClock), h.Event, h.Level, bytes}
-	}
-	a.Table([]screen.Column{
-		{Title: "Line", Right: true, Tint: screen.In(screen.Green)},
-		{Title: "Time (UTC)", Tint: screen.In(screen.Yellow), Drop: 1},
-		{Title: "Event", Min: 12, Tint: screen.In(screen.Cyan)},
-		{Title: "Level", Tint: levelTint},
-		{Title: "Size", Right: true, Drop: 2},
-	}, rows)
-}
-
 type eventsSummaryCommand struct{ logOf }
 
 // Run counts.
@@ -186,7 +169,7 @@ func (c *eventsSummaryCommand) Run(a *app) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(s, jsonIndent)
+		return a.writeJSON(s)
 	}
 	if s.Total == 0 {
 		a.Notef("The session has no events.")
@@ -244,7 +227,14 @@ func (c *eventsShowCommand) Run(a *app) error {
 		return err
 	}
 	defer in.Close()
-	if !a.Terminal() {
+	switch {
+	case a.json:
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		return a.writeJSON(json.RawMessage(text))
+	case !a.Terminal():
 		if _, err = io.Copy(a, in); err == nil {
 			a.Print("\n")
 		}

@@ -176,10 +176,7 @@ func (c *secretsCommand) Run(a *app) error {
 		return damage
 	}
 	if a.json {
-		err = a.writeJSON(struct {
-			Session string    `json:"session_id"`
-			Secrets []finding `json:"secrets"`
-		}{t.id, found}, jsonIndent)
+		err = a.writeJSON(object{{"session_id", t.id}, {"secrets", found}})
 	} else {
 		a.findingTable(found)
 	}

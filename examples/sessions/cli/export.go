@@ -36,6 +36,11 @@ func (exportCommand) Help() string {
 
 // Run exports.
 func (c *exportCommand) Run(a *app) error {
+	if c.Output == "" {
+		if err := a.document(); err != nil {
+			return err
+		}
+	}
 	form := c.To
 	if form == "" {
 		form = formOf(c.Output)
@@ -73,7 +78,7 @@ func (c *exportCommand) Run(a *app) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(object{{"session_id", quoted(t.id)}, {"format", quoted(form)}, {"path", quoted(c.Output)}}, jsonIndent)
+		return a.writeJSON(object{{"session_id", t.id}, {"format", form}, {"path", c.Output}})
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
 	return nil
@@ -93,9 +98,7 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(object{
-			{"session_id", quoted(t.id)}, {"format", quoted(string(tool))}, {"path", quoted(c.Output)}, {"file_name", quoted(done.File)},
-		}, jsonIndent)
+		return a.writeJSON(object{{"session_id", t.id}, {"format", tool}, {"path", c.Output}, {"file_name", done.File}})
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
 	made := count(done.Messages, "message") + " written as lines of the tool"

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -109,29 +108,15 @@ func (a *app) metadataOf(p *projects.Projects, f projects.Found) (sessionstore.M
 }
 
 func (a *app) foundJSON(p *projects.Projects, found []projects.Found) error {
-	if a.typed {
-		return a.foundTyped(found)
-	}
 	all := list{}
 	for _, f := range found {
 		md, err := a.metadataOf(p, f)
 		if err != nil {
 			return err
 		}
-		id := quoted(f.ID)
-		if raw, ok := md.Lookup("session_id"); ok {
-			id = raw
-		}
-		all = append(all, object{
-			{"session_id", id},
-			{"path", quoted(f.Dir)},
-			{"project", quoted(f.Project)},
-			{"created", memberOf(md, "created")},
-			{"bundle", memberOf(md, "bundle")},
-			{"model", memberOf(md, "model")},
-		})
+		all = append(all, referenceMembers(md, f.ID, f.Dir, f.Project))
 	}
-	return a.writeJSON(all, jsonIndent)
+	return a.writeJSON(all)
 }
 
 // none returns the message for an empty result.
@@ -148,25 +133,20 @@ func (c *findCommand) table(a *app, p *projects.Projects, found []projects.Found
 		return
 	}
 	var rows [][]string
-	var ids, in []string
-	var summaries []sessionstore.Summary
 	for _, f := range found {
 		s, _ := a.summaryIn(f.Dir) // a session without a summary is shown too
-		ids, in, summaries = append(ids, filepath.Base(f.Dir)), append(in, f.Project), append(summaries, s)
-	}
-	id, place := a.shortIDs(ids), a.placesOf(summaries, in)
-	for i, f := range found {
-		s := summaries[i]
 		created := f.CreatedText
 		if !f.Created.IsZero() {
 			created = a.when(f.Created)
 		}
-		rows = append(rows, []string{id(ids[i]), markedTitle(s), place(f.Project), created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
+		rows = append(rows, []string{filepath.Base(f.Dir), markedTitle(s), f.Project, created, strconv.Itoa(s.Prompts), strings.TrimPrefix(f.Bundle, "bundle:"), f.Model})
 	}
+	project := a.projectColumn(2)
+	project.Once = false
 	a.Table([]screen.Column{
-		idColumn(ids, id),
+		idColumn(),
 		{Title: "Title", Min: 30, Tint: screen.In(screen.Cyan)},
-		{Title: "Project", Min: 10, Drop: 2, Tint: screen.In(screen.Magenta)},
+		project,
 		{Title: "Created", Drop: 1, Tint: screen.In(screen.Yellow)},
 		{Title: "Prompts", Right: true, Drop: 5},
 		{Title: "Bundle", Min: 10, Drop: 4},
@@ -263,19 +243,6 @@ func sameID(all []projects.Summary) bool {
 	return false
 }
 
-func candidatesJSON(all []projects.Summary) list {
-	l := list{}
-	for _, s := range all {
-		l = append(l, object{
-			{"session_id", quoted(s.ID)},
-			{"project", quoted(s.Project)},
-			{"title", quoted(s.Title)},
-			{"modified", quoted(s.Changed.UTC().Format(time.RFC3339))},
-		})
-	}
-	return l
-}
-
 type trashEmptyCommand struct {
 	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
 	everywhere
@@ -352,7 +319,7 @@ func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
 	}
 	bar.Done()
 	if a.json { // the answer is a record of the sessions that are gone for good
-		return a.writeJSON(receipts, jsonIndent)
+		return a.writeJSON(receipts)
 	}
 	if sessions == 0 {
 		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))

@@ -63,7 +63,7 @@ func (c *forkCommand) Run(a *app) error {
 	}
 	a.warn(forked.Damage)
 	if a.json {
-		return a.writeJSON(forkedJSON(forked), jsonIndent)
+		return a.writeJSON(forkedJSON(forked))
 	}
 	a.Printf("%s Forked session created: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(forked.ID))
 	a.Printf("  Parent: %s\n", screen.Plain(forked.ParentID))
@@ -98,7 +98,7 @@ func (c *forkCommand) active(a *app, t target) error {
 	}
 	turn, _ := s.Metadata.Int("forked_from_turn")
 	if a.json {
-		return a.writeJSON(forkedJSON(slice.Forked{ID: id, ParentID: t.id, Turn: turn, Messages: len(s.Messages)}), jsonIndent)
+		return a.writeJSON(forkedJSON(slice.Forked{ID: id, ParentID: t.id, Turn: turn, Messages: len(s.Messages)}))
 	}
 	a.Printf("%s Forked session created: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(id))
 	a.Printf("  Parent: %s\n", screen.Plain(t.id))
@@ -110,13 +110,7 @@ func (c *forkCommand) active(a *app, t target) error {
 }
 
 func forkedJSON(f slice.Forked) object {
-	return object{
-		{"session_id", quoted(f.ID)},
-		{"parent_id", quoted(f.ParentID)},
-		{"forked_from_turn", strconv.AppendInt(nil, int64(f.Turn), 10)},
-		{"message_count", strconv.AppendInt(nil, int64(f.Messages), 10)},
-		{"events_count", strconv.AppendInt(nil, int64(f.Events), 10)},
-	}
+	return object{{"session_id", f.ID}, {"parent_id", f.ParentID}, {"forked_from_turn", f.Turn}, {"message_count", f.Messages}, {"events_count", f.Events}}
 }
 
 // ask shows the last turns and asks for one.

@@ -77,7 +77,7 @@ func (c *historiesCommand) Run(a *app) error {
 		for _, h := range all {
 			shown = append(shown, history{h.ID, h.Why, moment(h.At), h.Device, h.Messages, h.Common, known(h.KeptAs)})
 		}
-		return errors.Join(a.writeJSON(shown, jsonIndent), damage)
+		return errors.Join(a.writeJSON(shown), damage)
 	}
 	if len(all) == 0 {
 		a.Notef("The cloud keeps no other history of %s.", screen.Plain(id))
@@ -95,9 +95,6 @@ func (c *historiesCommand) Run(a *app) error {
 		{Title: "In common", Right: true, Drop: 3},
 		{Title: "Device", Min: 8, Drop: 4},
 		{Title: "Kept as", Min: shortID, Drop: 1},
-	}
-	if a.Terminal() { // which has no room for empty columns
-		columns, rows = telling(columns, rows, -1)
 	}
 	a.Table(columns, rows)
 	return damage
@@ -157,7 +154,7 @@ func (c *restoreCommand) Run(a *app) error {
 		arrived = states[0].State == hybrid.UpToDate
 	}
 	if a.json {
-		return a.writeJSON(object{{"session_id", quoted(id)}, {"restored", quoted(h.ID)}, {"messages", decimal(h.Messages)}, {"here", strconv.AppendBool(nil, arrived)}}, jsonIndent)
+		return a.writeJSON(object{{"session_id", id}, {"restored", h.ID}, {"messages", h.Messages}, {"here", arrived}})
 	}
 	a.Printf("%s Restored: the cloud has %s of %s again\n", a.mark(nil), count(h.Messages, "message"), screen.Plain(id))
 	if !arrived {
@@ -217,7 +214,7 @@ func (c *checkCommand) Run(a *app) error {
 	}
 	bar.Done()
 	if a.json {
-		return errors.Join(a.writeJSON(reports, jsonIndent), failed)
+		return errors.Join(a.writeJSON(reports), failed)
 	}
 	lines, problems, mended := 0, 0, 0
 	for _, r := range reports {
@@ -270,15 +267,7 @@ func (c *logsCommand) Run(a *app) error {
 		shown = append(shown, log{l.Name, known(l.Device), l.Path})
 		rows = append(rows, []string{l.Name, l.Device, l.Path})
 	}
-	if a.json {
-		return a.writeJSON(shown, jsonIndent)
-	}
-	if len(rows) == 0 {
-		a.Notef("The session has no logs.")
-		return nil
-	}
-	a.Table([]screen.Column{{Title: "Log", Tint: screen.In(screen.Green)}, {Title: "Device", Drop: 1}, {Title: "Path", Min: 20}}, rows)
-	return nil
+	return a.list(shown, "The session has no logs.", []screen.Column{{Title: "Log", Tint: screen.In(screen.Green)}, {Title: "Device", Drop: 1}, {Title: "Path", Min: 20}}, rows)
 }
 
 // offline opens the cloud's copy of a session that is here, and makes no request.
@@ -332,23 +321,10 @@ func (c *keepLocalCommand) Run(a *app) error {
 		status, words = "released", "leaves this machine with the next sync"
 	}
 	if a.json {
-		return a.writeJSON(struct {
-			Status   string   `json:"status"`
-			Sessions []string `json:"sessions"`
-		}{status, done}, jsonIndent)
+		return a.writeJSON(object{{"status", status}, {"sessions", done}})
 	}
 	for _, id := range done {
 		a.Printf("%s %s %s\n", a.mark(nil), screen.Plain(id), words)
 	}
 	return nil
-}
-
-// movedCommand is a former name of a command.
-type movedCommand struct {
-	Args []string `arg:"" optional:""`
-}
-
-// Run says which is the name now.
-func (*movedCommand) Run(a *app) error {
-	return usageError{fmt.Sprintf("the command is now \"sessions remote %s\"", a.name)}
 }

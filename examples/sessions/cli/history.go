@@ -91,7 +91,7 @@ func (c *importCommand) history(a *app) error {
 		return exitCode(exitError)
 	}
 	if a.json {
-		return errors.Join(a.writeJSON(res, jsonIndent), failed)
+		return errors.Join(a.writeJSON(res), failed)
 	}
 	res.print(a, len(all), failed)
 	limit := maxShort
@@ -125,7 +125,7 @@ func (c *importCommand) nothingFound() error {
 }
 
 // counts reports whether the command prints the counts of the files, and no report.
-func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !a.typed }
+func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !c.Verbose }
 
 // importAll imports histories, and shows its progress.
 func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.History, res *historyResult) error {
@@ -137,7 +137,7 @@ func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.Hi
 	failed := res.importAll(a.ctx, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
 		if c.counts(a) {
 			for _, one := range report.Counts {
-				if unwritten = a.writeJSON(one, 0); unwritten != nil {
+				if unwritten = a.writeLine(one); unwritten != nil {
 					return false
 				}
 			}

@@ -43,7 +43,7 @@ With --from=claude the sessions of Claude Code on this machine come, with --from
 
 The report tells what came, and how much was left out of the messages; with --verbose or --json, what and why. A session keeps the other tool's file whole, and so what was left out.
 
-With --dry-run --json it prints one object for each session, on a line of its own, for other programs to compare with: what the files hold, counted by the code that imports. What a file does not tell is null.
+With --dry-run --json, and without --verbose, it prints one object for each session, on a line of its own, for other programs to compare with: what the files hold, counted by the code that imports. What a file does not tell is null.
 
     tool, id, foreign_id   the tool, the id here, the tool's own id
     parent                 id of the session that began it, or that it was
@@ -136,7 +136,7 @@ func (c *importCommand) Run(a *app) error {
 			Files    int    `json:"files"`
 			Bytes    int64  `json:"bytes"`
 			Damaged  bool   `json:"damaged"`
-		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil}, jsonIndent)
+		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil})
 	}
 	a.Printf("%s Imported session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(res.ID))
 	a.Printf("  %s in %s (%s)\n", count(res.Messages, "message"), count(res.Files, "file"), size(res.Bytes))

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -57,28 +56,24 @@ func (c *infoCommand) Run(a *app) error {
 		})
 		return nil
 	}
-	if a.typed {
-		return a.writeJSON(infoOf(info, md), jsonIndent)
-	}
-	id := quoted(t.id)
+	return a.writeJSON(append(referenceMembers(md, t.id, info.Path, info.Project),
+		member{"turn_count", info.Turns}, member{"status", info.Status}, member{"failure_modes", info.Modes}))
+}
+
+// referenceMembers are the members that info and find of amplifier-session have of a session.
+func referenceMembers(md sessionstore.Metadata, id, path, project string) object {
+	shown := any(id)
 	if raw, ok := md.Lookup("session_id"); ok {
-		id = raw
+		shown = raw
 	}
-	modes, err := encoded(info.Modes)
-	if err != nil {
-		return err
-	}
-	return a.writeJSON(object{
-		{"session_id", id},
-		{"path", quoted(info.Path)},
-		{"project", quoted(info.Project)},
+	return object{
+		{"session_id", shown},
+		{"path", path},
+		{"project", project},
 		{"created", memberOf(md, "created")},
 		{"bundle", memberOf(md, "bundle")},
 		{"model", memberOf(md, "model")},
-		{"turn_count", decimal(info.Turns)},
-		{"status", quoted(info.Status)},
-		{"failure_modes", modes},
-	}, jsonIndent)
+	}
 }
 
 // fields writes names and values, a row each, and leaves out the rows without a value.
@@ -116,22 +111,18 @@ A session that is KeptLate stays here by a rule that came after it was sent: "se
 
 // stateShown is the state of a session with regard to the cloud.
 type stateShown struct {
-	Project string `json:"project"`
-	Session string `json:"session_id"`
-	State   string `json:"state"`
-	Local   int    `json:"local"`
-	Remote  int    `json:"remote"`
-	NextTry string `json:"next_try"`
-	Error   string `json:"error"`
+	Project string  `json:"project"`
+	Session string  `json:"session_id"`
+	State   string  `json:"state"`
+	Local   int     `json:"local"`
+	Remote  int     `json:"remote"`
+	NextTry *string `json:"next_try"`
+	Error   *string `json:"error"`
 }
 
 // Run shows the states of sessions.
 func (c *statusCommand) Run(a *app) error {
 	all, err := c.open(a, false, false, nil)
-	if errors.Is(err, errNoCloud) && !a.json {
-		a.Notef("%s", screen.Lines(err.Error()))
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -150,23 +141,14 @@ func (c *statusCommand) Run(a *app) error {
 			}
 		}
 	}
-	if a.typed {
-		return a.writeJSON(statesOf(states), jsonIndent)
-	}
-	if a.json {
-		return a.writeJSON(states, jsonIndent)
-	}
-	a.stateTable(states)
-	a.Notef("%s", tally(total, counts))
-	return nil
+	return a.answer(states, func() {
+		a.stateTable(states)
+		a.Notef("%s", tally(total, counts))
+	})
 }
 
 func showState(project string, s *hybrid.Status) stateShown {
-	next := ""
-	if !s.NextTry.IsZero() {
-		next = s.NextTry.UTC().Format(time.RFC3339)
-	}
-	return stateShown{project, s.SessionID, s.State.String(), s.Local, s.Remote, next, textOf(s.Err)}
+	return stateShown{project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry), known(textOf(s.Err))}
 }
 
 func tally(total int, counts map[hybrid.State]int) string {
@@ -185,27 +167,19 @@ func (a *app) stateTable(states []stateShown) {
 	if len(states) == 0 {
 		return
 	}
-	ids := make([]string, len(states))
+	rows := make([][]string, len(states))
 	for i, s := range states {
-		ids[i] = s.Session
+		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(text(s.NextTry)), text(s.Error)}
 	}
-	rows, id := make([][]string, len(states)), a.shortIDs(ids)
-	for i, s := range states {
-		rows[i] = []string{s.Project, id(s.Session), s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(s.NextTry), s.Error}
-	}
-	columns := []screen.Column{
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
-		idColumn(ids, id),
+	a.Table([]screen.Column{
+		a.projectColumn(1),
+		idColumn(),
 		{Title: "State", Tint: stateTint},
 		{Title: "Here", Right: true},
 		{Title: "Cloud", Right: true},
 		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
 		{Title: "Why", Min: 10, Drop: 2},
-	}
-	if a.Terminal() { // which has no room for empty columns
-		columns, rows = telling(columns, rows, 0)
-	}
-	a.Table(columns, rows)
+	}, rows)
 }
 
 func stateTint(state string) screen.Tint {

@@ -47,7 +47,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"session_id": "`+id+`"}`), 0o600))
 	}
 	for _, line := range []string{
-		"show talk-1 -T", "show talk-1 -T --tools", "show talk-1 -T --json", "show talk-1 -T --json=v1", "show talk-1 --last=900", "show talk-1 --last=900 --json",
+		"show talk-1 -T", "show talk-1 -T --tools", "show talk-1 -T --json", "show talk-1 --last=900", "show talk-1 --last=900 --json",
 		"diff talk-1 talk-2", "diff talk-1 talk-2 --json",
 		"export talk-1", "export talk-1 --redact", "export talk-1 --to=html", "export talk-1 --to=jsonl", "export talk-1 --to=jsonl --redact",
 		"export talk-1 --to=tar", "export talk-1 --to=claude", "export talk-1 --to=codex",
@@ -90,7 +90,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, transcriptName), []byte(`{"role": "user", "content": "a question"}`+"\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"session_id": "talk"}`), 0o600))
-	for _, line := range []string{"show talk -T", "show talk -T --json", "show talk --json=v1", "export talk", "export talk --to=tar", "list", "tree talk", "stats --json", "verify"} {
+	for _, line := range []string{"show talk -T", "show talk -T --json", "show talk --json", "export talk", "export talk --to=tar", "list", "list --tree talk", "stats --json", "verify"} {
 		for _, both := range []bool{false, true} {
 			if line == "verify" && !both { // it has nothing but a note
 				continue

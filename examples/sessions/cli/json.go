@@ -5,98 +5,84 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"iter"
-	"regexp/syntax"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// object is a JSON object whose members have an order.
-type object []member
+// forScripts marks the commands of amplifier-session. Where standard output is no
+// terminal they write what amplifier-session writes, with its exit codes, and so they do
+// with --json.
+type forScripts struct{}
 
-// member is a member of an object; its value is raw JSON in Python's dialect.
-type member struct {
-	name  string
-	value []byte
+func (forScripts) scripted() {}
+
+// answer writes the answer of a command: v as JSON if JSON is asked for, else what show
+// writes for people.
+func (a *app) answer(v any, show func()) error {
+	if a.json {
+		return a.writeJSON(v)
+	}
+	show()
+	return nil
 }
 
-// raw returns the object as JSON.
-func (o object) raw() []byte {
-	b := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			b = append(b, ',')
+// list writes the answer of a command that lists: v as JSON, or the rows as a table on a
+// terminal and as lines of tab-separated cells in a pipe. Where there are no rows it notes
+// none, unless that is empty.
+func (a *app) list(v any, none string, columns []screen.Column, rows [][]string) error {
+	return a.answer(v, func() {
+		switch {
+		case len(rows) > 0:
+			a.Table(columns, rows)
+		case none != "":
+			a.Notef("%s", none)
 		}
-		b = append(append(append(b, quoted(m.name)...), ':'), m.value...)
-	}
-	return append(b, '}')
+	})
 }
 
-// list is a JSON array of objects.
-type list []object
+// writeJSON writes v, an object or what encoding/json can encode, and a line break to
+// standard output, as json.dumps does with an indent of two.
+func (a *app) writeJSON(v any) error { return a.dump(v, jsonIndent) }
 
-func (l list) raw() []byte {
-	b := []byte{'['}
-	for i, o := range l {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, o.raw()...)
-	}
-	return append(b, ']')
-}
+// writeLine is writeJSON on one line.
+func (a *app) writeLine(v any) error { return a.dump(v, 0) }
 
-func quoted(text string) []byte {
-	raw, _ := encoded(text) // strings never fail
-	return raw
-}
-
-// encoded returns v, which encoding/json must be able to encode, as JSON.
-func encoded(v any) ([]byte, error) { return sessionstore.FormatJSON(v, 0) }
-
-// memberOf returns a member of metadata as JSON, null when it is not there.
-func memberOf(md sessionstore.Metadata, name string) []byte {
-	if raw, ok := md.Lookup(name); ok {
-		return raw
-	}
-	return []byte("null")
-}
-
-// jsonIndent is the indent of reports, as json.dumps writes them. Errors, and reports
-// of a change that was not necessary, are on one line.
 const jsonIndent = 2
 
-// writeJSON writes v, an object, a list or what encoding/json can encode, and
-// a line break to standard output, as json.dumps does.
-//
-// With --json=v1 it is the result in an envelope.
-func (a *app) writeJSON(v any, indent int) error {
-	text, err := a.answer(v, indent)
+func (a *app) dump(v any, indent int) error {
+	text, err := formatted(v, indent)
 	if err != nil {
 		return err
 	}
+	a.answered = true
 	_, err = a.Write(append(text, '\n'))
 	return err
+}
+
+func formatted(v any, indent int) ([]byte, error) {
+	if o, ok := v.(interface{ raw() []byte }); ok {
+		v = json.RawMessage(o.raw())
+	}
+	return sessionstore.FormatJSON(v, indent)
 }
 
 // writeRows is writeJSON of v, whose last value is an empty array, with rows in it. It formats a
 // row at a time, until the context ends.
 func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) error {
-	text, err := a.answer(v, jsonIndent)
+	text, err := formatted(v, jsonIndent)
 	if err != nil {
 		return err
 	}
 	at := bytes.LastIndex(text, []byte("[]")) + 1
 	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
 	margin := "\n" + strings.Repeat(" ", len(line)-len(bytes.TrimLeft(line, " ")))
+	a.answered = true
 	out := bufio.NewWriter(a)
 	out.Write(text[:at])
 	n := 0
@@ -122,101 +108,81 @@ func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) erro
 	return out.Flush()
 }
 
-// answer returns the text of an answer.
-func (a *app) answer(v any, indent int) ([]byte, error) {
-	if own, ok := v.(interface{ raw() []byte }); ok {
-		v = json.RawMessage(own.raw())
-	}
-	if a.typed {
-		raw, err := sessionstore.FormatJSON(v, 0)
-		if err != nil {
-			return nil, err
-		}
-		v, indent, a.told = a.envelope("result", raw), jsonIndent, true
-	}
-	return sessionstore.FormatJSON(v, indent)
+// object is a JSON object whose members have an order, and may be in Python's dialect.
+type object []member
+
+// member is a member of an object. Its value is an object, raw JSON as []byte, or what
+// encoding/json can encode.
+type member struct {
+	name  string
+	value any
 }
 
-// literal returns the longest text without which a regular expression cannot
-// match, in any case, or "" when it needs none. It holds nothing that JSON
-// escapes.
-func literal(expression string) string {
-	re, err := syntax.Parse(expression, syntax.Perl|syntax.FoldCase)
-	if err != nil {
-		return ""
-	}
-	return needed(re)
-}
-
-func needed(re *syntax.Regexp) (longest string) {
-	switch {
-	case re.Op == syntax.OpLiteral:
-		plain := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
-		for _, part := range strings.FieldsFunc(string(re.Rune), plain) {
-			longest = longer(longest, strings.ToLower(part))
+// raw returns the object as JSON.
+func (o object) raw() []byte {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
 		}
-	case re.Op == syntax.OpConcat, re.Op == syntax.OpCapture, re.Op == syntax.OpPlus, re.Op == syntax.OpRepeat && re.Min > 0:
-		for _, sub := range re.Sub {
-			longest = longer(longest, needed(sub))
+		b = append(append(b, encoded(m.name)...), ':')
+		switch v := m.value.(type) {
+		case []byte:
+			b = append(b, v...)
+		case interface{ raw() []byte }:
+			b = append(b, v.raw()...)
+		default:
+			b = append(b, encoded(v)...)
 		}
 	}
-	return longest
+	return append(b, '}')
 }
 
-func longer(a, b string) string {
-	if len(b) > len(a) {
-		return b
-	}
-	return a
+// encoded returns v as JSON. A value that encoding/json cannot encode becomes nothing,
+// which no JSON is valid with.
+func encoded(v any) []byte {
+	raw, _ := sessionstore.FormatJSON(v, 0)
+	return raw
 }
 
-// answerForm says how answers are written.
-type answerForm string
+// list is a JSON array of objects.
+type list []object
 
-// The forms. The reference's has the members of the Python tools, which write
-// numbers and times as text for people. The typed one has one envelope for all
-// commands; testdata/json.v1.schema.json describes it.
-const (
-	asText      answerForm = ""
-	asReference answerForm = "reference"
-	asTyped     answerForm = "v1"
-)
-
-// Decode reads --json, --json=true, --json=false and --json=v1.
-func (f *answerForm) Decode(ctx *kong.DecodeContext) error {
-	*f = asReference
-	if ctx.Scan.Peek().Type != kong.FlagValueToken {
-		return nil
+func (l list) raw() []byte {
+	b := []byte{'['}
+	for i, o := range l {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, o.raw()...)
 	}
-	switch value := strings.ToLower(ctx.Scan.Pop().String()); value {
-	case "v1":
-		*f = asTyped
-	case "true", "1", "yes":
-	case "false", "0", "no":
-		*f = asText
-	default:
-		return fmt.Errorf("there is no form %q: write --json or --json=v1", value)
-	}
-	return nil
+	return append(b, ']')
 }
 
-// IsBool says that the flag needs no value.
-func (*answerForm) IsBool() bool { return true }
-
-// envelope returns an answer of --json=v1: the version, the command, and either
-// a result or an error, which are raw JSON.
-func (a *app) envelope(what string, value []byte) json.RawMessage {
-	name := []byte("null") // no command was recognized
-	if a.name != "" {
-		name = quoted(a.name)
+// rowsJSON returns messages as a JSON array.
+func rowsJSON(rows []sessionstore.Message) []byte {
+	raw := []byte{'['}
+	for i, m := range rows {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw = m.AppendTo(raw)
 	}
-	return object{{"version", []byte("1")}, {"command", name}, {what, value}}.raw()
+	return append(raw, ']')
 }
 
-// typedError is the error in an envelope.
-type typedError struct {
-	Message    string      `json:"message"`
-	Candidates []candidate `json:"candidates"` // the sessions that an ambiguous id may mean
+// memberOf returns a member of metadata as JSON, null when it is not there.
+func memberOf(md sessionstore.Metadata, name string) []byte {
+	if raw, ok := md.Lookup(name); ok {
+		return raw
+	}
+	return []byte("null")
+}
+
+// failure is an error as an answer.
+type failure struct {
+	Error      string      `json:"error"`
+	Candidates []candidate `json:"candidates,omitempty"` // the sessions that an ambiguous id may mean
 }
 
 type candidate struct {
@@ -226,52 +192,17 @@ type candidate struct {
 	Modified *string `json:"modified"`
 }
 
-// untyped are the commands whose answers have a form of their own: a document,
-// a script, or a line at a time. The first ones are former names.
-var untyped = []string{"prune", "purge", "recreate", "events show", "tail", "viewer", "help", "completion", "complete"}
-
-// typedAnswer fails when --json=v1 is asked of a command that does not have it.
-func (a *app) typedAnswer() error {
-	if a.typed && slices.Contains(untyped, a.name) {
-		return usageError{"--json=v1: this command has no such answer"}
-	}
-	return nil
-}
-
-// commandName returns the words that call a command.
-func commandName(n *kong.Node) string {
-	name := n.Name
-	for p := n.Parent; p != nil && p.Type == kong.CommandNode; p = p.Parent {
-		name = p.Name + " " + name
-	}
-	return name
-}
-
-// leafName is the commandName of a command that has none below it, "" of another.
-func leafName(n *kong.Node) string {
-	if n == nil || len(n.Children) > 0 {
-		return ""
-	}
-	return commandName(n)
-}
-
-// tellTyped writes an error as the answer, unless the answer was written before
-// the error came up: it stays one JSON document.
-func (a *app) tellTyped(text string, found []projects.Summary) {
-	if a.told {
+// answerError writes an error as the answer, on one line as amplifier-session does, unless
+// an answer was written before the error came up: standard output is one JSON value.
+func (a *app) answerError(text string, found []projects.Summary) {
+	if !a.json || a.answered {
 		return
 	}
-	e := typedError{Message: text, Candidates: []candidate{}}
+	f := failure{Error: text}
 	for _, s := range found {
-		e.Candidates = append(e.Candidates, candidate{s.ID, s.Project, s.Title, moment(s.Changed)})
+		f.Candidates = append(f.Candidates, candidate{s.ID, s.Project, s.Title, moment(s.Changed)})
 	}
-	raw, err := encoded(e)
-	if err == nil {
-		raw, err = sessionstore.FormatJSON(a.envelope("error", raw), jsonIndent)
-	}
-	if err == nil {
-		a.Print(string(raw) + "\n")
-	}
+	_ = a.writeLine(f) // the error is noted for people, too
 }
 
 // moment is a time as RFC 3339 in UTC, nil for none.
@@ -291,8 +222,8 @@ func known(text string) *string {
 	return &text
 }
 
-// typedSession is a session of a list.
-type typedSession struct {
+// sessionShown is a session of a list.
+type sessionShown struct {
 	ID         string  `json:"session_id"`
 	Project    string  `json:"project"`
 	Path       string  `json:"path"`
@@ -313,8 +244,8 @@ type typedSession struct {
 	Damaged    bool    `json:"damaged"`
 }
 
-func sessionOf(s projects.Summary, path string) typedSession {
-	return typedSession{
+func sessionOf(s projects.Summary, path string) sessionShown {
+	return sessionShown{
 		ID: s.ID, Project: s.Project, Path: path, Title: s.Title, Created: moment(s.Created), Modified: moment(s.Changed),
 		Messages: s.Messages, Turns: s.Turns, Prompts: s.Prompts, Bundle: known(s.Bundle), Model: known(s.Model),
 		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged,

@@ -70,7 +70,7 @@ func TestLarge(t *testing.T) {
 		{[]string{"find", "--status", "broken", "--limit", "1000000"}, `"session_id"`, n / 10},
 		{[]string{"find", "--keyword", "number 17\"", "--limit", "1000000"}, `"session_id"`, 1},
 		{[]string{"info", "0000000000000000-0000000000000003"}, `"session_id"`, 1},
-		{[]string{"tree", "0000000000000000-0000000000000003_agent"}, "\n", 1},
+		{[]string{"list", "--tree", "0000000000000000-0000000000000003_agent"}, "\n", 1},
 		{[]string{"cleanup", "--dry-run"}, "\n", n / 100},
 		{[]string{"cleanup", "--force"}, "✓ Deleted " + count(n/100, "session"), 1},
 		{[]string{"list", "-n", "0", "-a"}, "\n", n - n/100},

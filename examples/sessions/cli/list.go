@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ type listCommand struct {
 	AllProjects bool   `help:"Show sessions from all projects."`
 	All         bool   `short:"a" help:"Show sub-sessions too."`
 	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
-	Tree        string `short:"t" placeholder:"SESSION" help:"Show where a session comes from instead, as the command tree does."`
+	Tree        string `short:"t" placeholder:"SESSION" help:"Show instead what this session was forked from, and what was forked from it or started by it."`
 }
 
 // views are the flags that say how much is shown, and in which form.
@@ -45,8 +46,7 @@ func (listCommand) Help() string {
 func (c *listCommand) Run(a *app) error {
 	a.json = a.json || c.Format == "json"
 	if c.Tree != "" {
-		a.name = "tree"
-		return (&treeCommand{here{c.Tree, c.local}}).Run(a)
+		return showTree(a, here{c.Tree, c.local})
 	}
 	if err := notNegative("limit", c.Limit); err != nil {
 		return err
@@ -56,7 +56,11 @@ func (c *listCommand) Run(a *app) error {
 		return err
 	}
 	if a.json {
-		return a.listJSON(rows)
+		all := []sessionShown{}
+		for _, r := range rows {
+			all = append(all, sessionOf(r.Summary, r.path))
+		}
+		return a.writeJSON(all)
 	}
 	if len(rows) == 0 && a.unread {
 		return nil
@@ -105,7 +109,7 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 			continue
 		}
 		r := listed{Summary: s.Summary, path: filepath.Join(s.store.Dir(), s.ID)}
-		if a.json && !a.typed || c.Detailed {
+		if c.Detailed {
 			r.md, _ = s.store.Metadata(a.ctx, s.ID) // a session whose metadata cannot be read is listed too
 		}
 		rows = append(rows, r)
@@ -219,15 +223,11 @@ func countLines(path string) int {
 }
 
 func (c *listCommand) table(a *app, rows []listed) {
-	var ids, in []string
-	var summaries []sessionstore.Summary
-	for _, r := range rows {
-		ids, in, summaries = append(ids, r.ID), append(in, r.Project), append(summaries, r.Summary.Summary)
-	}
-	id, place := a.shortIDs(ids), a.placesOf(summaries, in)
+	project := a.projectColumn(4)
+	project.Once = false
 	columns := []screen.Column{
-		{Title: "Project", Min: 10, Drop: 4, Tint: screen.In(screen.Magenta)},
-		idColumn(ids, id),
+		project,
+		idColumn(),
 		{Title: "Title", Min: 26, Tint: screen.In(screen.Cyan)},
 		{Title: "Modified", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Msgs", Right: true, Drop: 5},
@@ -235,7 +235,7 @@ func (c *listCommand) table(a *app, rows []listed) {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		row := []string{place(r.Project), id(r.ID), markedTitle(r.Summary.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
+		row := []string{r.Project, r.ID, markedTitle(r.Summary.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
 			row = append(row, r.Bundle, r.Model, r.md.Text("description"))
 		}
@@ -254,13 +254,7 @@ func (c *listCommand) table(a *app, rows []listed) {
 		}
 	} else if a.Terminal() && !c.AllProjects {
 		const title = "Sessions of "
-		dir := rows[0].Project
-		for _, r := range rows {
-			if r.WorkingDir != "" && sessionstore.ProjectSlug(r.WorkingDir) == r.Project {
-				dir = r.WorkingDir
-				break
-			}
-		}
+		dir := cmp.Or(a.workDir(rows[0].Project), rows[0].Project)
 		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.FitEnd(screen.Plain(dir), a.Width()-len(title))))
 		columns = columns[1:]
 		for i := range cells {
@@ -268,48 +262,6 @@ func (c *listCommand) table(a *app, rows []listed) {
 		}
 	}
 	a.Table(columns, cells)
-}
-
-// listJSON writes what the Python tools write, whole ids in place of cut ones,
-// and further members.
-func (a *app) listJSON(rows []listed) error {
-	if a.typed {
-		all := []typedSession{}
-		for _, r := range rows {
-			all = append(all, sessionOf(r.Summary, r.path))
-		}
-		return a.writeJSON(all, jsonIndent)
-	}
-	all := list{}
-	for _, r := range rows {
-		name := r.md.Text("name")
-		if name == "" {
-			name = r.ID
-		}
-		summary := object{
-			{"session_id", quoted(r.ID)},
-			{"modified", quoted(r.Changed.UTC().Format("2006-01-02 15:04"))},
-			{"messages", quoted(r.messages())},
-		}
-		item := object{
-			{"name", quoted(name)},
-			{"enabled", []byte("true")},
-			{"behaviors", append(append([]byte{'['}, quoted(r.ID)...), ']')},
-			{"config_summary", summary.raw()},
-			{"project", quoted(r.Project)},
-			{"path", quoted(r.path)},
-			{"created", memberOf(r.md, "created")},
-			{"bundle", memberOf(r.md, "bundle")},
-			{"model", memberOf(r.md, "model")},
-			{"title", quoted(r.Title)},
-			{"prompts", []byte(strconv.Itoa(r.Prompts))},
-		}
-		if r.ConflictOf != "" {
-			item = append(item, member{"conflict_of", quoted(r.ConflictOf)})
-		}
-		all = append(all, item)
-	}
-	return a.writeJSON(all, jsonIndent)
 }
 
 // count returns a number of things in words, as "3 calls".

@@ -135,9 +135,12 @@ func (c *viewerCommand) Run(a *app) error {
 	}
 	url := server.URL()
 	if a.json {
-		a.jsonLine(object{{"url", quoted(url)}})
+		err = a.writeLine(object{{"url", url}})
 	} else {
 		a.Printf("%s\n", url)
+	}
+	if err != nil {
+		return err
 	}
 	if a.Terminal() {
 		a.Notef("%s", a.PaintError(screen.Dim, "Ctrl-C ends it."))

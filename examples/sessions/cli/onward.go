@@ -98,7 +98,7 @@ func (c *resumeCommand) with(a *app, t target) error {
 		words[1] = "resume"
 	}
 	if a.json {
-		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home, filled(o.former), left, o.dir, words}, jsonIndent)
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home, filled(o.former), left, o.dir, words})
 	}
 	o.tell(added, left)
 	if o.plan {

@@ -9,6 +9,22 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
+type workflowCommand struct {
+	Phases       phasesCommand       `cmd:"" default:"withargs" help:"Show the phases, or one with its prompts."`
+	Conversation conversationCommand `cmd:"" help:"Show what was said."`
+	Decisions    decisionsCommand    `cmd:"" help:"Show what was decided and approved, also in a session without a workflow."`
+}
+
+// Help is shown below the usage.
+func (workflowCommand) Help() string {
+	return `Shows what a session keeps of a phased workflow.
+
+    sessions workflow 8f14
+    sessions workflow 8f14 --phase plan
+    sessions workflow conversation 8f14
+    sessions workflow decisions 8f14`
+}
+
 type phasesCommand struct {
 	anywhere
 	Phase string `placeholder:"ID" help:"Show the prompts and the output of this phase."`
@@ -16,10 +32,7 @@ type phasesCommand struct {
 
 // Help is shown below the usage.
 func (phasesCommand) Help() string {
-	return `Shows the phases of a session's workflow. In a pipe every line has the columns id, name, status, time, size of the output, and error, separated by tabs.
-
-    sessions phases 8f14
-    sessions phases 8f14 --phase plan`
+	return `Shows the phases of a session's workflow. In a pipe every line has the columns id, name, status, time, size of the output, and error, separated by tabs.`
 }
 
 // Run shows.
@@ -34,16 +47,6 @@ func (c *phasesCommand) Run(a *app) error {
 	}
 	if c.Phase != "" {
 		return errors.Join(c.one(a, phases), damage)
-	}
-	if a.json {
-		if phases == nil {
-			phases = []workflow.PhaseRecord{}
-		}
-		return errors.Join(a.writeJSON(phases, jsonIndent), damage)
-	}
-	if len(phases) == 0 {
-		a.Notef("The session has no phases.")
-		return damage
 	}
 	var rows [][]string
 	for _, p := range phases {
@@ -61,11 +64,7 @@ func (c *phasesCommand) Run(a *app) error {
 		{Title: "Output", Right: true, Drop: 2},
 		{Title: "Error", Min: 10, Drop: 4, Tint: screen.In(screen.Red)},
 	}
-	if a.Terminal() { // which has no room for empty columns
-		columns, rows = telling(columns, rows, -1)
-	}
-	a.Table(columns, rows)
-	return damage
+	return errors.Join(a.list(filled(phases), "The session has no phases.", columns, rows), damage)
 }
 
 // one shows all of a phase.
@@ -75,7 +74,7 @@ func (c *phasesCommand) one(a *app, phases []workflow.PhaseRecord) error {
 			continue
 		}
 		if a.json {
-			return a.writeJSON(p, jsonIndent)
+			return a.writeJSON(p)
 		}
 		a.page()
 		a.fields([][2]string{{"Phase", p.PhaseID}, {"Name", p.PhaseName}, {"Status", p.Status}, {"Created", a.moment(p.CreatedAt)}, {"Changed", a.moment(p.UpdatedAt)}, {"Error", text(p.Error)}})
@@ -89,7 +88,7 @@ func (c *phasesCommand) one(a *app, phases []workflow.PhaseRecord) error {
 		}
 		return nil
 	}
-	return errors.New("no phase " + screen.Plain(c.Phase) + " in this session; \"sessions phases\" without --phase lists those there are")
+	return errors.New("no phase " + screen.Plain(c.Phase) + " in this session; \"sessions workflow\" without --phase lists those there are")
 }
 
 func phaseTint(status string) screen.Tint {
@@ -117,7 +116,7 @@ type conversationCommand struct {
 
 // Help is shown below the usage.
 func (conversationCommand) Help() string {
-	return `Shows what was said about a session's workflow: the lines of session_conversation.jsonl. "show -T" and "tail" show the transcript. In a pipe every message is one line of JSON.`
+	return `Shows what was said about a session's workflow: the lines of session_conversation.jsonl. "show -T" and "tail" show the transcript.`
 }
 
 // Run shows.
@@ -134,23 +133,14 @@ func (c *conversationCommand) Run(a *app) error {
 	if damage != nil && !errors.Is(damage, sessionstore.ErrCorrupt) {
 		return damage
 	}
-	switch {
-	case a.json:
-		if said == nil {
-			said = []workflow.SessionMessage{}
-		}
-		return errors.Join(a.writeJSON(said, jsonIndent), damage)
-	case len(said) == 0:
+	if a.json {
+		return errors.Join(a.writeJSON(filled(said)), damage)
+	}
+	if len(said) == 0 {
 		a.Notef("The session has no conversation of a workflow.")
 	}
 	a.page()
 	for _, m := range said {
-		if !a.Terminal() {
-			if err := a.writeJSON(m, 0); err != nil {
-				return err
-			}
-			continue
-		}
 		head := m.Role + "  " + a.moment(m.CreatedAt)
 		if m.PhaseID != nil {
 			head += "  " + *m.PhaseID

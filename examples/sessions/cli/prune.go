@@ -122,7 +122,7 @@ func (c *pruneCommand) tell(a *app, sum hybrid.PruneResult, failed error) error 
 			Requests     int     `json:"requests"`
 			RequestUnits float64 `json:"request_units"`
 			Error        string  `json:"error"`
-		}{c.DryRun, sum.Sessions, sum.Merged, sum.Segments, sum.Expired, sum.Removed, sum.Waiting, sum.Requests, sum.RequestUnits, textOf(failed)}, jsonIndent)
+		}{c.DryRun, sum.Sessions, sum.Merged, sum.Segments, sum.Expired, sum.Removed, sum.Waiting, sum.Requests, sum.RequestUnits, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	would := ""

@@ -47,15 +47,7 @@ func (c *remoteListCommand) Run(a *app) error {
 			}
 		}
 	}
-	if a.json {
-		return a.writeJSON(listed, jsonIndent)
-	}
-	if len(listed) == 0 {
-		a.Notef("The cloud has no sessions of this project.")
-		return nil
-	}
-	a.remoteTable(listed)
-	return nil
+	return a.remoteTable(listed)
 }
 
 // remoteShown is a session of the list.
@@ -64,23 +56,18 @@ type remoteShown struct {
 	Here bool `json:"here"`
 }
 
-func (a *app) remoteTable(all []remoteShown) {
-	ids := make([]string, len(all))
-	for i, s := range all {
-		ids[i] = s.SessionID
-	}
-	id := a.shortIDs(ids)
+func (a *app) remoteTable(all []remoteShown) error {
 	cells := make([][]string, len(all))
 	for i, s := range all {
 		here := "no"
 		if s.Here {
 			here = "yes"
 		}
-		cells[i] = []string{s.Project, id(s.SessionID), s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
+		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
 	}
-	a.Table([]screen.Column{
+	return a.list(all, "The cloud has no sessions of this project.", []screen.Column{
 		{Title: "Project", Min: 10, Drop: 5, Tint: screen.In(screen.Magenta)},
-		idColumn(ids, id),
+		idColumn(),
 		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Turns", Right: true, Drop: 3},
@@ -106,7 +93,7 @@ func (c *remoteListCommand) show(a *app, all []remote) error {
 			return err
 		}
 		if a.json {
-			return errors.Join(a.writeJSON(p, jsonIndent), err)
+			return errors.Join(a.writeJSON(p), err)
 		}
 		c.fields(a, p)
 		return err

@@ -214,14 +214,6 @@ func (a *app) planTable(plan *trash.Plan) {
 		a.Notef("Nothing would go.")
 		return
 	}
-	var ids []string
-	for _, row := range rows {
-		ids = append(ids, row[1])
-	}
-	id := a.shortIDs(ids)
-	for i := range rows {
-		rows[i][1] = id(rows[i][1])
-	}
 	columns := []screen.Column{
 		{Title: "", Tint: func(cell string) screen.Tint {
 			if cell == "goes" {
@@ -229,7 +221,7 @@ func (a *app) planTable(plan *trash.Plan) {
 			}
 			return screen.Yellow
 		}},
-		idColumn(ids, id),
+		idColumn(),
 		{Title: "Name", Min: 10, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Size", Right: true, Drop: 2},
 		{Title: "Saved", Drop: 3, Tint: screen.In(screen.Yellow)},
@@ -257,13 +249,7 @@ func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 		for _, f := range r.failed {
 			failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
 		}
-		return a.writeJSON(struct {
-			Status   string              `json:"status"`
-			Receipt  string              `json:"receipt"`
-			Sessions []trash.Session     `json:"sessions"`
-			Kept     []trash.Session     `json:"kept"`
-			Failed   []map[string]string `json:"failed"`
-		}{r.status, r.receipt.ID, filled(r.gone(plan)), filled(plan.Keep), failed}, jsonIndent)
+		return a.writeJSON(object{{"status", r.status}, {"receipt", r.receipt.ID}, {"sessions", filled(r.gone(plan))}, {"kept", filled(plan.Keep)}, {"failed", failed}})
 	}
 	for _, f := range r.failed {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(f.ID), screen.Lines(explain(f.Err)))

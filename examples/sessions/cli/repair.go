@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -25,9 +24,7 @@ func (repairCommand) Help() string {
 
 --for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
 
-A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since. The damaged file stays. What does not continue the conversation is offered as a fork.
-
-In a pipe the answer is JSON.`
+A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since. The damaged file stays. What does not continue the conversation is offered as a fork.`
 }
 
 // Run repairs.
@@ -62,9 +59,9 @@ func (c *repairCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	case a.json && report.Status == slice.NoRepairNeeded:
-		return a.writeJSON(report, 0)
+		return a.writeLine(report)
 	case a.json:
-		return a.writeJSON(report, jsonIndent)
+		return a.writeJSON(report)
 	case report.Status == slice.NoRepairNeeded:
 		a.Printf("%s is %s: nothing was written.\n", screen.Plain(t.id), a.Paint(screen.Green, state))
 		return nil
@@ -92,9 +89,7 @@ type rewindCommand struct {
 
 // Help is shown below the usage.
 func (rewindCommand) Help() string {
-	return `Cuts the transcript before the last question that precedes what is broken, and the events after that time. Nothing is written to a healthy session, unless --to-turn says after which turn to cut. What was there is kept, and "sessions undo SESSION" brings it back.
-
-In a pipe the answer is JSON.`
+	return `Cuts the transcript before the last question that precedes what is broken, and the events after that time. Nothing is written to a healthy session, unless --to-turn says after which turn to cut. What was there is kept, and "sessions undo SESSION" brings it back.`
 }
 
 // Run rewinds.
@@ -119,9 +114,9 @@ func (c *rewindCommand) Run(a *app) error {
 	case err != nil:
 		return err
 	case a.json && report.Status == slice.NoRewindNeeded:
-		return a.writeJSON(report, 0)
+		return a.writeLine(report)
 	case a.json:
-		return a.writeJSON(report, jsonIndent)
+		return a.writeJSON(report)
 	case report.Status == slice.NoRewindNeeded:
 		a.Printf("%s: nothing was written.\n", screen.Plain(t.id))
 		return nil
@@ -139,7 +134,7 @@ func (a *app) salvage(t target) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(salvagedJSON(report), jsonIndent)
+		return a.writeJSON(salvagedJSON(report))
 	}
 	if report.Rows == 0 {
 		a.Printf("%s: there is nothing to bring back, nothing was written.\n", screen.Plain(t.id))
@@ -160,18 +155,16 @@ func salvagedJSON(report sessionstore.SalvageReport) object {
 	if report.Rows > 0 {
 		status = "salvaged"
 	}
-	o := object{{"status", quoted(status)}, {"salvaged_entries", decimal(report.Rows)}}
+	o := object{{"status", status}, {"salvaged_entries", report.Rows}}
 	if report.Rows > 0 {
-		o = append(o, member{"damaged_path", quoted(report.From)}, member{"backup_path", quoted(report.Kept)})
+		o = append(o, member{"damaged_path", report.From}, member{"backup_path", report.Kept})
 	}
 	forks := list{}
 	for _, f := range report.Forks {
-		forks = append(forks, object{{"file", quoted(f.File)}, {"entries", decimal(f.Rows)}, {"lacking_entries", decimal(f.Lacking)}})
+		forks = append(forks, object{{"file", f.File}, {"entries", f.Rows}, {"lacking_entries", f.Lacking}})
 	}
-	return append(o, member{"forks", forks.raw()})
+	return append(o, member{"forks", forks})
 }
-
-func decimal(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 
 // beyond notes how many messages a salvage would bring back. On a terminal it asks
 // instead, and salvages them after a yes. It reports whether it did.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -135,12 +134,17 @@ func (c *resumeCommand) show(a *app, t target) error {
 	if err := c.noteLonger(a, t); err != nil {
 		return err
 	}
-	if a.typed {
-		return errors.Join(a.writeJSON(resumableOf(t, s, bundle), jsonIndent), damage)
-	}
 	judged := judge(s.Messages)
 	if a.json {
-		return errors.Join(a.writeJSON(c.report(t, s, bundle, judged), jsonIndent), damage)
+		return errors.Join(a.writeJSON(object{
+			{"session_id", t.id},
+			{"path", t.dir()},
+			{"bundle", known(bundle)},
+			{"model", known(s.Metadata.Text("model"))},
+			{"messages", len(s.Messages)},
+			{"refused", judged.refusals()},
+			{"not_judged", judged.open},
+		}), damage)
 	}
 	a.Printf("%s %s\n", a.Paint(screen.Bold, "Session"), screen.Plain(t.id))
 	rows := [][2]string{{"Name", s.Metadata.Text("name")}, {"Bundle", bundle}, {"Model", s.Metadata.Text("model")}, {"Messages", number(len(s.Messages))}}
@@ -241,18 +245,5 @@ func wait(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-func (c *resumeCommand) report(t target, s *sessionstore.Session, bundle string, judged judgement) object {
-	open, _ := encoded(judged.open) // strings never fail
-	return object{
-		{"session_id", quoted(t.id)},
-		{"path", quoted(t.dir())},
-		{"bundle", quoted(bundle)},
-		{"model", memberOf(s.Metadata, "model")},
-		{"messages", strconv.AppendInt(nil, int64(len(s.Messages)), 10)},
-		{"refused", judged.refusals()},
-		{"not_judged", open},
 	}
 }

@@ -46,8 +46,8 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
     sessions delete 7a81             to the trash; sessions undo 7a81 brings it back
 
 SESSION is an id, the beginning of one, the short form that lists show, or the path of a session's directory. On a terminal there are tables; in a pipe ` +
-	`they are tab-separated lines, and --json gives every answer as JSON; ` +
-	`--json=v1 is the form for programs. Times on a terminal, and dates and times in flags, are those of this machine's ` +
+	`lists are lines of tab-separated cells without titles, and diagnose, repair, rewind, info and find answer as amplifier-session does. ` +
+	`--json gives every answer as JSON, errors too, as {"error": TEXT}. Times on a terminal, and dates and times in flags, are those of this machine's ` +
 	`time zone, in pipes and JSON those of UTC. The exit code is 0 when all is well, 1 for an ` +
 	`error or a broken session, 2 for wrong arguments (as of the Python tools), 130 when it was interrupted.`
 
@@ -76,30 +76,29 @@ func Run(ctx context.Context, p Process) (code int) {
 	if len(p.Args) == 0 && (terminalFile(p.Stdin) == nil || terminalFile(p.Stdout) == nil) { // as of the Python tools
 		chosen, err = nil, usageError{"name a command; without one, a session is chosen on a terminal\nUsage: sessions <command> [flags]"}
 	}
-	switch {
-	case err != nil:
-		a := &app{Screen: p.screen(ctx, &c), typed: asksTyped(p.Args)}
-		if chosen != nil {
-			a.name = leafName(chosen.Selected())
-		}
-		return a.tellUsage(chosen, err)
-	case code >= exitOK:
-		return code
-	}
 	a := &app{
-		ctx: ctx, stdin: p.Stdin, stdout: p.Stdout, env: p.Env, now: time.Now, parser: parser, json: c.JSON != asText, typed: c.JSON == asTyped,
-		name:  commandName(chosen.Selected()),
+		ctx: ctx, stdin: p.Stdin, stdout: p.Stdout, env: p.Env, now: time.Now, parser: parser, json: c.JSON,
 		plain: c.Plain, paged: !c.NoPager,
 		Screen: p.screen(ctx, &c),
 	}
-	if scripted, ok := chosen.Selected().Target.Addr().Interface().(interface{ scripted() }); ok {
-		scripted.scripted()
-		a.json = a.json || !a.Terminal()
+	if chosen != nil && chosen.Selected() != nil {
+		a.name = commandName(chosen.Selected())
+		_, a.reference = chosen.Selected().Target.Addr().Interface().(interface{ scripted() })
 	}
-	err = a.typedAnswer()
-	if err == nil {
-		err = chosen.Run(a)
+	switch words := beforeDashes(p.Args); {
+	case slices.Contains(words, "--json=v1"):
+		err = hasMoved("--json=v1")
+		fallthrough
+	case err != nil || moved[a.name] != "": // the flags may not have been read
+		a.json = slices.ContainsFunc(words, func(w string) bool { return w == "--json" || strings.HasPrefix(w, "--json=") })
+	case code >= exitOK:
+		return code
 	}
+	if err != nil {
+		return a.tellUsage(chosen, err)
+	}
+	a.json = a.json || a.reference && !a.Terminal()
+	err = chosen.Run(a)
 	if err == nil && a.unread {
 		err = exitCode(exitError)
 	}
@@ -126,12 +125,14 @@ func join(err, other error) error {
 }
 
 func newParser(c *commands, p Process) (*kong.Kong, error) {
-	parser, err := kong.New(c,
+	parser, err := kong.New(c, append([]kong.Option{
 		kong.Name("sessions"), kong.Description(about),
 		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
-		kong.Vars{"version": version()}, kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError(),
-		kong.ValueFormatter(func(v *kong.Value) string { return v.Help })) // which names the variables itself
+		kong.Vars{"version": version()},
+		kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError(),
+		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }), // which names the variables itself
+	}, formerNames()...)...)
 	if err == nil {
 		parser.Model.HelpFlag.Help = "Show this help."
 	}
@@ -163,12 +164,21 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 	return chosen, -1, err
 }
 
-// asksTyped reports whether arguments, which may be wrong, ask for --json=v1.
-func asksTyped(args []string) bool {
+// beforeDashes returns the arguments up to "--", after which there are no flags.
+func beforeDashes(args []string) []string {
 	if end := slices.Index(args, "--"); end >= 0 {
-		args = args[:end]
+		return args[:end]
 	}
-	return slices.ContainsFunc(args, func(arg string) bool { return strings.EqualFold(arg, "--json="+string(asTyped)) })
+	return args
+}
+
+// commandName returns the words that call a command.
+func commandName(n *kong.Node) string {
+	name := n.Name
+	for p := n.Parent; p != nil && p.Type == kong.CommandNode; p = p.Parent {
+		name = p.Name + " " + name
+	}
+	return name
 }
 
 // tellUsage writes an error in the arguments and the command that shows their help, and
@@ -182,8 +192,8 @@ func (a *app) tellUsage(chosen *kong.Context, err error) int {
 	if command == "sessions find" && strings.HasPrefix(text, "unexpected argument ") {
 		text += `; "sessions search TEXT" looks for a text, and --keyword lists the sessions that hold it`
 	}
-	if a.typed {
-		a.tellTyped(text, nil)
+	if !a.reference { // which writes nothing there
+		a.answerError(text, nil)
 	}
 	a.Notef("%s: %s\nTry: %s --help", command, screen.Lines(text), command)
 	return exitUsage
@@ -221,20 +231,23 @@ func (a *app) tell(chosen *kong.Context, err error) int {
 // tellError shows an error, and writes it as the answer where that is JSON.
 func (a *app) tellError(err error) {
 	text := explain(err)
-	found := a.candidates(err)
 	switch {
-	case a.typed:
-		a.tellTyped(text, found)
+	case a.reference && a.json:
+		a.answerError(text, nil)
 		a.Notef("%s", screen.Lines(text))
 	case a.json:
-		answer := object{{"error", quoted(text)}}
-		if len(found) > 0 {
-			answer = append(answer, member{"candidates", candidatesJSON(found).raw()})
-		}
-		a.writeJSON(answer, 0)
+		a.answerError(text, a.candidates(err))
 		a.Notef("%s", screen.Lines(text))
 	default:
 		a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(text))
-		a.noteCandidates(found)
+		a.noteCandidates(a.candidates(err))
 	}
+}
+
+// document returns an error if JSON is asked for: the answer is a text with a form of its own.
+func (a *app) document() error {
+	if a.json {
+		return usageError{"--json: the answer of this command has a form of its own"}
+	}
+	return nil
 }

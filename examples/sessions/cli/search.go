@@ -8,7 +8,9 @@ import (
 	"iter"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -36,11 +38,21 @@ func (searchCommand) Help() string {
 
 // hit is a message in which something was found.
 type hit struct {
-	message      int // from 1
-	role         string
-	before, text string
-	after        string
-	context      bool // nothing was found in it: it is near a message in which something was
+	Message int    `json:"message"` // from 1
+	Role    string `json:"role"`
+	Before  string `json:"before"`
+	Text    string `json:"text"` // "" where nothing was found in it
+	After   string `json:"after"`
+	Context bool   `json:"context"` // nothing was found in it: it is near a message in which something was
+}
+
+// matches is a session in which something was found.
+type matches struct {
+	ID      string  `json:"session_id"`
+	Project string  `json:"project"`
+	Path    string  `json:"path"`
+	Created *string `json:"created"`
+	Matches []hit   `json:"matches"`
 }
 
 // Run searches.
@@ -119,7 +131,7 @@ func collect(all iter.Seq2[projects.Hit, error]) (found []projects.Found, hits m
 		if hits[h.Dir] == nil {
 			found = append(found, h.Found)
 		}
-		hits[h.Dir] = append(hits[h.Dir], hit{message: h.Message, role: h.Role, before: line(h.Before), text: line(h.Text), after: line(h.After)})
+		hits[h.Dir] = append(hits[h.Dir], hit{Message: h.Message, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
 	}
 	return found, hits, failed
 }
@@ -146,16 +158,16 @@ func (c *searchCommand) nearby(ctx context.Context, st *sessionstore.Store, id s
 	defer func() { err = errors.Join(err, v.Close()) }()
 	next := 1 // number of the first message that is not in all
 	for i, h := range hits {
-		first, end := max(next, h.message-c.Context), h.message+c.Context+1
+		first, end := max(next, h.Message-c.Context), h.Message+c.Context+1
 		if i+1 < len(hits) {
-			end = min(end, hits[i+1].message)
+			end = min(end, hits[i+1].Message)
 		}
 		rows, err := v.Range(ctx, first, end-first)
 		if err != nil {
 			return hits, err
 		}
 		for j, m := range rows {
-			if n := first + j; n == h.message {
+			if n := first + j; n == h.Message {
 				all = append(all, h)
 			} else {
 				all = append(all, near(n, m))
@@ -170,63 +182,40 @@ func (c *searchCommand) nearby(ctx context.Context, st *sessionstore.Store, id s
 func near(n int, m sessionstore.Message) hit {
 	text := m.Content()
 	h := hitAt(n, m.Role(), text, []int{0, 0})
-	h.context = true
+	h.Context = true
 	return h
 }
 
 func (c *searchCommand) show(a *app, found []projects.Found, hits map[string][]hit) error {
-	if a.typed {
-		return a.writeJSON(matchesOf(found, hits), jsonIndent)
-	}
 	if a.json {
-		out := list{}
+		all := []matches{}
 		for _, f := range found {
-			matches := list{}
-			for _, h := range hits[f.Dir] {
-				match := object{
-					{"message", []byte(strconv.Itoa(h.message))},
-					{"role", quoted(h.role)},
-					{"text", quoted(h.before + h.text + h.after)},
-				}
-				if h.context {
-					match = append(match, member{"context", []byte("true")})
-				}
-				matches = append(matches, match)
-			}
-			out = append(out, object{
-				{"session_id", quoted(f.ID)},
-				{"project", quoted(f.Project)},
-				{"path", quoted(f.Dir)},
-				{"created", quoted(f.CreatedText)},
-				{"matches", matches.raw()},
-			})
+			all = append(all, matches{f.ID, f.Project, f.Dir, moment(f.Created), hits[f.Dir]})
 		}
-		return a.writeJSON(out, jsonIndent)
+		return a.writeJSON(all)
 	}
 	if len(found) == 0 {
 		a.Notef("Nothing found in what users and assistants wrote%s.", c.elsewhere())
 		return nil
 	}
 	var ids, in []string
-	var summaries []sessionstore.Summary
 	for _, f := range found {
-		s := sessionstore.Summary{}
-		if a.Terminal() {
-			s, _ = a.summaryIn(f.Dir) // a session without a summary is shown too
-		}
-		ids, in, summaries = append(ids, filepath.Base(f.Dir)), append(in, f.Project), append(summaries, s)
+		ids, in = append(ids, filepath.Base(f.Dir)), append(in, f.Project)
 	}
-	short, place := a.shortIDs(ids), a.placesOf(summaries, in)
+	short, place := shortIDs(ids), func(string) string { return "" }
+	if a.Terminal() {
+		place = a.places(in)
+	}
 	for i, f := range found {
-		id := ids[i]
 		if a.Terminal() {
 			if i > 0 {
 				a.Print("\n")
 			}
-			a.foundHead(short(id), markedTitle(summaries[i]), place(f.Project))
+			s, _ := a.summaryIn(f.Dir) // a session without a summary is shown too
+			a.foundHead(short(ids[i]), markedTitle(s), place(f.Project))
 		}
 		for _, h := range hits[f.Dir] {
-			a.hit(id, h)
+			a.hit(ids[i], h)
 		}
 	}
 	return nil
@@ -259,14 +248,47 @@ func (c *searchCommand) elsewhere() string {
 
 func (a *app) hit(id string, h hit) {
 	if !a.Terminal() {
-		a.Printf("%s\t%d\t%s\t%s\n", screen.Plain(id), h.message, screen.Plain(h.role), h.before+h.text+h.after)
+		a.Printf("%s\t%d\t%s\t%s\n", screen.Plain(id), h.Message, screen.Plain(h.Role), h.Before+h.Text+h.After)
 		return
 	}
-	label := strconv.Itoa(h.message) + " " + screen.Plain(h.role) + ": "
+	label := strconv.Itoa(h.Message) + " " + screen.Plain(h.Role) + ": "
 	room := max(a.Width()-2-screen.Columns(label), 8)
-	text := screen.Fit(h.text, room)
+	text := screen.Fit(h.Text, room)
 	left := room - screen.Columns(text)
-	after := screen.Fit(h.after, max(left/2, left-screen.Columns(h.before)))
-	before := screen.FitEnd(h.before, left-screen.Columns(after))
+	after := screen.Fit(h.After, max(left/2, left-screen.Columns(h.Before)))
+	before := screen.FitEnd(h.Before, left-screen.Columns(after))
 	a.Printf("  %s%s%s%s\n", a.Paint(screen.Dim, label), before, a.Paint(screen.Bold, text), after)
+}
+
+// literal returns the longest text without which a regular expression cannot
+// match, in any case, or "" when it needs none. It holds nothing that JSON
+// escapes.
+func literal(expression string) string {
+	re, err := syntax.Parse(expression, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return ""
+	}
+	return needed(re)
+}
+
+func needed(re *syntax.Regexp) (longest string) {
+	switch {
+	case re.Op == syntax.OpLiteral:
+		plain := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+		for _, part := range strings.FieldsFunc(string(re.Rune), plain) {
+			longest = longer(longest, strings.ToLower(part))
+		}
+	case re.Op == syntax.OpConcat, re.Op == syntax.OpCapture, re.Op == syntax.OpPlus, re.Op == syntax.OpRepeat && re.Min > 0:
+		for _, sub := range re.Sub {
+			longest = longer(longest, needed(sub))
+		}
+	}
+	return longest
+}
+
+func longer(a, b string) string {
+	if len(b) > len(a) {
+		return b
+	}
+	return a
 }

@@ -19,28 +19,26 @@ const mostBegin = 12
 // elision stands in a short id for what it leaves out.
 const elision = "…"
 
-// shortIDs returns a function that returns the short form of an id in a list for people, and
-// the id itself for programs.
+// shortIDs returns a function that returns the short form of an id in a list for people.
 //
 // The short form is the shortest beginning of at least shortID characters that no other id of
 // the list has. A session and its sub-sessions have long beginnings in common: the parent has
 // the short form that it has without them, and a sub-session has shortID characters, the
 // elision, and at least four characters from the place at which it differs.
-func (a *app) shortIDs(ids []string) func(id string) string {
-	if !a.Terminal() {
-		return func(id string) string { return id }
-	}
+func shortIDs(ids []string) func(id string) string {
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	return func(id string) string { return short(id, sorted) }
 }
 
-// idColumn is the column of ids in their short form.
-func idColumn(ids []string, short func(id string) string) screen.Column {
-	widest := shortID
-	for _, id := range ids {
-		widest = max(widest, screen.Columns(short(id)))
-	}
-	return screen.Column{Title: "Session", Min: widest, Whole: true, Tint: screen.In(screen.Green)}
+// idColumn is the column of ids, for people in their short form.
+func idColumn() screen.Column {
+	return screen.Column{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green), Short: shortIDs}
+}
+
+// projectColumn is the column of projects, for people by their [app.places]. Where it is the
+// same for all rows, people do not see it. drop is as of [screen.Column].
+func (a *app) projectColumn(drop int) screen.Column {
+	return screen.Column{Title: "Project", Min: 10, Drop: drop, Once: true, Tint: screen.In(screen.Magenta), Short: a.places}
 }
 
 // mostAlike limits the ids with one beginning that have short forms with an elision: whether
@@ -151,43 +149,51 @@ func (w where) unelide(a *app, ref string) (string, error) {
 	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: dirs}
 }
 
-// places are the names by which a list shows projects to people: the last part of the
-// directory, and the part before where two projects have the same. dirs has the directory of
-// each project that is known. Programs get the project's name.
-func (a *app) places(projects []string, dirs map[string]string) func(project string) string {
-	if !a.Terminal() {
-		return func(project string) string { return project }
-	}
-	names := map[string]string{}
+// places returns a function that returns the name by which people see a project: the last
+// part of its directory, and the part before where two projects have the same. Of a project
+// whose directory is not known it returns the end of the project's name.
+func (a *app) places(projects []string) func(project string) string {
+	dirs, names, twins := map[string]string{}, map[string]string{}, map[string]int{}
 	for _, p := range projects {
-		if dir := dirs[p]; dir != "" {
-			names[p] = filepath.Base(dir)
+		if _, ok := names[p]; ok {
+			continue
+		}
+		if dirs[p] = a.workDir(p); dirs[p] != "" {
+			names[p] = filepath.Base(dirs[p])
 		} else {
 			names[p] = screen.FitEnd(p, maxPlace)
 		}
-	}
-	twins := map[string]int{}
-	for _, name := range names {
-		twins[name]++
+		twins[names[p]]++
 	}
 	for p, name := range names {
-		if dir := dirs[p]; dir != "" && twins[name] > 1 {
-			names[p] = filepath.Base(filepath.Dir(dir)) + "/" + name
+		if twins[name] > 1 && dirs[p] != "" {
+			names[p] = filepath.Base(filepath.Dir(dirs[p])) + "/" + name
 		}
 	}
 	return func(project string) string { return names[project] }
 }
 
-// maxPlace is the longest name that is shown of a project whose directory is not known.
-const maxPlace = 24
+// maxPlace is the longest name that is shown of a project whose directory is not known, and
+// lookedAt limits the sessions that are asked for a directory.
+const (
+	maxPlace = 24
+	lookedAt = 5
+)
 
-// placesOf is places of the projects of sessions.
-func (a *app) placesOf(all []sessionstore.Summary, projects []string) func(project string) string {
-	dirs := map[string]string{}
-	for i, s := range all {
-		if s.WorkingDir != "" && sessionstore.ProjectSlug(s.WorkingDir) == projects[i] {
-			dirs[projects[i]] = s.WorkingDir
+// workDir returns the directory of which the sessions are a project, as its newest sessions
+// name it, "" if they do not. The project is one of the projects that were opened last.
+func (a *app) workDir(project string) string {
+	if a.opened == nil || !isDir(filepath.Join(a.opened.Dir(), project, "sessions")) {
+		return ""
+	}
+	st, err := a.opened.Store(project)
+	if err != nil {
+		return ""
+	}
+	for s, err := range st.Summaries(a.ctx, &sessionstore.ListOptions{All: true, Limit: lookedAt}) {
+		if err == nil && s.WorkingDir != "" && sessionstore.ProjectSlug(s.WorkingDir) == project {
+			return s.WorkingDir
 		}
 	}
-	return a.places(projects, dirs)
+	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -33,7 +32,7 @@ type showCommand struct {
 
 // Help is shown below the usage.
 func (showCommand) Help() string {
-	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript; with --json they are an array of messages.`
+	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript.`
 }
 
 // Run shows.
@@ -54,22 +53,8 @@ func (c *showCommand) Run(a *app) error {
 	if s.Recovered != nil {
 		a.Notef("%s a backup was read, because a file is damaged: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(s.Recovered.Reason.Error()))
 	}
-	if a.typed {
-		return errors.Join(a.showTyped(t, s, c.WithTranscript), damage)
-	}
-	summary := object{
-		{"session_id", quoted(t.id)},
-		{"created", shownMember(s.Metadata, "created")},
-		{"bundle", shownMember(s.Metadata, "bundle")},
-		{"model", shownMember(s.Metadata, "model")},
-		{"messages", quoted(messages(s))},
-	}
 	if a.json {
-		item := object{{"name", quoted(t.id)}, {"enabled", []byte("true")}, {"config_summary", summary.raw()}}
-		if c.WithTranscript {
-			return errors.Join(a.writeRows(append(item, member{"transcript", list{}.raw()}), s.rows), damage)
-		}
-		return errors.Join(a.writeJSON(item, jsonIndent), damage)
+		return errors.Join(c.json(a, t, s), damage)
 	}
 	a.page()
 	c.fields(a, s)
@@ -77,6 +62,19 @@ func (c *showCommand) Run(a *app) error {
 		return join(a.talk(s.rows, formOfTools(c.Tools)), damage)
 	}
 	return damage
+}
+
+// json answers with the session as lists have it, and metadata and messages as they are stored.
+func (c *showCommand) json(a *app, t target, s *shown) error {
+	summary, err := a.summaryIn(t.dir())
+	if err != nil {
+		return err
+	}
+	item := object{{"session_id", t.id}, {"session", sessionOf(projects.Summary{Project: projectOf(t), Summary: summary}, t.dir())}, {"metadata", s.Metadata.AppendTo(nil)}}
+	if c.WithTranscript {
+		return a.writeRows(append(item, member{"transcript", list{}}), s.rows)
+	}
+	return a.writeJSON(item)
 }
 
 // turns shows one turn, or the last ones.
@@ -88,11 +86,8 @@ func (c *showCommand) turns(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	if a.typed {
-		return errors.Join(a.writeRows(object{{"session_id", quoted(t.id)}, {"transcript", list{}.raw()}}, inMemory(msgs)), damage)
-	}
 	if a.json {
-		return errors.Join(a.writeRows(list{}, inMemory(msgs)), damage)
+		return errors.Join(a.writeRows(object{{"session_id", t.id}, {"transcript", list{}}}, inMemory(msgs)), damage)
 	}
 	a.page()
 	return join(a.conversation(msgs, formOfTools(c.Tools)), damage)
@@ -120,22 +115,6 @@ func (c *showCommand) asked(a *app, t target) (msgs []sessionstore.Message, dama
 	return msgs, damage, err
 }
 
-// shownMember is a member that the reference shows, "unknown" without it.
-func shownMember(md sessionstore.Metadata, name string) []byte {
-	if raw, ok := md.Lookup(name); ok {
-		return raw
-	}
-	return quoted("unknown")
-}
-
-// messages is the turn count of metadata, or the number of messages.
-func messages(s *shown) string {
-	if raw, ok := s.Metadata.Lookup("turn_count"); ok {
-		return shownText(s.Metadata, "turn_count", raw)
-	}
-	return strconv.Itoa(s.count)
-}
-
 // shownText is a member of metadata, whose JSON is raw, as people read it: a
 // string without its quotes and escapes.
 func shownText(md sessionstore.Metadata, name string, raw []byte) string {
@@ -143,17 +122,6 @@ func shownText(md sessionstore.Metadata, name string, raw []byte) string {
 		return md.Text(name)
 	}
 	return string(raw)
-}
-
-func rowsJSON(rows []sessionstore.Message) []byte {
-	raw := []byte{'['}
-	for i, m := range rows {
-		if i > 0 {
-			raw = append(raw, ',')
-		}
-		raw = m.AppendTo(raw)
-	}
-	return append(raw, ']')
 }
 
 func (c *showCommand) fields(a *app, s *shown) {
@@ -194,7 +162,6 @@ func (pickCommand) Help() string {
 func (c *pickCommand) Run(a *app) error {
 	in, out := terminalFile(a.stdin), terminalFile(a.stdout)
 	if in == nil || out == nil || a.json || a.env("TERM") == "dumb" {
-		a.name = "list"
 		return (&listCommand{local: local(c.where), Limit: 20, AllProjects: c.AllProjects}).Run(a)
 	}
 	p, err := a.known(c.where)
@@ -247,7 +214,7 @@ const around = 60
 
 func hitAt(n int, role, text string, at []int) hit {
 	before, found, after := excerpt.Of(text, at[0], at[1], around)
-	return hit{message: n, role: role, before: line(before), text: line(found), after: line(after)}
+	return hit{Message: n, Role: role, Before: line(before), Text: line(found), After: line(after)}
 }
 
 // line returns text in one line, with runs of space as one.

@@ -42,7 +42,7 @@ func TestShowHoldsNoTranscript(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, transcriptName), []byte(rows.String()), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(`{"session_id": "long"}`), 0o600))
-	for _, flags := range []string{"-T", "-T --json", "--last=3", "--turn=7", "--last=3 --json", "--last=3 --json=v1"} {
+	for _, flags := range []string{"-T", "-T --json", "--last=3", "--turn=7", "--last=3 --json"} {
 		out := &openSeen{path: filepath.Join(dir, transcriptName)}
 		args := append([]string{"show", "long", "--sessions-root=" + root, "--project=p"}, strings.Fields(flags)...)
 		code := Run(t.Context(), Process{Args: args, Stdin: strings.NewReader(""), Stdout: out, Stderr: os.Stderr, Env: func(string) string { return "" }})

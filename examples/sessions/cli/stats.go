@@ -79,7 +79,7 @@ func (c *statsCommand) Run(a *app) error {
 	a.warn(skipped)
 	switch {
 	case a.json:
-		return a.statsJSON(c.By, all)
+		return a.writeJSON(usageOf(c.By, all))
 	case c.CSV:
 		return a.statsCSV(c.By, all)
 	case len(all) == 0:
@@ -153,23 +153,40 @@ func (a *app) statsCSV(by string, all []sum) error {
 	return w.WriteAll(rows)
 }
 
-func (a *app) statsJSON(by string, all []sum) error {
-	if a.typed {
-		return a.writeJSON(usageOf(by, all), jsonIndent)
-	}
-	items := list{}
+// usageShown is the answer of stats.
+type usageShown struct {
+	By   string     `json:"by"`
+	Rows []usageRow `json:"rows"`
+}
+
+type usageRow struct {
+	Key        *string `json:"key"` // a day, model, project or session; null: unknown
+	Responses  int     `json:"responses"`
+	Failed     int     `json:"failed"`
+	Input      int64   `json:"input_tokens"`
+	CacheRead  int64   `json:"cache_read_tokens"`
+	CacheWrite int64   `json:"cache_write_tokens"`
+	Output     int64   `json:"output_tokens"`
+	Reasoning  int64   `json:"reasoning_tokens"`
+	Tools      int     `json:"tool_calls"`
+	Seconds    float64 `json:"seconds"`
+	Cost       *string `json:"cost_usd"` // a decimal number as text, which loses no digit; null: no response has it
+	Exact      bool    `json:"exact"`
+}
+
+func usageOf(by string, all []sum) usageShown {
+	answer := usageShown{by, []usageRow{}}
 	for _, s := range all {
-		o := object{{by, quoted(s.key)}}
-		for i, cell := range s.figures() {
-			value := []byte(cell)
-			if statsTitles[i] == "cost" { // decimal text: a number would lose digits
-				value = quoted(cell)
-			}
-			o = append(o, member{statsTitles[i], value})
+		r := usageRow{
+			Key: known(s.key), Responses: s.Responses, Failed: s.Failed, Input: s.Input, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite,
+			Output: s.Output, Reasoning: s.Reasoning, Tools: s.Tools, Seconds: s.Time.Seconds(), Exact: s.Exact,
 		}
-		items = append(items, append(o, member{"exact", strconv.AppendBool(nil, s.Exact)}))
+		if s.Priced > 0 {
+			r.Cost = &s.Cost
+		}
+		answer.Rows = append(answer.Rows, r)
 	}
-	return a.writeJSON(items, jsonIndent)
+	return answer
 }
 
 func (a *app) statsTable(by string, all []sum) {

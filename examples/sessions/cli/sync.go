@@ -69,7 +69,7 @@ func (c *syncCommand) Run(a *app) error {
 			RequestUnits float64         `json:"request_units"`
 			Conflicts    []conflictShown `json:"conflicts"`
 			Error        string          `json:"error"`
-		}{sum.Sessions, sum.Pushed, sum.Segments, sum.Requests, sum.Bytes, sum.RequestUnits, conflicts(sum.Conflicts), textOf(failed)}, jsonIndent)
+		}{sum.Sessions, sum.Pushed, sum.Segments, sum.Requests, sum.Bytes, sum.RequestUnits, conflicts(sum.Conflicts), textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s sent: %s in %s, %.0f request units\n", a.mark(failed),
@@ -97,11 +97,8 @@ func (c *syncCommand) plan(a *app, all []remote) error {
 			}
 		}
 	}
-	if a.typed {
-		return a.writeJSON(statesOf(states), jsonIndent)
-	}
 	if a.json {
-		return a.writeJSON(states, jsonIndent)
+		return a.writeJSON(states)
 	}
 	a.stateTable(states)
 	a.Notef("%s not in step", count(len(states), "session"))
@@ -162,7 +159,7 @@ func (c *pullCommand) Run(a *app) error {
 		}{
 			sum.Sessions, sum.Pulled, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial),
 			conflicts(sum.Conflicts), textOf(failed),
-		}, jsonIndent)
+		})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))

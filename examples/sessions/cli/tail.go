@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,10 +22,10 @@ type tailCommand struct {
 
 // Help is shown below the usage.
 func (tailCommand) Help() string {
-	return `In a pipe every message is its line in the transcript, and with --events every event one line of JSON with its line, offset, size, time, event and level.
+	return `With --json every message is its line in the transcript, and with --events every event a line with its line, offset, size, time, event and level. In a pipe the columns of events are line, time, event, level and size.
 
     sessions tail -f 8f14
-    sessions tail -f --events 8f14 | jq -r .event`
+    sessions tail -f --json 8f14 | jq -r .content`
 }
 
 // Run shows the end of a session.
@@ -92,16 +92,18 @@ func (c *tailCommand) from(a *app, log *eventslog.Log, last []eventslog.Head) (e
 
 // event writes the head of an event in a line.
 func (a *app) event(h eventslog.Head) {
-	if !a.Terminal() || a.json {
-		o := headJSON(h)
-		if h.Rewritten {
-			o = object{{"rewritten", []byte("true")}}
-		}
-		a.jsonLine(o)
+	switch {
+	case a.json && h.Rewritten:
+		_ = a.writeLine(object{{"rewritten", true}}) // a write that fails ends the command
 		return
-	}
-	if h.Rewritten {
-		a.Printf("%s\n", a.Paint(screen.Yellow, "— the log was rewritten; from its beginning: —"))
+	case a.json:
+		_ = a.writeLine(showHead(h))
+		return
+	case h.Rewritten:
+		a.rewritten("— the log was rewritten; from its beginning: —")
+		return
+	case !a.Terminal():
+		a.Table(nil, [][]string{a.headRow(h)})
 		return
 	}
 	line := a.clock(h.Time, eventClock) + "  " + screen.Plain(h.Event)
@@ -111,11 +113,14 @@ func (a *app) event(h eventslog.Head) {
 	a.Printf("%s\n", a.Paint(levelTint(h.Level), screen.Fit(line, max(a.Width(), 20))))
 }
 
-// jsonLine writes an object as one line.
-func (a *app) jsonLine(o object) {
-	if text, err := sessionstore.FormatJSON(json.RawMessage(o.raw()), 0); err == nil {
-		a.Print(string(text) + "\n")
+// rewritten writes a line that parts what follows from what was there before: on a terminal
+// between the two, elsewhere as a note.
+func (a *app) rewritten(line string) {
+	if a.Terminal() && !a.json {
+		a.Printf("\n%s\n", a.Paint(screen.Yellow, line))
+		return
 	}
+	a.Notef("%s", line)
 }
 
 // messages shows the end of the conversation.
@@ -166,11 +171,7 @@ func (c *tailCommand) since(a *app, old, now []sessionstore.Message) ([]sessions
 		same++
 	}
 	if same < len(old) {
-		if a.Terminal() && !a.json {
-			a.Printf("\n%s\n", a.Paint(screen.Yellow, "— the conversation was rewritten after message "+strconv.Itoa(same)+" —"))
-		} else {
-			a.Notef("rewritten after message %d", same)
-		}
+		a.rewritten("— the conversation was rewritten after message " + strconv.Itoa(same) + " —")
 	}
 	return now, c.show(a, now[same:])
 }
@@ -180,10 +181,12 @@ func equal(a, b sessionstore.Message) bool {
 }
 
 func (c *tailCommand) show(a *app, rows []sessionstore.Message) error {
-	if a.Terminal() && !a.json {
-		brief := make([]sessionstore.Message, len(rows))
+	if !a.json {
+		brief := slices.Clone(rows)
 		for i, m := range rows {
-			brief[i] = briefly(m)
+			if a.Terminal() {
+				brief[i] = briefly(m)
+			}
 		}
 		form := arriving
 		if c.NoTools {

@@ -12,9 +12,9 @@ import (
 )
 
 type trashCommand struct {
-	List    trashListCommand    `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
-	Restore trashRestoreCommand `cmd:"" help:"Bring sessions back."`
-	Empty   trashEmptyCommand   `cmd:"" help:"Remove for good what is in the trash."`
+	List    trashListCommand  `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
+	Restore movedCommand      `cmd:"" hidden:"" passthrough:""`
+	Empty   trashEmptyCommand `cmd:"" help:"Remove for good what is in the trash."`
 }
 
 // Help is shown below the usage.
@@ -22,7 +22,7 @@ func (trashCommand) Help() string {
 	return `"delete" and "cleanup" move sessions to the trash of their project. A receipt tells what one of them took, when and why; its id, or the beginning of it, stands for all of its sessions.
 
     sessions trash
-    sessions trash restore 20260801T101500Z
+    sessions undo 20260801T101500Z
     sessions trash empty --older 30`
 }
 
@@ -89,30 +89,9 @@ func (c *trashListCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 && !a.json {
-		a.Notef("The trash is empty.")
-	}
-	return a.showBins(all)
-}
-
-// showBins shows receipts; without any, it writes an empty array with --json, else nothing.
-func (a *app) showBins(all []binned) error {
-	if a.json {
-		receipts := []trash.Receipt{}
-		for _, b := range all {
-			receipts = append(receipts, b.Receipt)
-		}
-		return a.writeJSON(receipts, jsonIndent)
-	}
-	if len(all) > 0 {
-		a.binTable(all)
-	}
-	return nil
-}
-
-func (a *app) binTable(all []binned) {
-	var rows [][]string
+	receipts, rows := []trash.Receipt{}, [][]string{}
 	for _, b := range all {
+		receipts = append(receipts, b.Receipt)
 		project := filepath.Base(filepath.Dir(b.store.Dir()))
 		for _, s := range b.Sessions {
 			bytes := size(s.Bytes)
@@ -122,41 +101,15 @@ func (a *app) binTable(all []binned) {
 			rows = append(rows, []string{b.ID, a.when(b.At), project, s.ID, s.Name, bytes, b.Reason})
 		}
 	}
-	columns := []screen.Column{
+	return a.list(receipts, "The trash is empty.", []screen.Column{
 		{Title: "Receipt", Min: len("20060102T150405Z-abc"), Whole: true, Tint: screen.In(screen.Green)},
 		{Title: "Removed", Drop: 2, Tint: screen.In(screen.Yellow)},
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		a.projectColumn(1),
 		{Title: "Session", Min: shortID, Whole: true},
 		{Title: "Name", Min: 10, Drop: 4, Tint: screen.In(screen.Cyan)},
 		{Title: "Size", Right: true, Drop: 5},
 		{Title: "Why", Min: 8, Drop: 3},
-	}
-	if a.Terminal() { // which has no room for empty columns
-		columns, rows = telling(columns, rows, 2)
-	}
-	a.Table(columns, rows)
-}
-
-type trashRestoreCommand struct {
-	What []string `arg:"" name:"what" help:"Id of a receipt or of a session, or the beginning of one."`
-	everywhere
-}
-
-// Run restores.
-func (c *trashRestoreCommand) Run(a *app) error {
-	var chosen []binned
-	all, err := a.bins(c.where)
-	if err != nil {
-		return err
-	}
-	for _, ref := range c.What {
-		b, err := pick(all, ref)
-		if err != nil {
-			return err
-		}
-		chosen = append(chosen, b)
-	}
-	return a.restore(chosen)
+	}, rows)
 }
 
 // restore brings sessions back from the trash, and writes the result.
@@ -186,11 +139,7 @@ func (a *app) restore(chosen []binned) error {
 	}
 	bar.Done()
 	if a.json {
-		err := a.writeJSON(struct {
-			Status   string              `json:"status"`
-			Restored []back              `json:"restored"`
-			Failed   []map[string]string `json:"failed"`
-		}{"restored", restored, failed}, jsonIndent)
+		err := a.writeJSON(object{{"status", "restored"}, {"restored", restored}, {"failed", failed}})
 		return errors.Join(err, partly(len(failed)))
 	}
 	for _, f := range failed {
@@ -224,16 +173,14 @@ type shelf struct {
 	Export exportCommand `cmd:"" group:"Copy and remove" help:"Write a session as Markdown, HTML, JSONL or an archive."`
 	Import importCommand `cmd:"" group:"Copy and remove" help:"Make a session of an archive, a directory or JSONL."`
 
-	Tail         tailCommand         `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
-	Events       eventsCommand       `cmd:"" group:"Look" help:"Look into the audit log, of any size."`
-	Search       searchCommand       `cmd:"" group:"Look" help:"Find text in the conversations of all projects."`
-	Diff         diffCommand         `cmd:"" group:"Look" help:"Show where two sessions part, as forks do, and what each says after that."`
-	Stats        statsCommand        `cmd:"" group:"Look" help:"Add up tokens, costs and time by day, model, project or session."`
-	Phases       phasesCommand       `cmd:"" group:"Look" help:"Show the phases of a session's workflow, or one with its prompts."`
-	Conversation conversationCommand `cmd:"" group:"Look" help:"Show what was said about a session's workflow."`
-	Decisions    decisionsCommand    `cmd:"" group:"Look" help:"Show what was decided and approved in a session."`
-	Secrets      secretsCommand      `cmd:"" group:"Look" help:"List the secrets in a transcript by line and kind, and never show one."`
-	Viewer       viewerCommand       `cmd:"" group:"Look" help:"Show sessions in a browser on this machine."`
+	Tail     tailCommand     `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
+	Events   eventsCommand   `cmd:"" group:"Look" help:"Look into the audit log, of any size."`
+	Search   searchCommand   `cmd:"" group:"Look" help:"Find text in the conversations of all projects."`
+	Diff     diffCommand     `cmd:"" group:"Look" help:"Show where two sessions part, as forks do, and what each says after that."`
+	Stats    statsCommand    `cmd:"" group:"Look" help:"Add up tokens, costs and time by day, model, project or session."`
+	Workflow workflowCommand `cmd:"" group:"Look" help:"Show the phases of a session's workflow, what was said about it, and what was decided."`
+	Secrets  secretsCommand  `cmd:"" group:"Look" help:"List the secrets in a transcript by line and kind, and never show one."`
+	Viewer   viewerCommand   `cmd:"" group:"Look" help:"Show sessions in a browser on this machine."`
 
 	cloudCommands
 }

@@ -14,16 +14,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
-type treeCommand struct{ here }
-
-// Help is shown below the usage.
-func (treeCommand) Help() string {
-	return `Shows a session between those it descends from and those that were forked from it or started by it, newest first. The number after @ is the turn of a fork.`
-}
-
-// Run shows.
-func (c *treeCommand) Run(a *app) error {
-	t, err := c.find(a)
+// showTree shows a session between those it descends from and those that were forked from it
+// or started by it, newest first. The number after @ is the turn of a fork.
+func showTree(a *app, of here) error {
+	t, err := of.find(a)
 	if err != nil {
 		return err
 	}
@@ -33,13 +27,16 @@ func (c *treeCommand) Run(a *app) error {
 	}
 	a.warn(errors.Join(append(l.Skipped, err)...))
 	if a.json {
-		return a.writeJSON(l, jsonIndent)
+		return a.writeJSON(l)
 	}
 	ids := append([]string{l.SessionID}, l.Ancestors...)
 	for _, child := range l.Children {
 		ids = append(ids, child.SessionID)
 	}
-	short := a.shortIDs(ids)
+	short := func(id string) string { return id }
+	if a.Terminal() {
+		short = shortIDs(ids)
+	}
 	depth := 0
 	for i := len(l.Ancestors) - 1; i >= 0; i-- {
 		id := l.Ancestors[i]
@@ -203,17 +200,17 @@ func (a *app) familyTable(r remote, ids []string) error {
 	if err != nil {
 		return err
 	}
-	rows, short := make([][]string, len(ids)), a.shortIDs(ids)
+	rows := make([][]string, len(ids))
 	for i, id := range ids {
-		rows[i] = []string{short(id), "", "", ""}
+		rows[i] = []string{id, "", "", ""}
 		for _, s := range listed {
 			if s.SessionID == id {
-				rows[i] = []string{short(id), s.Name, a.when(s.Updated), number(s.Messages)}
+				rows[i] = []string{id, s.Name, a.when(s.Updated), number(s.Messages)}
 			}
 		}
 	}
 	a.Table([]screen.Column{
-		idColumn(ids, short),
+		idColumn(),
 		{Title: "Name", Min: 12, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Msgs", Right: true, Drop: 3},
@@ -297,10 +294,7 @@ func (c *recreateCommand) Run(a *app) error {
 // tell writes the sessions, and the action on them, which --dry-run only plans.
 func (c *familyCommand) tell(a *app, r remote, ids []string, status, done string) error {
 	if a.json {
-		return a.writeJSON(struct {
-			Status   string   `json:"status"`
-			Sessions []string `json:"sessions"`
-		}{status, ids}, jsonIndent)
+		return a.writeJSON(object{{"status", status}, {"sessions", ids}})
 	}
 	if c.DryRun {
 		err := a.familyTable(r, ids)

@@ -18,8 +18,7 @@ import (
 )
 
 type undoCommand struct {
-	forScripts `kong:"-"`
-	What       string `arg:"" optional:"" name:"what" help:"A session, or the receipt of a removal; default: the last change of all."`
+	What string `arg:"" optional:"" name:"what" help:"A session, or the receipt of a removal; default: the last change of all."`
 	everywhere
 	Backup string `placeholder:"FILE" help:"Which kept transcript to bring back (default: the newest)."`
 	List   bool   `short:"l" help:"Show instead what can be taken back, or what was kept of the session."`
@@ -39,7 +38,7 @@ func (undoCommand) Help() string {
 
 Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and is named. Sessions that an import updated stay as they are, and so do forks with what the other tool no longer has.
 
-In a pipe the answer is JSON, and what is not named by its session, or takes a session away, needs --yes.`
+In a pipe, what is not named by its session, or takes a session away, needs --yes.`
 }
 
 // Run undoes.
@@ -111,7 +110,7 @@ func (c *undoCommand) last(a *app) error {
 	}
 	if len(all) == 0 {
 		if a.json {
-			return a.writeJSON(object{{"status", quoted(string(slice.NoUndoNeeded))}}, 0)
+			return a.writeJSON(object{{"status", slice.NoUndoNeeded}})
 		}
 		a.Notef("There is nothing to take back.")
 		return nil
@@ -174,11 +173,7 @@ func (c *undoCommand) transcript(a *app, t target) error {
 		return err
 	}
 	if a.json {
-		indent := jsonIndent
-		if report.Status == slice.NoUndoNeeded {
-			indent = 0
-		}
-		return a.writeJSON(report, indent)
+		return a.writeJSON(report)
 	}
 	if report.Status == slice.NoUndoNeeded {
 		a.Printf("%s is as it was kept: nothing was written.\n", screen.Plain(t.id))
@@ -274,7 +269,7 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 			Receipts []string    `json:"receipts"`
 			Removed  []string    `json:"removed"`
 			Stays    []staysHere `json:"stays"`
-		}{"taken_back", last.kind, receipts, gone, stays}, jsonIndent)
+		}{"taken_back", last.kind, receipts, gone, stays})
 		return errors.Join(err, partly(wrong))
 	}
 	for _, s := range stays {
@@ -317,15 +312,7 @@ func (a *app) changeTable(all []change) error {
 		Sessions int    `json:"sessions"`
 		Receipt  string `json:"receipt,omitempty"`
 	}
-	shown, rows, ids := []listed{}, [][]string{}, []string{}
-	dirs, in := map[string]string{}, []string{}
-	for _, c := range all {
-		ids, in = append(ids, c.id), append(in, c.project())
-		if c.work != "" && sessionstore.ProjectSlug(c.work) == c.project() {
-			dirs[c.project()] = c.work
-		}
-	}
-	id, place := a.shortIDs(ids), a.places(in, dirs)
+	shown, rows := []listed{}, [][]string{}
 	for _, c := range all {
 		one := listed{c.kind, c.at.UTC().Format(time.RFC3339), c.project(), c.id, c.title, c.more + 1, ""}
 		title := c.title
@@ -336,23 +323,15 @@ func (a *app) changeTable(all []change) error {
 			title = strings.TrimSpace(title + " and " + count(c.more, "more"))
 		}
 		shown = append(shown, one)
-		rows = append(rows, []string{a.when(c.at), c.kind, id(c.id), title, place(c.project())})
+		rows = append(rows, []string{a.when(c.at), c.kind, c.id, title, c.project()})
 	}
-	if a.json {
-		return a.writeJSON(shown, jsonIndent)
-	}
-	if len(all) == 0 {
-		a.Notef("There is nothing to take back.")
-		return nil
-	}
-	a.Table([]screen.Column{
+	return a.list(shown, "There is nothing to take back.", []screen.Column{
 		{Title: "Time", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Change", Tint: screen.In(screen.Cyan)},
-		idColumn(ids, id),
+		idColumn(),
 		{Title: "Title", Min: 12},
-		{Title: "Project", Min: 10, Drop: 1, Tint: screen.In(screen.Magenta)},
+		a.projectColumn(1),
 	}, rows)
-	return nil
 }
 
 // backups lists the transcripts that were kept of a session.
@@ -364,23 +343,15 @@ func (a *app) backups(t target) error {
 	if a.json {
 		out := list{}
 		for _, b := range all {
-			events := []byte("null")
-			if b.Events != "" {
-				events = quoted(b.Events)
-			}
-			bytes, err := encoded(b.Size)
-			if err != nil {
-				return err
-			}
 			out = append(out, object{
-				{"name", quoted(b.Name)},
-				{"kept_before", quoted(b.Label)},
-				{"time", quoted(b.Time.Format("2006-01-02T15:04:05+00:00"))},
-				{"bytes", bytes},
-				{"events", events},
+				{"name", b.Name},
+				{"kept_before", b.Label},
+				{"time", moment(b.Time)},
+				{"bytes", b.Size},
+				{"events", known(b.Events)},
 			})
 		}
-		return a.writeJSON(out, jsonIndent)
+		return a.writeJSON(out)
 	}
 	if len(all) == 0 {
 		a.Notef("Nothing of %s was kept: it was neither repaired nor rewound.", screen.Plain(t.id))

@@ -93,11 +93,7 @@ func (c *verifyCommand) Run(a *app) error {
 		}
 	}
 	if a.json {
-		err = a.writeJSON(struct {
-			Sessions int       `json:"sessions"`
-			Sound    int       `json:"sound"`
-			Problems []problem `json:"problems"`
-		}{len(all), len(all) - bad, problems}, jsonIndent)
+		err = a.writeJSON(object{{"sessions", len(all)}, {"sound", len(all) - bad}, {"problems", problems}})
 	} else {
 		a.problemTable(problems)
 		a.verdict(len(all), bad, a.now().Sub(started))

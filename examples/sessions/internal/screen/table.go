@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -17,6 +18,8 @@ type Column struct {
 	Whole bool // cut cells do not end in "…": the rest can be used, as the beginning of an id
 	Drop  int  // 0: it stays; else the column of the highest number goes first where the terminal is too narrow
 	Tint  func(cell string) Tint
+	Once  bool                                          // on a terminal it is left out where all cells are the same
+	Short func(cells []string) func(cell string) string // on a terminal, the short forms of the column's cells
 }
 
 // In returns the Tint of a column that has one for all cells.
@@ -26,7 +29,8 @@ func In(t Tint) func(string) Tint { return func(string) Tint { return t } }
 const gap = 2
 
 // Table writes rows, each with a cell a column. On a terminal, cells are in columns that
-// fit its width, below titles; elsewhere, tabs separate them and there are no titles.
+// fit its width, below titles, and a column without text is left out; elsewhere, tabs
+// separate them and there are no titles.
 func (s *Screen) Table(columns []Column, rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -41,12 +45,43 @@ func (s *Screen) Table(columns []Column, rows [][]string) {
 		s.Print(out.String())
 		return
 	}
+	columns, rows = telling(columns, rows)
 	widths := layout(columns, rows, s.width)
 	s.tableRow(&out, columns, widths, nil)
 	for _, row := range rows {
 		s.tableRow(&out, columns, widths, row)
 	}
 	s.Print(out.String())
+}
+
+// telling leaves out the columns that say nothing, and shortens the cells of the others. A
+// column of short forms that are whole is as wide as the widest.
+func telling(columns []Column, rows [][]string) (shown []Column, cells [][]string) {
+	cells = make([][]string, len(rows))
+	for i, c := range columns {
+		column := make([]string, len(rows))
+		for r, row := range rows {
+			column[r] = row[i]
+		}
+		same := len(rows) > 0 && !slices.ContainsFunc(column, func(cell string) bool { return cell != column[0] })
+		if same && (c.Once || column[0] == "") {
+			continue
+		}
+		if c.Short != nil {
+			short := c.Short(column)
+			for r, cell := range column {
+				column[r] = Plain(short(cell))
+				if c.Whole {
+					c.Min = max(c.Min, Columns(column[r]))
+				}
+			}
+		}
+		shown = append(shown, c)
+		for r := range rows {
+			cells[r] = append(cells[r], column[r])
+		}
+	}
+	return shown, cells
 }
 
 // tableRow writes a row, or the titles for none.
