@@ -69,8 +69,8 @@ var parts = []part{
 	{name: "simulation", weight: 10, needs: []need{pg}, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
 		goTest + "-run='^TestSimulation' ./hybrid -seeds=72",
 		goTest + "-run='^TestSimulation$' ./hybrid -seeds=8 -remote=cosmos -consistency=Eventual",
-		"go test -C hybrid/s3 -count=1 -timeout=60m -v -run='^TestSimulation$' . -seeds=12",
-		"go test -C hybrid/postgres -count=1 -timeout=60m -v -run='^TestSimulation$' . -seeds=12",
+		"go test -C hybrid/s3 -count=1 -timeout=60m -v -run='^Test(Simulation|Elsewhere)$' . -seeds=12",
+		"go test -C hybrid/postgres -count=1 -timeout=60m -v -run='^Test(Simulation|Elsewhere)$' . -seeds=12",
 		goTest + "-run='^TestRandomHistories$' ./hybrid/internal/syncplan -seeds=20000",
 		goTest + "-run='" + model + "' ./...",
 	}},
