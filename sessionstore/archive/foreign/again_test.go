@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // growing is a history that grows between imports.
@@ -174,11 +173,11 @@ func TestSavedByOthers(t *testing.T) {
 	g.write(many("g", 2))
 	id := g.run(nil)[0].ID
 	_, err := g.st.UpdateMetadata(t.Context(), id, func(md *sessionstore.Metadata) error {
-		md.Delete(land.Folder)
+		md.Delete(importFolder)
 		return nil
 	})
 	require.NoError(t, err)
-	require.NoError(t, os.RemoveAll(filepath.Join(g.st.Dir(), id, land.Folder)))
+	require.NoError(t, os.RemoveAll(filepath.Join(g.st.Dir(), id, importFolder)))
 	require.Equal(t, []Imported{{id, Conversation, Unchanged, 4}}, g.run(nil))
 	require.Equal(t, many("g", 2), unpacked(t, g.st, id))
 	g.write(many("g", 3))

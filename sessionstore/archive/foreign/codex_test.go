@@ -13,8 +13,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 func codexCorpus(t testing.TB) []History {
@@ -153,7 +151,7 @@ func sameAsFresh(t *testing.T, p *projects.Projects, h History, report *Report) 
 		for _, m := range healthy(t, st, id) {
 			rows = append(m.AppendTo(rows), '\n')
 		}
-		shown = append(shown, string(rows), unpacked(t, st, id), original(t, filepath.Join(st.Dir(), id, land.Folder, land.MapFile)))
+		shown = append(shown, string(rows), unpacked(t, st, id), original(t, filepath.Join(st.Dir(), id, importFolder, mapFile)))
 	}
 	require.Equal(t, shown[3:], shown[:3])
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestGoesOnAsCopy has a session that its tool sent to the background: it goes on in a
@@ -45,7 +43,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 		md, err := st.Metadata(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		turn, _ := md.Int("forked_from_turn")
-		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, land.StateOf(md).ContinuedIn
+		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, stateOf(md).ContinuedIn
 		s, err := st.Summary(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		require.Equal(t, h.ID != "a", s.Fork)

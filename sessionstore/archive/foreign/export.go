@@ -1,16 +1,26 @@
 package foreign
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"path/filepath"
+	"strconv"
+	"time"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
-
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // Exported describes the file that an export wrote.
@@ -40,15 +50,16 @@ type Exported struct {
 //
 // [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
 func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
-	known := programs[string(tool)]
-	if known == nil {
-		return Exported{}, fmt.Errorf("export session: %w %q", ErrTool, tool)
-	}
-	done, err := land.Export(ctx, st, id, known, w)
-	if err != nil {
-		err = fmt.Errorf("export session %q: %w", id, err)
-	}
-	return Exported(done), err
+	return exportAs(ctx, st, id, tool, 0, w)
+}
+
+// ExportAgain is [Export] under a further id of the tool, which follows from the id of the
+// session and from n: for a session whose export the tool continued while the session went
+// on, too, so that the file of the first export cannot hold both. Export makes all lines
+// then. An import of the file, once the tool went on with it, makes a session of its own,
+// whose parent is the session.
+func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool Tool, n int, w io.Writer) (Exported, error) {
+	return exportAs(ctx, st, id, tool, n, w)
 }
 
 // ExportFile is [Export] to the file name. A regular file is replaced whole and durably,
@@ -64,11 +75,174 @@ func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Too
 	return done, err
 }
 
+// exportAs writes a session as a file of a tool, or, where again is not 0, as a further one of
+// which all lines are made.
+func exportAs(ctx context.Context, st *sessionstore.Store, id string, name Tool, again int, w io.Writer) (done Exported, err error) {
+	tool := programs[string(name)]
+	if tool == nil {
+		return done, fmt.Errorf("export session: %w %q", ErrTool, name)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("export session %q: %w", id, err)
+		}
+	}()
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return done, err
+	}
+	var f *thread.File
+	var c compared
+	goesOn := false
+	if again > 0 {
+		done.ID = thread.UUID5(tool.Name(), "export/"+id+"/again/"+strconv.Itoa(again))
+	} else {
+		foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
+		dir, leave := filepath.Join(st.Dir(), id, place), func() {}
+		done.ID = foreign
+		if f, leave = openOriginal(ctx, dir, tool, stateIn(md, place)); f != nil {
+			var stop func()
+			defer leave()
+			c, stop, goesOn, err = keptFile(ctx, st, id, f, dir)
+			defer stop()
+			if !goesOn {
+				done.ID = ownID(id, tool.Name()) // the tool may have the other lines
+			}
+		}
+	}
+	if err != nil {
+		return done, err
+	}
+	out := newMaking(tool, done.ID, id, md, thread.WriterUntil(ctx, w))
+	kept, n := 0, 0
+	if goesOn {
+		kept, err = out.continueOriginal(f, c)
+		done.Original = f.Size
+	} else {
+		err = out.lines.Begin()
+	}
+	if err != nil {
+		return done, err
+	}
+	for m, err := range st.Messages(ctx, id) {
+		if err != nil {
+			return done, err
+		}
+		if n++; n <= kept {
+			continue
+		}
+		if err := out.message(m, n); err != nil {
+			return done, fmt.Errorf("message %d: %w", n, err)
+		}
+		done.Messages++
+	}
+	done.File = out.lines.File()
+	return done, out.w.Flush()
+}
+
+// compared is how far a session equals the messages that its kept file makes.
+type compared struct {
+	chain []int32
+	r     *thread.Rendering
+	kept  int                                        // how many messages are as the file makes them
+	whole bool                                       // the file makes no others
+	next  func() (sessionstore.Message, error, bool) // the messages of the session behind them
+}
+
+// compare compares a session with the messages that its kept file makes. stop ends the
+// reading of the session.
+func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, stop func(), err error) {
+	f.Table.SetScope(s)
+	c.next, stop = iter.Pull2(st.Messages(ctx, id))
+	c.chain, c.whole = f.Line(s), true
+	tg := target{file: f, chain: c.chain}
+	if f.Table.Exported == id {
+		if tg.here, err = findHere(ctx, f, st, id); err != nil {
+			return c, stop, err
+		}
+	}
+	c.r, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
+		ours, err, ok := c.next()
+		if err != nil {
+			return err
+		}
+		if !ok || !same(m, ours) {
+			c.whole = false
+			return errDiffers
+		}
+		c.kept++
+		return nil
+	})
+	if errors.Is(err, errDiffers) {
+		err = nil
+	}
+	return c, stop, err
+}
+
+// keptFile compares a session with the tool's file that it keeps. goesOn reports whether the
+// tool can resume the file with the lines that have to follow. stop ends the reading of the
+// session.
+func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, stop func(), goesOn bool, err error) {
+	stop = func() {}
+	h, found, err := readHeader(dir)
+	if err != nil || !f.Layout.IsPlain() {
+		return c, stop, false, err
+	}
+	scope := thread.WholeLine
+	if found {
+		scope = h.scope()
+	}
+	c, stop, err = compare(ctx, f, st, id, scope)
+	if err != nil || len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
+		return c, stop, false, err
+	}
+	if f.Table.Numbered {
+		_, err, more := c.next()
+		return c, stop, err == nil && !more && c.whole, err
+	}
+	return c, stop, true, nil
+}
+
+// continueOriginal writes the tool's file and the line that joins the next ones to it. It
+// returns how many messages of the session the file holds.
+func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
+	if n, err := io.Copy(out.w, io.NewSectionReader(f.Reader, 0, f.Size)); err != nil || n < f.Size {
+		return 0, cmp.Or(err, thread.ErrChanged)
+	}
+	if f.Tool.IsLinked() {
+		out.floor = f.Table.Facts.Last
+	}
+	parent := int32(-1)
+	for i := len(c.chain) - 1; i >= 0 && parent < 0; i-- {
+		if n := int(c.r.Numbers[c.chain[i]]); c.whole || n > 0 && n <= c.kept {
+			parent = c.chain[i]
+		}
+	}
+	if !c.whole {
+		if _, err, more := c.next(); c.kept == 0 || !more && err == nil || !f.Tool.IsLinked() {
+			c.kept, parent = 0, -1 // the line to go on from is no end, or there is none
+		}
+	}
+	behind := ""
+	if parent >= 0 {
+		behind = f.RecordID(parent)
+	}
+	return c.kept, out.lines.Join(behind, c.whole)
+}
+
+// same reports whether two messages are the same to a program that writes rows anew.
+func same(a, b sessionstore.Message) bool {
+	x, errX := pyjson.AppendMessage(nil, a.AppendTo(nil), pyjson.Style{})
+	y, errY := pyjson.AppendMessage(nil, b.AppendTo(nil), pyjson.Style{})
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
 // Longer reports whether an imported session holds more than the tool would send to a
 // model: also the messages that a compaction hid from it. It is false for a session that
 // was not imported.
 func Longer(st *sessionstore.Store, id string) (bool, error) {
-	return land.Longer(st, id)
+	h, _, err := readHeader(filepath.Join(st.Dir(), id, importFolder))
+	return h.Longer, err
 }
 
 // ForkActive makes a new session from an imported session that also holds the messages
@@ -86,21 +260,88 @@ func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string) (
 	if newID == "" {
 		newID = sessionstore.NewID()
 	}
-	if err := land.ForkActive(ctx, st, id, newID, programs); err != nil {
+	if err := forkActive(ctx, st, id, newID); err != nil {
 		return "", fmt.Errorf("fork session %q: %w", id, err)
 	}
 	return newID, nil
 }
 
-// Usage yields the usage of the imported sessions that q describes, as their tools recorded
-// it, by session and model; [projects.Projects.Usage] yields the usage of other sessions
-// from their logs. All usage of a session counts for the day on which it began. A response
-// counts once over all of these sessions, with the session that began first: also where the
-// tool copied the response into another session, as Claude Code does when it forks, resumes
-// or goes on in the background. If the copies have different numbers of tokens, the largest
-// count. An error comes last; a session that could not be read hides no other one.
-//
-// [projects.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
-func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq2[projects.Usage, error] {
-	return land.Usage(ctx, p, q, programs)
+func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) error {
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return err
+	}
+	if core.Of(st).Has(newID) {
+		return limits.Errorf(fs.ErrExist, "session %q exists already", limits.ID(newID))
+	}
+	dir := filepath.Join(st.Dir(), id, importFolder)
+	h, found, err := readHeader(dir)
+	if err != nil {
+		return err
+	}
+	s := stateOf(md)
+	f, leave := openOriginal(ctx, dir, programs[s.Tool], s)
+	if f == nil {
+		return ErrActive
+	}
+	defer leave()
+	if !found || h.scope() != thread.WholeLine {
+		return ErrActive
+	}
+	rows, r, err := active(ctx, f, st, id)
+	if err != nil {
+		return err
+	}
+	now := pytime.Format(core.Of(st).Now().UTC().Truncate(time.Microsecond))
+	fork := sessionstore.Metadata{}
+	members := []assignment{
+		{"session_id", newID},
+		{"parent_id", id},
+		{"forked_from_turn", s.Turns},
+		{"forked_at", now},
+		{"created", now},
+		{"turn_count", r.Turns},
+	}
+	for _, name := range []string{"bundle", "model", "working_dir"} {
+		if v, ok := md.Lookup(name); ok {
+			members = append(members, assignment{name, json.RawMessage(v)})
+		}
+	}
+	if err := assign(&fork, members...); err != nil {
+		return err
+	}
+	return st.Save(ctx, newID, rows, fork)
+}
+
+// active returns the messages that the tool would resume of a session that holds the whole
+// line, and behind them the messages that the import did not make.
+func active(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) ([]sessionstore.Message, *thread.Rendering, error) {
+	c, stop, err := compare(ctx, f, st, id, thread.WholeLine)
+	defer stop()
+	if err == nil && !c.whole {
+		err = ErrEdited
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f.Table.SetScope(thread.ActiveLine)
+	var rows []sessionstore.Message
+	short := target{file: f, chain: f.Line(thread.ActiveLine)}
+	r, err := short.render(thread.NewNotes(), func(m sessionstore.Message) error {
+		rows = append(rows, m)
+		return nil
+	})
+	for err == nil {
+		m, failed, ok := c.next()
+		if !ok {
+			break
+		}
+		if err = failed; err == nil {
+			rows = append(rows, m)
+		}
+		if m.Role() == "user" {
+			r.Turns++
+		}
+	}
+	return rows, r, err
 }

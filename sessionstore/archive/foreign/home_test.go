@@ -15,7 +15,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 const nativeID = "18f814b7-8af9-43da-b84e-49efb14e6492"
@@ -613,7 +612,7 @@ func TestHomeKilled(t *testing.T) {
 					require.Equal(lost, []string{a.id}, a.all(), "a fork, though nobody wrote here")
 					md, err := a.st.Metadata(t.Context(), a.id)
 					require.NoError(t, err)
-					require.Empty(t, land.StateIn(md, land.Folder+"_"+string(tool)).Pending)
+					require.Empty(t, stateIn(md, importFolder+"_"+string(tool)).Pending)
 				}
 			}
 		})
@@ -630,7 +629,7 @@ func TestHomeWithoutOriginal(t *testing.T) {
 		a.export()
 		a.goOn("Theirs")
 		a.back()
-		require.NoError(t, os.RemoveAll(a.file(land.Folder+"_"+string(a.tool))))
+		require.NoError(t, os.RemoveAll(a.file(importFolder+"_"+string(a.tool))))
 		a.say("Ours")
 		here := a.rows(a.id)
 		a.export()

@@ -1,13 +1,16 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -43,40 +46,353 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	if opts != nil {
 		o = *opts
 	}
-	done := &land.Results{Notes: thread.NewNotes(), Left: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}
+	done := &results{Report: Report{Left: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
 	tool := programs[string(h.Tool)]
 	if tool == nil {
-		return reportOf(done), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
+		return done.report(), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
 	}
 	found := h.found
 	found.ID, found.Path, found.Dir, found.Folder = h.ID, h.Path, h.Dir, h.Folder
 	found.Size, found.Modified, found.Agents, found.Title, found.Parent = h.Size, h.Modified, h.Agents, h.Title, h.Parent
-	err := land.Import(ctx, p, found, tool, land.Options(o), done)
+	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done}
+	err := ld.run(ctx, found, o)
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", h.Path, lineErrors{err})
 	}
-	return reportOf(done), err
+	return done.report(), err
 }
 
-// reportOf returns the report for users.
-func reportOf(d *land.Results) *Report {
-	r := &Report{
-		Project: d.Project, Lines: d.Notes.Lines, Left: d.Left, Blocks: d.Notes.Blocks, Unknown: d.Notes.Names,
-		Branches: d.Branches, Former: d.Former, Home: d.Home,
+// report completes the report.
+func (d *results) report() *Report {
+	d.Lines, d.Blocks, d.Unknown = d.notes.Lines, d.notes.Blocks, d.notes.Names
+	for _, e := range d.notes.Damaged {
+		d.Damaged = append(d.Damaged, LineError(e))
 	}
-	for _, s := range d.Sessions {
-		r.Sessions = append(r.Sessions, Imported{s.ID, Kind(s.Kind), Action(s.Action), s.Messages})
-	}
-	for _, e := range d.Notes.Damaged {
-		r.Damaged = append(r.Damaged, LineError(e))
-	}
-	for _, e := range d.Unplaced {
-		r.Unplaced = append(r.Unplaced, LineError(e))
-	}
-	for _, c := range d.Counts {
+	for _, c := range d.counts {
 		if row, err := pyjson.Encode(c); err == nil { // it has nothing that JSON cannot hold
-			r.Counts = append(r.Counts, row)
+			d.Counts = append(d.Counts, row)
 		}
 	}
-	return r
+	return &d.Report
+}
+
+// run brings a history into a project.
+func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
+	done, tool := ld.done, ld.tool
+	f, leave, err := thread.Open(ctx, h.Source(h.Path), tool, h.ID, done.notes)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	h.NoteBroken(h.Path, done.notes)
+	if err := ld.findHome(ctx, f, h, o.Project); err != nil {
+		return err
+	}
+	if done.Project, err = projectOf(ld.p, h, cmp.Or(ld.home, topOf(f, h.Parent).id), o.Project); err != nil {
+		return err
+	}
+	if ld.st, err = storeOf(ctx, ld.p, done.Project, o.DryRun); err != nil {
+		return err
+	}
+	if copied, _ := tool.Repeats(h.Path); copied && h.Parent != "" {
+		done.Left[thread.WhyCopy] += f.Table.LinesRead
+		return ErrEmpty
+	}
+	if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
+		return err
+	}
+	ss, err := ld.prepare(ctx, f, h, o)
+	if err != nil {
+		return err
+	}
+	if err := ld.count(ss, h.Path); err != nil {
+		return err
+	}
+	done.leave(ss)
+	f.Table.Calls = nil // they are counted, and take memory
+	top := ss.top
+	kept, leaveKept, err := ld.settle(ctx, ss)
+	defer leaveKept()
+	if err == nil && kept != nil {
+		ss, err = ld.prepare(ctx, kept, h, o)
+	}
+	if err != nil {
+		return err
+	}
+	if len(ss.all) == 0 && len(h.Agents) == 0 {
+		return ErrEmpty
+	}
+	if ld.origin != "" && !ld.has(top.id) && len(top.chain) > 0 && f.Table.IsExport(top.chain) { // a copy under another name
+		done.Sessions = append(done.Sessions, Imported{ld.origin, Conversation, Unchanged, 0})
+		return nil
+	}
+	if len(ss.all) > 0 && ss.all[0].id == top.id {
+		top = ss.all[0]
+	}
+	failed := ld.landAll(ctx, ss.all)
+	if ctx.Err() != nil {
+		return failed
+	}
+	made := map[string]string{h.ID: top.id}
+	for _, path := range h.Agents {
+		if err := ld.importAgent(ctx, top, h, path, made); err != nil {
+			if failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err)); ctx.Err() != nil {
+				return failed
+			}
+		}
+	}
+	if failed == nil && len(done.Sessions) == 0 {
+		return ErrEmpty
+	}
+	return failed
+}
+
+// prepare finds the sessions that a file of the history makes.
+func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History, o Options) (ss sessions, err error) {
+	if f.Table.Title == "" && h.Title != "" {
+		f.Table.Title, f.Table.ByPerson = h.Title, true
+	}
+	f.Table.NameBy(h.Summaries)
+	if h.ThreadID != "" {
+		f.Table.Lineage.Original = h.ThreadID
+	}
+	top := topOf(f, h.Parent)
+	if ld.home != "" {
+		top.id, top.beside = ld.home, ld.place
+	}
+	s, err := ld.scope(top, o.ActiveOnly && top.place() == importFolder)
+	if err != nil {
+		return ss, err
+	}
+	f.Table.SetScope(s)
+	if ld.home != "" {
+		if top.here, err = findHere(ctx, f, ld.st, ld.home); err != nil {
+			return ss, err
+		}
+	}
+	roots := f.Table.Roots()
+	if h.Parent != "" {
+		roots = nil
+	}
+	ss = sessionsOf(top, roots)
+	if err := ld.findParent(ctx, &ss.top, h); err != nil {
+		return ss, err
+	}
+	if len(ss.top.chain) > 0 {
+		ss.all[0] = ss.top
+	}
+	return ss, nil
+}
+
+// topOf returns the session of the conversation of a file. It is a sub-session when
+// the file says that a sub-agent wrote it.
+func topOf(f *thread.File, parent string) target {
+	tool := f.Tool.Name()
+	tg := target{file: f, kind: Conversation, id: thread.UUID5(tool, f.ID), original: true, mine: func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsSidechain) }}
+	if parent != "" {
+		id, name, task := f.Format.Agent(f.Path, f.Table)
+		tg.kind, tg.agent, tg.task, tg.foreign, tg.parent, tg.id = Agent, name, task, id, thread.UUID5(tool, parent), thread.SubID(tool, f.ID, name)
+		tg.mine = all
+		return tg
+	}
+	switch th := f.Table.Lineage; {
+	case th.Spawner != "":
+		tg.kind, tg.agent, tg.task, tg.parent = Agent, th.Agent, f.Table.Title, thread.UUID5(tool, th.Spawner)
+		tg.id, tg.mine = thread.SubID(tool, f.ID, th.Agent), all
+	case th.Original != "":
+		tg.parent, tg.turn = thread.UUID5(tool, th.Original), th.Shared
+	}
+	return tg
+}
+
+// all accepts all records: the file holds one session alone.
+func all(int32) bool { return true }
+
+// sessionsOf finds the sessions that a file makes: the session of top, the sessions of the
+// sub-agents that have roots, and the forks of each.
+func sessionsOf(top target, roots thread.Roots) sessions {
+	f := top.file
+	leaves := f.Table.Leaves(roots)
+	top.chain = f.Table.Conversation(leaves[0], f.Table.Scope)
+	ss := sessions{file: f, top: top}
+	if len(top.chain) > 0 {
+		ss.add(top, leaves[0])
+	}
+	delete(leaves, 0)
+	for _, root := range slices.Sorted(maps.Keys(leaves)) {
+		first := f.RecordID(root - 1)
+		ss.add(target{
+			file: f, kind: Agent, id: thread.SubID(f.Tool.Name(), f.ID+"/sidechain/"+first, "agent"), chain: f.Table.Back(leaves[root][0], f.Table.Scope),
+			parent: top.id, agent: "agent", task: f.Table.Facts.Summaries[f.Table.Records.At(root-1).Key], foreign: first, mine: func(at int32) bool { return roots[at] == root },
+		}, leaves[root])
+	}
+	if len(top.chain) == 0 && len(ss.all) > 0 {
+		ss.all[0].original = true // the file holds only sub-agents
+	}
+	ss.unplaced = append(ss.unplaced, f.Table.Circles()...)
+	return ss
+}
+
+// add adds a session of the file, and forks of the lines beside its own one.
+func (ss *sessions) add(tg target, leaves []int32) {
+	f := tg.file
+	ss.all = append(ss.all, tg)
+	if tg.here != nil { // exported messages are in the session, or were taken out of it
+		for _, m := range f.Table.Marks {
+			f.Table.Cover([]int32{m.At}, nil)
+		}
+	}
+	found, others, left := f.Table.Branches(tg.chain, leaves, f.Layout.LastPart())
+	ss.others, ss.unplaced = ss.others+others, append(ss.unplaced, left...)
+	for _, b := range found {
+		chain := f.Table.Back(b.Leaf, f.Table.Scope)
+		ss.all = append(ss.all, target{
+			file: f, kind: Branch, id: thread.UUID5(f.Tool.Name(), f.ID+"/branch/"+f.RecordID(b.Prompt)), chain: chain, parent: tg.id,
+			turn: f.Table.Prompts(chain[:max(0, slices.Index(chain, b.Prompt))]),
+		})
+	}
+}
+
+// count counts the session of a file and the sub-agents whose lines are in the same file.
+func (ld *lander) count(ss sessions, path string) error {
+	others, forks := ss.beside(), map[string]int{}
+	for _, tg := range others {
+		if tg.kind == Branch {
+			forks[tg.parent]++
+		}
+	}
+	for i, tg := range append([]target{ss.top}, others...) {
+		if i > 0 && tg.kind != Agent {
+			continue
+		}
+		c, err := tg.count(path)
+		if err != nil {
+			return err
+		}
+		if c.Forks = forks[c.ID]; i > 0 {
+			c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
+			first, last, err := tg.file.Times(tg.mine)
+			if err != nil {
+				return err
+			}
+			c.First, c.Last = textOrNull(first), textOrNull(last)
+		}
+		ld.done.counted(c)
+	}
+	return nil
+}
+
+// importAgent makes a sub-session of the file of a sub-agent. made has the ids of the
+// sessions that were made before, by the tool's ids, and gets this one's.
+func (ld *lander) importAgent(ctx context.Context, top target, h thread.History, path string, made map[string]string) error {
+	f, leave, err := thread.Open(ctx, h.Source(path), ld.tool, "", ld.done.notes)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	h.NoteBroken(path, ld.done.notes)
+	ss, ld, err := ld.prepareAgent(ctx, top, h, f, path, made)
+	if err != nil {
+		return err
+	}
+	ld.done.leave(ss)
+	if ld.repeats(top, f, path) && len(ss.top.chain) == 0 {
+		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
+		return nil
+	}
+	if err := ld.count(ss, path); err != nil {
+		return err
+	}
+	if len(ss.top.chain) == 0 {
+		ld.done.Left[thread.WhyAgent] += f.Table.LinesRead
+		return nil
+	}
+	id, foreign := ss.top.id, ss.top.foreign
+	kept, leaveKept, err := ld.settle(ctx, ss)
+	defer leaveKept()
+	if err == nil && kept != nil {
+		ss, ld, err = ld.prepareAgent(ctx, top, h, kept, path, made)
+	}
+	if err != nil {
+		return err
+	}
+	made[foreign] = id
+	return ld.landAll(ctx, ss.all)
+}
+
+// repeats reports whether a file of an agent repeats the conversation of its session.
+func (ld *lander) repeats(top target, f *thread.File, path string) bool {
+	copied, _ := ld.tool.Repeats(path)
+	return copied || ld.tool.IsLinked() && top.file.Table.Has(f.Table)
+}
+
+// sideQuestion is the name of the sub-session of a question that a person asked beside
+// the conversation.
+const sideQuestion = "side question"
+
+// prepareAgent finds the sessions that a file of a sub-agent makes, and the lander that
+// makes them. A file that repeats the conversation of its session makes none, but for a
+// question beside it and the answer.
+func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History, f *thread.File, path string, made map[string]string) (ss sessions, of *lander, err error) {
+	f.Table.Title = cmp.Or(h.Files[path].Title, f.Table.Title)
+	id, name, task := f.Format.Agent(path, f.Table)
+	f.ID = id
+	if f.Table.Lineage.ID == "" { // ids of the tool's sub-agents are unique within a session only
+		f.ID = top.file.ID + "/" + id
+	}
+	f.Table.SetScope(top.file.Table.Scope)
+	repeats := ld.repeats(top, f, path)
+	if repeats {
+		if _, question := ld.tool.Repeats(path); !question {
+			return sessions{file: f, top: target{file: f}}, ld, nil
+		}
+		name = sideQuestion
+	}
+	tg := target{
+		file: f, kind: Agent, id: thread.SubID(ld.tool.Name(), f.ID, name), parent: cmp.Or(made[f.Table.Lineage.Spawner], top.id),
+		agent: name, foreign: id, original: true, mine: all,
+	}
+	if ld, err = ld.of(tg.id); err != nil {
+		return ss, ld, err
+	}
+	if repeats {
+		if err := ld.dropRepeated(ctx, f, top, tg.id); err != nil {
+			return ss, ld, err
+		}
+		tg.mine = func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsRepeated) }
+	}
+	if ss = sessionsOf(tg, nil); len(ss.top.chain) > 0 {
+		ss.top.task = cmp.Or(task, top.file.Table.Facts.Summaries[f.Table.Records.At(ss.top.chain[0]).Key])
+		ss.all[0] = ss.top
+	}
+	return ss, ld, nil
+}
+
+// dropRepeated marks the records of a question beside the conversation that are not its
+// own: records that are in the conversation, or that an earlier import found there.
+func (ld *lander) dropRepeated(ctx context.Context, f *thread.File, top target, id string) error {
+	found := func(uint64) bool { return false }
+	if ld.has(id) {
+		lines, err := mappedLines(ctx, ld.kept(id, importFolder))
+		if err != nil {
+			return err
+		}
+		k, leave, err := openKept(ctx, ld.kept(id, importFolder), f.Tool, f.ID)
+		switch {
+		case err == nil:
+			defer leave()
+		case ctx.Err() != nil:
+			return err
+		}
+		if err == nil && len(lines) > 0 { // a copy that cannot be read has none
+			own := k.Table.RecordAt(lines[0].line)
+			found = func(uuid uint64) bool { at := k.Table.Find(uuid); return at >= 0 && at < own }
+		}
+	}
+	for _, r := range f.Table.Records.All() {
+		if r.UUID != 0 && (top.file.Table.Find(r.UUID) >= 0 || found(r.UUID)) {
+			r.Flags |= thread.IsRepeated
+		}
+	}
+	return nil
 }

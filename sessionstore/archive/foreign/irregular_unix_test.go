@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // TestNamedPipes has named pipes, loops of symlinks and directories in the place of
@@ -52,8 +51,8 @@ func TestNamedPipes(t *testing.T) {
 	st, err := p.Store(report.Project)
 	require.NoError(t, err)
 	id := report.Sessions[0].ID
-	for _, name := range []string{land.MapFile, land.OriginalFile} { // what stands in the store waits for nobody, either
-		path := filepath.Join(st.Dir(), id, land.Folder, name)
+	for _, name := range []string{mapFile, originalFile} { // what stands in the store waits for nobody, either
+		path := filepath.Join(st.Dir(), id, importFolder, name)
 		require.NoError(t, os.Remove(path))
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // many returns a history of n turns.
@@ -157,6 +156,6 @@ func TestKillsOfUpdates(t *testing.T) {
 		require.NoError(t, err)
 		turns, _ := md.Int("turn_count")
 		require.Equal(lost, lines/2, turns)
-		require.Empty(t, land.StateOf(md).Pending)
+		require.Empty(t, stateOf(md).Pending)
 	}
 }

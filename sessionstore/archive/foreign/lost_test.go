@@ -11,7 +11,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -230,7 +229,7 @@ func TestParentIsMissing(t *testing.T) {
 			st, err := p.Store("-w")
 			require.NoError(t, err)
 			require.Equal(t, c.want, texts(t, st, report.Sessions[0].ID))
-			h, leave := land.OpenOriginal(t.Context(), filepath.Join(st.Dir(), report.Sessions[0].ID, "import"), claude.Tool{}, land.State{Tool: string(Claude)})
+			h, leave := openOriginal(t.Context(), filepath.Join(st.Dir(), report.Sessions[0].ID, "import"), claude.Tool{}, state{Tool: string(Claude)})
 			defer leave()
 			h.Table.SetScope(thread.WholeLine)
 			require.Len(t, h.Line(thread.WholeLine), len(h.Table.Conversation(h.Table.Leaves(nil)[0], thread.WholeLine)), "what is kept is read as the file was")
@@ -281,7 +280,7 @@ func TestLossIsRefused(t *testing.T) {
 	id := g.run(nil)[0].ID
 	has, err := g.st.Revision(t.Context(), id)
 	require.NoError(t, err)
-	fork := idOf(Claude, id+"/former/"+land.RevisionText(has))
+	fork := idOf(Claude, id+"/former/"+revisionText(has))
 	require.NoError(t, os.WriteFile(filepath.Join(g.st.Dir(), fork), nil, 0o600)) // a file stands in its place
 	g.write(turns("a", "x"))
 	before := tree(t, g.p.Dir())
@@ -305,8 +304,8 @@ func TestLossWithoutOriginal(t *testing.T) {
 			g := newGrowing(t)
 			g.write(turns("a", "b", "c"))
 			id := g.run(nil)[0].ID
-			for _, file := range []string{land.OriginalFile, land.MapFile} {
-				require.NoError(t, damage(filepath.Join(g.st.Dir(), id, land.Folder, file)))
+			for _, file := range []string{originalFile, mapFile} {
+				require.NoError(t, damage(filepath.Join(g.st.Dir(), id, importFolder, file)))
 			}
 			g.write(turns("a", "x"))
 			done := g.run(nil)
@@ -366,7 +365,7 @@ func TestSideQuestionWithoutOriginal(t *testing.T) {
 	}
 	write("b")
 	id := run()[1].ID
-	require.NoError(t, os.Remove(filepath.Join(g.st.Dir(), id, land.Folder, land.OriginalFile)))
+	require.NoError(t, os.Remove(filepath.Join(g.st.Dir(), id, importFolder, originalFile)))
 	write("b", "c")
 	require.Equal(t, Imported{id, Agent, Updated, 4}, run()[1])
 	require.Equal(t, bothOf("b", "c"), texts(t, g.st, id))

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 )
 
 // large is a history of some MiB in a file that grows.
@@ -84,7 +83,7 @@ func TestKept(t *testing.T) {
 			t.Parallel()
 			l := newLarge(t, 3)
 			id := l.run(nil)[0].ID
-			change(l, filepath.Join(l.st.Dir(), id, land.Folder, land.OriginalFile))
+			change(l, filepath.Join(l.st.Dir(), id, importFolder, originalFile))
 			l.grow()
 			require.Equal(t, Updated, l.run(nil)[0].Action)
 			l.requireFresh()

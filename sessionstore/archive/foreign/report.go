@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/land"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -13,10 +12,10 @@ import (
 var (
 	ErrTool    = errors.New("unknown tool")
 	ErrChanged = thread.ErrChanged
-	ErrEmpty   = land.ErrEmpty
-	ErrWhole   = land.ErrWhole
-	ErrActive  = land.ErrActive
-	ErrEdited  = land.ErrEdited
+	ErrEmpty   = errors.New("it holds no conversation")
+	ErrWhole   = errors.New("the session holds the whole line")
+	ErrActive  = errors.New("it holds no whole line of an imported conversation")
+	ErrEdited  = errors.New("the imported messages were changed here")
 )
 
 // LineError is the reason why a line of the tool's file could not be used. It has no text
@@ -53,9 +52,9 @@ type Action string
 
 // The actions.
 const (
-	Created   Action = land.WasCreated   // there is a new session
-	Updated   Action = land.WasUpdated   // new messages were brought to a session that was as the last import left it
-	Unchanged Action = land.WasUnchanged // the session has all messages
+	Created   Action = "created"   // there is a new session
+	Updated   Action = "updated"   // new messages were brought to a session that was as the last import left it
+	Unchanged Action = "unchanged" // the session has all messages
 )
 
 // Kind is the origin of a session's messages.
@@ -63,11 +62,11 @@ type Kind string
 
 // The kinds of sessions that Import makes.
 const (
-	Conversation Kind = land.KindConversation // the line of a history: the whole one, or the part that the tool would resume
-	Branch       Kind = land.KindBranch       // a line beside it
-	Agent        Kind = land.KindAgent        // the work of a sub-agent
-	Diverged     Kind = land.KindDiverged     // the tool's side of a session that both sides continued
-	Former       Kind = land.KindFormer       // a fork that keeps messages which the tool no longer has, see Report.Former
+	Conversation Kind = "conversation" // the line of a history: the whole one, or the part that the tool would resume
+	Branch       Kind = "branch"       // a line beside it
+	Agent        Kind = "agent"        // the work of a sub-agent
+	Diverged     Kind = "diverged"     // the tool's side of a session that both sides continued
+	Former       Kind = "former"       // a fork that keeps messages which the tool no longer has, see Report.Former
 )
 
 // Imported is one session that Import made or found.

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"bufio"
@@ -66,7 +66,7 @@ func readHeader(dir string) (h header, found bool, err error) {
 // rows without a map.
 func mapRows(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		f, _, err := thread.OpenRegular(filepath.Join(dir, MapFile))
+		f, _, err := thread.OpenRegular(filepath.Join(dir, mapFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"context"
@@ -12,19 +12,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// Imported is one session that an import made or found.
-type Imported struct {
-	ID, Kind, Action string
-	Messages         int // that the tool's history makes
-}
-
-// Options are the options of an import, see foreign.Options.
-type Options struct {
-	Project    string
-	ActiveOnly bool
-	DryRun     bool
-}
-
 // lander makes and updates sessions of one store. A nil store means a store that does not
 // exist yet, in a dry run.
 type lander struct {
@@ -33,30 +20,24 @@ type lander struct {
 	tool  thread.Tool
 	dry   bool
 	fixed bool // the caller named the project
-	done  *Results
+	done  *results
 
 	home, place    string // the session that the history is an export of, and where it keeps the file
 	origin, thread string // the session whose export the tool forked, and the tool's id of that export
 }
 
-// Results are the sessions that an import made, and the lines that it left out.
-type Results struct {
-	Notes    *thread.Notes
-	Project  string
-	Sessions []Imported
-	Left     map[string]int
-	Branches int
-	Unplaced []thread.LineError
-	Former   map[string]int
-	Home     map[string]int
-	Counts   []thread.Count
+// results are the report as it is made.
+type results struct {
+	Report
+	notes  *thread.Notes
+	counts []thread.Count
 }
 
 // merge adds the parts and lines that the rendering of a target left out, once for each
 // file.
-func (d *Results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
+func (d *results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
 	for kind, k := range n.Blocks {
-		d.Notes.Blocks[kind] += k
+		d.notes.Blocks[kind] += k
 	}
 	if !tg.original {
 		return
@@ -69,26 +50,26 @@ func (d *Results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
 }
 
 // counted adds the count of a session, and counts it with its parent.
-func (d *Results) counted(c thread.Count) {
+func (d *results) counted(c thread.Count) {
 	if c.Parent != nil {
-		for i := range d.Counts {
-			if d.Counts[i].ID == *c.Parent {
-				d.Counts[i].SubSessions++
+		for i := range d.counts {
+			if d.counts[i].ID == *c.Parent {
+				d.counts[i].SubSessions++
 			}
 		}
 	}
-	d.Counts = append(d.Counts, c)
+	d.counts = append(d.counts, c)
 }
 
 // maxUnplaced is how many prompts in no session a report names.
 const maxUnplaced = 1000
 
 // leave takes the lines of a file that belong to none of its sessions.
-func (d *Results) leave(ss sessions) {
+func (d *results) leave(ss sessions) {
 	d.Branches += ss.others
 	for _, u := range ss.unplaced {
 		if len(d.Unplaced) < maxUnplaced {
-			d.Unplaced = append(d.Unplaced, ss.file.Told(int(ss.file.Table.Line(u.At))+1, u.Why))
+			d.Unplaced = append(d.Unplaced, LineError(ss.file.Told(int(ss.file.Table.Line(u.At))+1, u.Why)))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"bufio"
@@ -29,20 +29,20 @@ import (
 // exportOf returns the tool's id of the export of a session that is kept in dir, and the
 // folder in which the session keeps the tool's file.
 func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place string) {
-	place = Folder + "_" + tool
-	if s := StateIn(md, place); uuidForm.MatchString(s.ID) { // metadata may be anybody's, and the id names a file
+	place = importFolder + "_" + tool
+	if s := stateIn(md, place); uuidForm.MatchString(s.ID) { // metadata may be anybody's, and the id names a file
 		return s.ID, place
 	}
 	id = ownID(session, tool)
-	s := StateOf(md)
-	_, err := os.Lstat(filepath.Join(dir, Folder, OriginalFile))
+	s := stateOf(md)
+	_, err := os.Lstat(filepath.Join(dir, importFolder, originalFile))
 	if s.Tool != tool || err != nil && thread.UUID5(tool, s.ID) != session { // the fork of a branch is a session of its own
 		return id, place
 	}
 	if uuidForm.MatchString(s.ID) {
 		id = s.ID
 	}
-	return id, Folder
+	return id, importFolder
 }
 
 // ownID returns the tool's id of an export that has no line of the tool.
@@ -73,14 +73,14 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 		return err
 	}
 	foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool)
-	if own := ownID(id, tool); h.ID == own && place == Folder && f.Table.BeginsMarked() { // the lines of the tool stay where they are
-		foreign, place = own, Folder+"_"+tool
+	if own := ownID(id, tool); h.ID == own && place == importFolder && f.Table.BeginsMarked() { // the lines of the tool stay where they are
+		foreign, place = own, importFolder+"_"+tool
 	}
 	if foreign != h.ID {
 		ld.origin, ld.thread = id, foreign
 		return nil
 	}
-	known := StateIn(md, place).ID
+	known := stateIn(md, place).ID
 	if known != h.ID { // it came to another session before, as when this one was in the trash
 		if slug, err := projectWith(ld.p, thread.UUID5(tool, h.ID)); err != nil || slug != "" {
 			return err
@@ -97,7 +97,7 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 	switch {
 	case ld.home != "":
 		return nil
-	case top.kind != KindConversation || from != nil || ld.origin != "" || h.Forked == nil:
+	case top.kind != Conversation || from != nil || ld.origin != "" || h.Forked == nil:
 	case ld.has(top.id): // it is known
 		md, err := ld.st.Metadata(ctx, top.id)
 		top.parent = md.Text("parent_id")
@@ -106,10 +106,10 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 		from = h.Forked(ctx)
 	}
 	switch {
-	case top.kind == KindConversation && from != nil:
+	case top.kind == Conversation && from != nil:
 		path = from.Path
 		top.parent, err = ld.sessionOf(from.ID)
-	case top.kind == KindConversation && ld.origin != "":
+	case top.kind == Conversation && ld.origin != "":
 		top.parent, path = ld.origin, filepath.Join(filepath.Dir(h.Path), ld.thread+thread.HistorySuffix)
 	case top.parent != "":
 		top.parent, err = ld.sessionOf(cmp.Or(h.Parent, t.Lineage.Spawner, t.Lineage.Original))

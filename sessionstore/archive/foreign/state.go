@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"encoding/json"
@@ -10,45 +10,23 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// The reasons why an import, an export or a fork is not made.
-var (
-	ErrEmpty   = errors.New("it holds no conversation")
-	ErrWhole   = errors.New("the session holds the whole line")
-	ErrActive  = errors.New("it holds no whole line of an imported conversation")
-	ErrEdited  = errors.New("the imported messages were changed here")
-	errDiffers = errors.New("the session differs") // it ends a rendering that the session differs from
-)
-
-// The kinds of sessions.
-const (
-	KindConversation = "conversation"
-	KindBranch       = "branch"
-	KindAgent        = "agent"
-	KindDiverged     = "diverged"
-	KindFormer       = "former"
-)
-
-// The effects of an import on a session.
-const (
-	WasCreated   = "created"
-	WasUpdated   = "updated"
-	WasUnchanged = "unchanged"
-)
+// errDiffers ends a rendering that the session differs from.
+var errDiffers = errors.New("the session differs")
 
 // The files that an import keeps beside a conversation.
 const (
-	Folder       = "import"
-	OriginalFile = "original.jsonl.zst"
-	MapFile      = "map.jsonl"
+	importFolder = "import"
+	originalFile = "original.jsonl.zst"
+	mapFile      = "map.jsonl"
 )
 
 // places are the folders in which a session may keep the files of tools, and the members of
 // metadata that describe them: for the file that it was imported from, and for the files
 // that its exports became.
-var places = []string{Folder, Folder + "_claude", Folder + "_codex"}
+var places = []string{importFolder, importFolder + "_claude", importFolder + "_codex"}
 
-// State describes the file that a session was imported from, and the result of the import.
-type State struct {
+// state describes the file that a session was imported from, and the result of the import.
+type state struct {
 	Tool       string                   `json:"tool"`
 	ID         string                   `json:"id"`
 	SHA256     string                   `json:"sha256"`            // of the tool's file
@@ -70,23 +48,23 @@ type State struct {
 // rules is the version of the rules by which records become messages.
 const rules = 2
 
-// RevisionText returns a revision in the form that a state keeps.
-func RevisionText(r sessionstore.Revision) string {
+// revisionText returns a revision in the form that a state keeps.
+func revisionText(r sessionstore.Revision) string {
 	return fmt.Sprintf("%d %d %x", r.Messages, r.Bytes, r.Sum)
 }
 
-// StateOf returns the state of the import that made a session, and the zero state where
+// stateOf returns the state of the import that made a session, and the zero state where
 // none did.
-func StateOf(md sessionstore.Metadata) State { return StateIn(md, Folder) }
+func stateOf(md sessionstore.Metadata) state { return stateIn(md, importFolder) }
 
-// StateIn returns the state in a member of metadata, which has the name of the folder.
-func StateIn(md sessionstore.Metadata, place string) (s State) {
+// stateIn returns the state in a member of metadata, which has the name of the folder.
+func stateIn(md sessionstore.Metadata, place string) (s state) {
 	raw, ok := md.Lookup(place)
 	if !ok || pyjson.KindOf(raw) != pyjson.Object {
 		return s
 	}
 	if json.Unmarshal(raw, &s) != nil {
-		return State{}
+		return state{}
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"context"
@@ -16,11 +16,18 @@ import (
 )
 
 // Usage yields the usage of the imported sessions that q describes, as their tools recorded
-// it.
-func Usage(ctx context.Context, p *projects.Projects, q projects.Query, tools map[string]thread.Tool) iter.Seq2[projects.Usage, error] {
+// it, by session and model; [projects.Projects.Usage] yields the usage of other sessions
+// from their logs. All usage of a session counts for the day on which it began. A response
+// counts once over all of these sessions, with the session that began first: also where the
+// tool copied the response into another session, as Claude Code does when it forks, resumes
+// or goes on in the background. If the copies have different numbers of tokens, the largest
+// count. An error comes last; a session that could not be read hides no other one.
+//
+// [projects.Projects.Usage]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Projects.Usage
+func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq2[projects.Usage, error] {
 	return func(yield func(projects.Usage, error) bool) {
 		found, failed := p.Find(ctx, q)
-		all, err := payersOf(ctx, p, found, tools)
+		all, err := payersOf(ctx, p, found)
 		failed = errors.Join(failed, err, countOnce(ctx, all))
 		for _, f := range all {
 			for _, model := range slices.Sorted(maps.Keys(f.state.Spent)) {
@@ -41,13 +48,13 @@ type payer struct {
 	st    *sessionstore.Store
 	id    string
 	place string // see target.place
-	state State
+	state state
 	tool  thread.Tool // nil: none that is known
 }
 
 // payersOf returns the imported sessions among the found ones. When both sides of a thread
 // of Codex went on, it returns the session with the most responses.
-func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found, tools map[string]thread.Tool) (all []*payer, failed error) {
+func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found) (all []*payer, failed error) {
 	threads := map[string]*payer{}
 	for _, f := range found {
 		st, err := p.Store(f.Project)
@@ -64,8 +71,8 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found,
 			continue
 		}
 		for _, place := range places {
-			s := StateIn(md, place)
-			it := &payer{f, st, id, place, s, tools[s.Tool]}
+			s := stateIn(md, place)
+			it := &payer{f, st, id, place, s, programs[s.Tool]}
 			if it.state.Spent == nil {
 				continue
 			}

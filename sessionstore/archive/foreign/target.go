@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ import (
 // target is a session that is to be made of a line of a file.
 type target struct {
 	file     *thread.File
-	kind     string
+	kind     Kind
 	id       string
 	chain    []int32
 	parent   string
@@ -40,7 +40,7 @@ type target struct {
 
 // place returns the name of the folder in which the session keeps the tool's file, and of the
 // member of metadata that describes it.
-func (tg target) place() string { return cmp.Or(tg.beside, Folder) }
+func (tg target) place() string { return cmp.Or(tg.beside, importFolder) }
 
 // render hands the messages of the target to emit.
 func (tg target) render(n *thread.Notes, emit func(sessionstore.Message) error) (*thread.Rendering, error) {
@@ -108,7 +108,7 @@ func (tg target) count(path string) (c thread.Count, err error) {
 	if c.UnknownKinds == nil {
 		c.UnknownKinds = map[string]int{}
 	}
-	whole, active := f.Format.Count(f.Table, tg.mine, tg.kind == KindAgent, &c)
+	whole, active := f.Format.Count(f.Table, tg.mine, tg.kind == Agent, &c)
 	if c.LastPrompt.Whole, err = promptHash(f, whole); err == nil {
 		c.LastPrompt.Active, err = promptHash(f, active)
 	}
@@ -177,7 +177,7 @@ func (c *tally) revision() sessionstore.Revision {
 
 // describe sets in metadata the members that follow from a rendering. Metadata without a
 // session_id get all members of a new session.
-func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s State) error {
+func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s state) error {
 	t := tg.file.Table
 	var members []assignment
 	if md.Text("session_id") == "" {
@@ -186,7 +186,7 @@ func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s Stat
 		if tg.parent != "" {
 			members = append(members, assignment{"parent_id", tg.parent})
 		}
-		if tg.parent != "" && tg.kind != KindAgent {
+		if tg.parent != "" && tg.kind != Agent {
 			members = append(members, assignment{"forked_from_turn", tg.turn}, assignment{"forked_at", created})
 		}
 		members = append(members, assignment{"created", created}, assignment{"bundle", "unknown"})
@@ -198,7 +198,7 @@ func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s Stat
 		return err
 	}
 	members = nil
-	if tg.place() == Folder { // else a host of this store runs it with a model of its own
+	if tg.place() == importFolder { // else a host of this store runs it with a model of its own
 		members = []assignment{{"model", cmp.Or(r.Model, "unknown")}}
 	}
 	return assign(md, append(members, assignment{"turn_count", r.Turns}, assignment{tg.place(), s})...)
@@ -210,14 +210,14 @@ func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s Stat
 func (tg target) name(r *thread.Rendering) string {
 	title, note := thread.GivenTitle(tg.file.Table.Title), ""
 	switch tg.kind {
-	case KindBranch:
+	case Branch:
 		note = " (another branch)"
-	case KindDiverged:
+	case Diverged:
 		note = " (went on in the other tool)"
 	}
 	own := cmp.Or(r.Own, r.Command)
 	switch {
-	case tg.kind == KindAgent:
+	case tg.kind == Agent:
 		title = cmp.Or(thread.GivenTitle(tg.task), tg.agent)
 	case title == "" && note != "":
 		title = cmp.Or(own, "Imported")

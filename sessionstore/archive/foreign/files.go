@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type files struct {
 
 // announce notes in metadata which transcript will replace the session's transcript.
 func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessionstore.Revision) error {
-	s := StateIn(*md, f.place)
-	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name(), tg.file.ID, RevisionText(has), RevisionText(made)
+	s := stateIn(*md, f.place)
+	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name(), tg.file.ID, revisionText(has), revisionText(made)
 	if err := md.Set(f.place, s); err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func (f files) original(ctx context.Context, tg target) error {
 	if !tg.original {
 		return nil
 	}
-	return f.beside(OriginalFile, func(w io.Writer) error { return tg.file.Pack(thread.WriterUntil(ctx, w)) })
+	return f.beside(originalFile, func(w io.Writer) error { return tg.file.Pack(thread.WriterUntil(ctx, w)) })
 }
 
 func (f files) mapping(ctx context.Context, tg target, r *thread.Rendering) error {
-	return f.beside(MapFile, func(w io.Writer) error { return tg.writeMap(r, thread.WriterUntil(ctx, w)) })
+	return f.beside(mapFile, func(w io.Writer) error { return tg.writeMap(r, thread.WriterUntil(ctx, w)) })
 }
 
 // date gives the files of the session the time of the last line that became a message, so
@@ -69,7 +69,7 @@ func (f files) date(r *thread.Rendering) error {
 	if at.Unix() <= 0 || at.After(f.core.Now()) { // the file has none, or a wrong one
 		return nil
 	}
-	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, f.place + "/" + MapFile, f.place + "/" + OriginalFile} {
+	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, f.place + "/" + mapFile, f.place + "/" + originalFile} {
 		if err := f.tx.Dir().SetTime(name, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the time of %s: %w", name, err)
 		}

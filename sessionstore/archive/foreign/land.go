@@ -1,6 +1,6 @@
 // Package land brings the sessions of a history into a store, and out of it again: it makes
 // them, brings them up to date, and keeps messages that either side would lose.
-package land
+package foreign
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, 
 	for n := range maxDiverged {
 		if n > 0 {
 			tg.id = divergedID(first, n)
-			tg.kind, tg.parent, tg.beside, tg.here = KindDiverged, first.id, "", nil
+			tg.kind, tg.parent, tg.beside, tg.here = Diverged, first.id, "", nil
 		}
 		done, p, next, err := ld.try(ctx, tg, all)
 		if err != nil {
@@ -56,7 +56,7 @@ func divergedID(tg target, n int) string {
 // try brings the target into the session with its id. It returns the plan of the target if
 // it read the file for it. When both sides went on, it returns the state of the session and
 // does nothing.
-func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, other *State, err error) {
+func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, other *state, err error) {
 	if !ld.has(tg.id) {
 		done, err = ld.create(ctx, tg)
 		if !errors.Is(err, fs.ErrExist) {
@@ -67,7 +67,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 	if err != nil {
 		return done, nil, nil, err
 	}
-	s, known := StateIn(md, tg.place()), Imported{tg.id, tg.kind, WasUnchanged, 0}
+	s, known := stateIn(md, tg.place()), Imported{tg.id, tg.kind, Unchanged, 0}
 	if s.SHA256 == tg.file.Hash() && s.Pending == "" {
 		return known, nil, nil, nil
 	}
@@ -75,7 +75,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 	if err != nil {
 		return done, nil, nil, err
 	}
-	now := RevisionText(has)
+	now := revisionText(has)
 	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
 	rel, size := unkept, int64(0)
 	if tg.original {
@@ -98,7 +98,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 		}
 		begins = first == p.want
 	}
-	done = Imported{tg.id, tg.kind, WasUnchanged, p.want.Messages}
+	done = Imported{tg.id, tg.kind, Unchanged, p.want.Messages}
 	any, behind, turns := p.r.News(size, has.Messages)
 	comes := p.extends && behind && (rel == grown || s.Tool == "" || p.r.FromHere == has.Messages)
 	switch {
@@ -122,11 +122,11 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 		if err != nil {
 			return done, nil, nil, err
 		}
-		if done.Action = WasUpdated; tg.here != nil && turns > 0 {
+		if done.Action = Updated; tg.here != nil && turns > 0 {
 			ld.done.Home[tg.id] = turns
 		}
 		return done, p, nil, ld.change(ctx, tg, has, p, true)
-	case tg.here != nil && !any || s.Transcript == RevisionText(p.want) && s.Pending == "": // ours went on, and differs from the last import
+	case tg.here != nil && !any || s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and differs from the last import
 		return done, p, nil, nil
 	}
 	return done, nil, &s, nil
@@ -134,7 +134,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 
 // create makes a new session.
 func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
-	done := Imported{tg.id, tg.kind, WasCreated, 0}
+	done := Imported{tg.id, tg.kind, Created, 0}
 	if ld.dry {
 		p, err := tg.plan(sessionstore.Revision{})
 		if err != nil {
@@ -176,13 +176,13 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 	return done, err
 }
 
-func (tg target) state(r *thread.Rendering, made sessionstore.Revision) State {
-	s := State{
+func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
+	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
-		Transcript: RevisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
+		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
 		Spent: tg.spent(), Here: r.FromHere,
 	}
-	if tg.kind == KindConversation {
+	if tg.kind == Conversation {
 		for _, id := range tg.file.Table.Facts.GoesOn {
 			s.ContinuedIn = append(s.ContinuedIn, thread.UUID5(tg.file.Tool.Name(), id))
 		}
@@ -235,7 +235,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 			}
 		}
 		s := tg.state(p.r, p.want)
-		if !write && StateIn(md, tg.place()).Pending == "" {
+		if !write && stateIn(md, tg.place()).Pending == "" {
 			err = errors.Join(tg.nameIn(&md, p.r), md.Set(tg.place(), s))
 		} else {
 			err = tg.describe(&md, p.r, s)
@@ -243,7 +243,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 		if err != nil {
 			return err
 		}
-		if err := tx.SetMetadata(md); err != nil || !write && p.want != has || tg.place() != Folder { // ours went on
+		if err := tx.SetMetadata(md); err != nil || !write && p.want != has || tg.place() != importFolder { // ours went on
 			return err
 		}
 		return f.date(p.r)

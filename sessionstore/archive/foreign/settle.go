@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 	}
 	holder, place := first.id, first.place()
 	for n := 1; ld.has(divergedID(first, n)); n++ {
-		holder, place = divergedID(first, n), Folder
+		holder, place = divergedID(first, n), importFolder
 	}
 	if !ld.has(holder) {
 		return nil, leave, nil
@@ -26,7 +26,7 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 	if err != nil {
 		return nil, leave, err
 	}
-	if s := StateIn(md, place); s.SHA256 == f.Hash() && s.Pending == "" {
+	if s := stateIn(md, place); s.SHA256 == f.Hash() && s.Pending == "" {
 		return nil, leave, nil
 	}
 	rel, _, err := relate(ctx, f, ld.kept(holder, place))
@@ -38,7 +38,7 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 		return nil, leave, err
 	}
 	kept.Path = f.Path // which names a sub-agent
-	ld.done.Notes.Lines += kept.Table.LinesRead - f.Table.LinesRead
+	ld.done.notes.Lines += kept.Table.LinesRead - f.Table.LinesRead
 	return kept, leaveKept, nil
 }
 
@@ -57,7 +57,7 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 		rel := unkept
 		md, err := ld.st.Metadata(ctx, s.ID) // a session that cannot be read has none
 		for _, place := range places {
-			if st := StateIn(md, place); err == nil && rel != within && st.Tool == f.Tool.Name() && st.ID == threadID {
+			if st := stateIn(md, place); err == nil && rel != within && st.Tool == f.Tool.Name() && st.ID == threadID {
 				rel, _, err = relate(ctx, f, ld.kept(s.ID, place))
 			}
 		}
@@ -65,7 +65,7 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 			return false, err
 		}
 		if rel == within {
-			ld.done.Sessions = append(ld.done.Sessions, Imported{s.ID, KindConversation, WasUnchanged, 0})
+			ld.done.Sessions = append(ld.done.Sessions, Imported{s.ID, Conversation, Unchanged, 0})
 			return true, nil
 		}
 	}

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"cmp"
@@ -104,15 +104,15 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 // from the session's id and its transcript, so that the next import after a killed one
 // makes no second fork.
 func (ld *lander) former(ctx context.Context, tg target, md sessionstore.Metadata, has sessionstore.Revision) error {
-	id := thread.UUID5(tg.file.Tool.Name(), tg.id+"/former/"+RevisionText(has))
+	id := thread.UUID5(tg.file.Tool.Name(), tg.id+"/former/"+revisionText(has))
 	shared, own, err := ld.sharedTurns(ctx, tg)
 	if err != nil {
 		return err
 	}
-	s := StateIn(md, tg.place())
-	done := Imported{id, KindFormer, WasCreated, has.Messages}
+	s := stateIn(md, tg.place())
+	done := Imported{id, Former, Created, has.Messages}
 	if core.Of(ld.st).Has(id) {
-		done.Action = WasUnchanged
+		done.Action = Unchanged
 	} else if !ld.dry {
 		if err := ld.fork(ctx, tg, id, shared, own, md, has); err != nil {
 			return fmt.Errorf("keep what the tool no longer has in session %q: %w", id, err)
@@ -164,7 +164,7 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 		return err
 	}
 	return core.Of(ld.st).Make(ctx, id, func(tx core.Tx) error {
-		f := files{tx, core.Of(ld.st), Folder}
+		f := files{tx, core.Of(ld.st), importFolder}
 		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) error {
 			c := newTally()
 			for m, err := range ld.st.Messages(ctx, tg.id) {
@@ -189,7 +189,7 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 				return fmt.Errorf("set the time of the transcript: %w", err)
 			}
 		}
-		for _, name := range []string{OriginalFile, MapFile} {
+		for _, name := range []string{originalFile, mapFile} {
 			if err := f.copy(ctx, filepath.Join(ld.kept(tg.id, tg.place()), name), name); err != nil {
 				return err
 			}
@@ -200,9 +200,9 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 
 // formerMetadata returns the metadata of a fork of a session that has the metadata md.
 func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, own string, has sessionstore.Revision) (sessionstore.Metadata, error) {
-	s := StateIn(md, tg.place())
+	s := stateIn(md, tg.place())
 	md.Delete(tg.place())
-	s.Transcript, s.Pending = RevisionText(has), ""
+	s.Transcript, s.Pending = revisionText(has), ""
 	created, ok := md.Lookup("created")
 	if !ok {
 		created = []byte("null")
@@ -219,7 +219,7 @@ func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, 
 		{"forked_from_turn", shared},
 		{"forked_at", json.RawMessage(created)},
 		{"name", name + note},
-		{Folder, s},
+		{importFolder, s},
 	}
 	for _, a := range members {
 		if err := md.Set(a.name, a.value); err != nil {

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ const (
 // uuids and contents of the records, files of Codex by the lines that are part of the
 // conversation. If the file begins with all bytes that are kept, known is their number.
 func relate(ctx context.Context, f *thread.File, dir string) (rel relation, known int64, err error) {
-	kept, _, err := thread.OpenRegular(filepath.Join(dir, OriginalFile))
+	kept, _, err := thread.OpenRegular(filepath.Join(dir, originalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return unkept, 0, nil
 	}
@@ -69,12 +69,12 @@ func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*th
 	if err != nil {
 		return nil, nil, err
 	}
-	return thread.Open(ctx, thread.Source{Segments: thread.Whole(filepath.Join(dir, OriginalFile)), Layout: h.layout()}, tool, id, thread.NewNotes())
+	return thread.Open(ctx, thread.Source{Segments: thread.Whole(filepath.Join(dir, originalFile)), Layout: h.layout()}, tool, id, thread.NewNotes())
 }
 
-// OpenOriginal opens the tool's file that a session keeps, nil where it keeps none of that
+// openOriginal opens the tool's file that a session keeps, nil where it keeps none of that
 // tool.
-func OpenOriginal(ctx context.Context, dir string, tool thread.Tool, s State) (*thread.File, func()) {
+func openOriginal(ctx context.Context, dir string, tool thread.Tool, s state) (*thread.File, func()) {
 	if tool == nil || s.Tool != tool.Name() {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package land
+package foreign
 
 import (
 	"cmp"
@@ -20,10 +20,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// ProjectName returns the name of the project that a history belongs to: the project of its
+// projectName returns the name of the project that a history belongs to: the project of its
 // working directory, with symlinks resolved where it exists, or else the tool's folder,
 // which comes first where InFolder is set.
-func ProjectName(dir, folder string, inFolder bool) string {
+func projectName(dir, folder string, inFolder bool) string {
 	dir = cleanDir(dir)
 	if filepath.IsAbs(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -108,7 +108,7 @@ func projectOf(p *projects.Projects, h thread.History, id, named string) (string
 	if named != "" {
 		return named, nil
 	}
-	slug := ProjectName(h.Dir, h.Folder, h.InFolder)
+	slug := projectName(h.Dir, h.Folder, h.InFolder)
 	if isIn(p, slug, id) {
 		return slug, nil
 	}
