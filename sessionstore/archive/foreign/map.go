@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -26,7 +25,6 @@ type header struct {
 	Own          int64      `json:"own,omitempty"`
 	Joins        [][2]int64 `json:"joins,omitempty"`
 	Copies       []int64    `json:"copies,omitempty"`
-	Elsewhere    []string   `json:"elsewhere,omitempty"`
 }
 
 func (h header) scope() thread.Scope {
@@ -41,12 +39,6 @@ func (h header) layout() thread.Layout {
 	for _, j := range h.Joins {
 		l.Joins = append(l.Joins, thread.Join{At: j[0], From: j[1]})
 	}
-	for _, s := range h.Elsewhere {
-		if uuid, err := strconv.ParseUint(s, 16, 64); err == nil {
-			l.Elsewhere = append(l.Elsewhere, uuid)
-		}
-	}
-	slices.Sort(l.Elsewhere)
 	return l
 }
 
@@ -152,9 +144,6 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Own: l.Own, Copies: l.Copies}
 	for _, j := range l.Joins {
 		head.Joins = append(head.Joins, [2]int64{j.At, j.From})
-	}
-	for _, uuid := range l.Elsewhere {
-		head.Elsewhere = append(head.Elsewhere, fmt.Sprintf("%016x", uuid))
 	}
 	row, err := pyjson.Encode(head)
 	if err == nil {

@@ -67,9 +67,6 @@ func joinFiles(ctx context.Context, h *thread.History, all []thread.History, age
 	last := kept[len(kept)-1]
 	*h = all[slices.IndexFunc(all, func(c thread.History) bool { return c.Path == last.Path })]
 	h.Agents, h.InFolder = agents, true
-	h.Near = func(ctx context.Context, uuid uint64) bool {
-		return slices.ContainsFunc(all, func(c thread.History) bool { return c.Near(ctx, uuid) })
-	}
 	failed = errors.Join(failed, setDir(ctx, h))
 	h.Files = thread.FileSet{h.Path: {Segments: segmentsOf(kept)}}
 	h.Size = 0

@@ -123,11 +123,6 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			all = append(all, h)
 		}
 	}
-	near := &recordIndex{}
-	for i := range all {
-		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
-		all[i].Near = near.has
-	}
 	forks(all)
 	return all, failed
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -16,34 +15,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
-
-// recordIndex knows the uuids of the records of some files of Claude Code. It reads them
-// when it is asked first.
-type recordIndex struct {
-	paths []string
-
-	mu    sync.Mutex
-	read  bool
-	uuids []uint64 // hashes, in order
-}
-
-// has reports whether one of the files has the record with a uuid. A file that cannot be
-// read has none.
-func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.read {
-		x.uuids = nil
-		for _, path := range x.paths {
-			uuids, _, _, _ := recordsOf(ctx, path)
-			x.uuids = append(x.uuids, uuids...)
-		}
-		slices.Sort(x.uuids)
-		x.read = ctx.Err() == nil
-	}
-	_, found := slices.BinarySearch(x.uuids, uuid)
-	return found
-}
 
 // recordsOf returns the hashes of the uuids of the records of a file and the hashes of the
 // records by says, each in order and without repeats, and the newest time in the file.

@@ -19,8 +19,8 @@ type Tool struct{}
 
 func (Tool) Name() string { return "claude" }
 
-func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
-	return format{l, elsewhere, &copyNames{starts: l.Copies}, &end{last: -1}}
+func (Tool) Format(l thread.Layout) thread.Format {
+	return format{l, &copyNames{starts: l.Copies}, &end{last: -1}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -48,8 +48,7 @@ func (Tool) Repeats(path string) (copied, question bool) {
 
 // format is how Claude Code writes a file.
 type format struct {
-	*thread.Layout
-	has    func(uuid uint64) bool // whether another file has the record
+	thread.Layout
 	copies *copyNames
 	end    *end
 }
@@ -98,13 +97,7 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 }
 
 func (f format) Finish(s *thread.Scanning) {
-	s.Link(f.Layout.Copies, func(uuid uint64) bool {
-		found := f.has(uuid)
-		if i, known := slices.BinarySearch(f.Elsewhere, uuid); found && !known {
-			f.Elsewhere = slices.Insert(f.Elsewhere, i, uuid)
-		}
-		return found
-	})
+	s.Link(f.Layout.Copies)
 	s.Table.End = f.end.find(s.Table, f.copies.name)
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }

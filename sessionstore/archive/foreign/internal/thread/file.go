@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -30,9 +29,8 @@ type Tool interface {
 	// Find lists the histories below the directory of the tool that were changed since.
 	Find(ctx context.Context, home string, since time.Time) ([]History, error)
 
-	// Format returns how the tool writes a file. elsewhere reports whether another file of
-	// the tool has the record with a uuid.
-	Format(l *Layout, elsewhere func(uuid uint64) bool) Format
+	// Format returns how the tool writes a file.
+	Format(l Layout) Format
 
 	// Maker returns the maker of lines of the tool.
 	Maker(w *LineWriter, a About) Maker
@@ -164,8 +162,8 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 }
 
 // Link finds the parent of each record, where the records name it; see Table.link.
-func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
-	s.Table.link(s.loose.take(), copies, elsewhere)
+func (s *Scanning) Link(copies []int64) {
+	s.Table.link(s.loose.take(), copies)
 }
 
 // Result notes that a record has the result of a call.
@@ -226,10 +224,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 		l = src.Layout
 	}
 	f := &File{Path: src.Segments[0].Path, Reader: r, Size: size, Input: &input{f: r, size: size}, Layout: l, Tool: tool, ID: id}
-	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
-		_, found := slices.BinarySearch(src.Layout.Elsewhere, uuid)
-		return found || src.near != nil && src.near(ctx, uuid)
-	})
+	f.Format = tool.Format(f.Layout)
 	before := len(n.Damaged)
 	if f.Table, err = scan(ctx, r, size, f.Format, n); err != nil {
 		leave()
