@@ -291,7 +291,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	}
 	defer leave()
 	h.NoteBroken(path, ld.done.notes)
-	ss, ld, err := ld.prepareAgent(ctx, top, h, f, path, made)
+	ss, ld, err := ld.prepareAgent(top, h, f, path, made)
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	kept, leaveKept, err := ld.settle(ctx, ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
-		ss, ld, err = ld.prepareAgent(ctx, top, h, kept, path, made)
+		ss, ld, err = ld.prepareAgent(top, h, kept, path, made)
 	}
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ const sideQuestion = "side question"
 // prepareAgent finds the sessions that a file of a sub-agent makes, and the lander that
 // makes them. A file that repeats the conversation of its session makes none, but for a
 // question beside it and the answer.
-func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History, f *thread.File, path string, made map[string]string) (ss sessions, of *lander, err error) {
+func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, path string, made map[string]string) (ss sessions, of *lander, err error) {
 	f.Table.Title = cmp.Or(h.Files[path].Title, f.Table.Title)
 	id, name, task := f.Format.Agent(path, f.Table)
 	f.ID = id
@@ -356,8 +356,10 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History
 		return ss, ld, err
 	}
 	if repeats {
-		if err := ld.dropRepeated(ctx, f, top, tg.id); err != nil {
-			return ss, ld, err
+		for _, r := range f.Table.Records.All() {
+			if r.UUID != 0 && top.file.Table.Find(r.UUID) >= 0 {
+				r.Flags |= thread.IsRepeated
+			}
 		}
 		tg.mine = func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsRepeated) }
 	}
@@ -366,33 +368,4 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History
 		ss.all[0] = ss.top
 	}
 	return ss, ld, nil
-}
-
-// dropRepeated marks the records of a question beside the conversation that are not its
-// own: records that are in the conversation, or that an earlier import found there.
-func (ld *lander) dropRepeated(ctx context.Context, f *thread.File, top target, id string) error {
-	found := func(uint64) bool { return false }
-	if ld.has(id) {
-		lines, err := mappedLines(ctx, ld.kept(id, importFolder))
-		if err != nil {
-			return err
-		}
-		k, leave, err := openKept(ctx, ld.kept(id, importFolder), f.Tool, f.ID)
-		switch {
-		case err == nil:
-			defer leave()
-		case ctx.Err() != nil:
-			return err
-		}
-		if err == nil && len(lines) > 0 { // a copy that cannot be read has none
-			own := k.Table.RecordAt(lines[0].line)
-			found = func(uuid uint64) bool { at := k.Table.Find(uuid); return at >= 0 && at < own }
-		}
-	}
-	for _, r := range f.Table.Records.All() {
-		if r.UUID != 0 && (top.file.Table.Find(r.UUID) >= 0 || found(r.UUID)) {
-			r.Flags |= thread.IsRepeated
-		}
-	}
-	return nil
 }

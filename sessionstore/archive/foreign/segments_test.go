@@ -346,6 +346,9 @@ func TestTwoFolders(t *testing.T) {
 				dir := filepath.Join(home, "projects", folder)
 				require.NoError(t, os.MkdirAll(dir, 0o700))
 				text := strings.ReplaceAll(turns(said...), `"cwd":"/w"`, `"cwd":"/`+folder[1:]+`"`)
+				for i, s := range said { // a uuid is of one record
+					text = strings.NewReplacer(fmt.Sprintf(`"g-user-%d"`, i), `"user-`+s+`"`, fmt.Sprintf(`"g-assistant-%d"`, i), `"assistant-`+s+`"`).Replace(text)
+				}
 				for i := range said {
 					stamp := fmt.Sprintf("2026-03-04T10:0%d:00.000Z", i)
 					lines := strings.SplitAfter(text, "\n")

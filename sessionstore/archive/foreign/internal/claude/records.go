@@ -57,55 +57,6 @@ func soundLines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 	}
 }
 
-// copyNames gives the records of a copy names of their own where they have the uuid of a
-// record of the file before it, and say something else.
-type copyNames struct {
-	starts []int64
-	copy   int                 // the number of the copy that is read
-	said   map[uint64]copySaid // by uuid; only where there are copies
-	names  map[uint64]uint64   // of records of this copy, by uuid
-}
-
-type copySaid struct {
-	says uint64
-	copy int
-}
-
-// begins reports whether a copy begins with the line at offset.
-func (c *copyNames) begins(offset int64) (begins bool) {
-	for c.copy < len(c.starts) && offset >= c.starts[c.copy] {
-		c.copy, c.names, begins = c.copy+1, map[uint64]uint64{}, true
-	}
-	return begins
-}
-
-// of returns the names of the record of a line, of its parent and of its logical parent.
-func (c *copyNames) of(l line) (uuid, parent, logical uint64) {
-	uuid, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
-	if len(c.starts) == 0 {
-		return uuid, parent, logical
-	}
-	if c.said == nil {
-		c.said = map[uint64]copySaid{}
-	}
-	before, known := c.said[uuid]
-	switch {
-	case !known:
-		c.said[uuid] = copySaid{l.says(), c.copy}
-	case before.copy != c.copy && before.says != l.says():
-		c.names[uuid] = max(1, xxh3.HashSeed(nil, uuid+uint64(c.copy)))
-	}
-	return c.name(uuid), c.name(parent), c.name(logical)
-}
-
-// name returns the name of a record of this copy.
-func (c *copyNames) name(uuid uint64) uint64 {
-	if own, renamed := c.names[uuid]; renamed {
-		return own
-	}
-	return uuid
-}
-
 // says returns a hash of the uuid and of the content of a record.
 func (l line) says() uint64 {
 	return xxh3.HashSeed(l.attach, xxh3.HashSeed(l.content, thread.Hash(l.uuid)))

@@ -20,7 +20,7 @@ type Tool struct{}
 func (Tool) Name() string { return "claude" }
 
 func (Tool) Format(l thread.Layout) thread.Format {
-	return format{l, &copyNames{starts: l.Copies}, &end{last: -1}}
+	return &format{copies: l.Copies, begins: l.Copies, end: end{last: -1}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -48,25 +48,24 @@ func (Tool) Repeats(path string) (copied, question bool) {
 
 // format is how Claude Code writes a file.
 type format struct {
-	thread.Layout
-	copies *copyNames
-	end    *end
+	copies []int64 // see thread.Layout
+	begins []int64 // of the copies, those that are not reached
+	end    end
 }
 
-func (f format) Scan(s *thread.Scanning, raw []byte) error {
+func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	l, err := parse(raw)
 	if err != nil {
 		return err
 	}
-	if f.copies.begins(s.Offset) {
-		*f.end = end{last: -1}
+	for len(f.begins) > 0 && s.Offset >= f.begins[0] {
+		f.end, f.begins = end{last: -1}, f.begins[1:]
 	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
 	s.Mark(l.mark)
-	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
-		r.UUID, parent, logical = f.copies.of(l)
+		r.UUID, parent = thread.Hash(l.uuid), thread.Hash(l.parent)
 	}
 	at := int32(s.Table.Records.Len())
 	r.Key, r.Flags = describe(s, l, at)
@@ -74,7 +73,7 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 		r.Flags &= thread.IsUnknown | thread.IsSidechain // nothing can follow it, and it follows nothing
 	}
 	if r.UUID != 0 && l.logical != "" && l.parent == "" && !r.Is(thread.IsUser|thread.IsAssistant) {
-		r.Key, r.Flags = logical, r.Flags|thread.IsBoundary
+		r.Key, r.Flags = thread.Hash(l.logical), r.Flags|thread.IsBoundary
 	}
 	if l.kind == "system" && l.subtype == "compact_boundary" && r.UUID != 0 {
 		noteBoundary(s, l, at)
@@ -96,17 +95,17 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 	b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.Text(m[0])), thread.Hash(thread.Text(m[1])), thread.Hash(thread.Text(m[2]))
 }
 
-func (f format) Finish(s *thread.Scanning) {
-	s.Link(f.Layout.Copies)
-	s.Table.End = f.end.find(s.Table, f.copies.name)
+func (f *format) Finish(s *thread.Scanning) {
+	s.Link(f.copies)
+	s.Table.End = f.end.find(s.Table)
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }
 
-func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
+func (*format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
 
-func (format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
+func (*format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
 
-func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
+func (*format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
 	_, says, _, err := recordsIn(ctx, f.Reader, f.Size)
 	return says, err
 }
@@ -261,7 +260,7 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 	return thread.Hash(said), f
 }
 
-func (format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
+func (*format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
 	for i, r := range t.Records.All() {
 		if r.UUID == 0 || r.Is(thread.IsRepeated) || !mine(int32(i)) {
 			continue
@@ -306,7 +305,7 @@ func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
 	}
 }
 
-func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
+func (*format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
 	return func(yield func(thread.Used) bool) {
 		for _, r := range t.Facts.Spent {
 			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
@@ -326,7 +325,7 @@ func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thre
 	}
 }
 
-func (f format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
+func (f *format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
 	all := map[string]*thread.Spending{}
 	for r := range f.Responses(t, mine) {
 		r.AddTo(all)
