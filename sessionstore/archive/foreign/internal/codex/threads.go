@@ -32,9 +32,6 @@ type rollout struct {
 	fileID   string
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
-	copied   bool  // it is a copy of base
-	begin    int64 // of the lines that the file has beside another one with its id
-	said     said  // where there are others with its id
 	segments []thread.Segment
 	broken   error // why it does not go on from the file that it names
 }
@@ -61,31 +58,24 @@ func fileIDOf(f *rollout) string {
 // joinThreads makes one history of the files of each thread. A file that does not go on
 // from another one is a history of its own, which says why.
 func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed error) {
+	found = slices.Clone(found)
 	byID := map[string][]*rollout{}
 	for _, f := range found {
 		f.fileID = fileIDOf(f)
 		byID[f.fileID] = append(byID[f.fileID], f)
 	}
-	left := map[*rollout]bool{}
-	for id, copies := range byID {
+	needed := map[*rollout]bool{} // others go on from them
+	for _, f := range found {
+		if f.from.id != "" && f.from.offset > 0 {
+			f.base, f.broken = f.findBase(ctx, byID[f.from.id])
+			f.after, needed[f.base] = f.from.offset, true
+		}
+	}
+	for _, copies := range byID {
 		if len(copies) > 1 {
-			kept, err := joinFound(ctx, copies)
+			left, err := joinCopies(ctx, copies, needed)
+			found = slices.DeleteFunc(found, func(f *rollout) bool { return slices.Contains(left, f) })
 			failed = errors.Join(failed, err)
-			for _, c := range copies {
-				left[c] = !slices.Contains(kept, c)
-			}
-			byID[id] = slices.Concat(kept, slices.DeleteFunc(copies, func(c *rollout) bool { return !left[c] }))
-		}
-	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return left[f] })
-	for _, f := range found {
-		if f.base == nil && f.from.id != "" && f.from.offset > 0 {
-			f.base, f.after, f.broken = f.findBase(ctx, byID[f.from.id], left)
-		}
-	}
-	for _, f := range found {
-		if f.copied && f.after == 0 && f.base.continues() { // it has nothing of the other copy, but begins where that does
-			f.base, f.after = f.base.base, f.base.after
 		}
 	}
 	for _, f := range found {
@@ -133,7 +123,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	index := map[*rollout]int{}
 	add := func(s thread.Segment) { f.segments = append(f.segments, s) }
 	for at, end := f.base, f.after; at != nil; at, end = at.base, at.after {
-		add(thread.Segment{Path: at.Path, Begin: at.begin, End: end, Base: -1, Borrowed: true})
+		add(thread.Segment{Path: at.Path, End: end, Base: -1, Borrowed: true})
 	}
 	slices.Reverse(f.segments)
 	open := []*rollout{f}
@@ -142,7 +132,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 			return cmp.Or(cmp.Compare(filepath.Base(a.Path), filepath.Base(b.Path)), a.Modified.Compare(b.Modified))
 		})
 		next := open[0]
-		s := thread.Segment{Path: next.Path, Begin: next.begin, End: -1, Base: -1}
+		s := thread.Segment{Path: next.Path, End: -1, Base: -1}
 		if next != f {
 			s.Base, s.After = index[next.base], next.after
 			f.Size += next.Size
@@ -156,102 +146,58 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	}
 }
 
-// joinFound drops each of the files with one id whose items another one has. Each file that
-// it keeps, but the first, goes on from where it differs from the first. A file that cannot
-// be read does not exclude the others.
-func joinFound(ctx context.Context, all []*rollout) (kept []*rollout, failed error) {
+// joinCopies returns the files with one id that are left out: another one has their items.
+// Each of the others that begins the thread begins it anew beside the first of them. A file
+// that cannot be read does not exclude the others.
+func joinCopies(ctx context.Context, all []*rollout, needed map[*rollout]bool) (left []*rollout, failed error) {
 	var says []thread.FileSays
-	byPath := map[string]*rollout{}
 	for _, c := range all {
-		said, err := saidIn(ctx, c.Path)
-		if c.said = said; err == nil {
-			says, byPath[c.Path] = append(says, thread.FileSays{Path: c.Path, Says: said.sorted, Newest: said.newest, At: c.Modified}), c
+		said, newest, err := saidIn(ctx, c.Path)
+		if err == nil {
+			says = append(says, thread.FileSays{Path: c.Path, Says: said, Newest: newest, At: c.Modified, Needed: needed[c]})
 		}
 		failed = errors.Join(failed, err)
 	}
-	if len(says) == 0 {
-		return all[:1], failed
-	}
-	for _, c := range thread.Distinct(says) {
-		kept = append(kept, byPath[c.Path])
-	}
-	first := kept[0]
-	for _, c := range kept[1:] {
-		c.base, c.ID, c.copied = first, first.ID, true
-		if n := c.shares(first); n > 0 {
-			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
+	var first *rollout
+	for _, kept := range thread.Distinct(says) {
+		c := all[slices.IndexFunc(all, func(c *rollout) bool { return c.Path == kept.Path })]
+		all = slices.DeleteFunc(slices.Clone(all), func(other *rollout) bool { return other == c })
+		if first = cmp.Or(first, c); c != first && !c.continues() {
+			c.base, c.after, c.broken, c.ID = first, 0, nil, first.ID
 		}
 	}
-	return kept, failed
-}
-
-// shares counts the items with which both copies begin.
-func (f *rollout) shares(o *rollout) (n int) {
-	for n < min(len(f.said.items), len(o.said.items)) && f.said.items[n].says == o.said.items[n].says {
-		n++
+	if first == nil {
+		return all[1:], failed
 	}
-	return n
+	return all, failed
 }
 
-// read returns where a place in the file is read: in one of the kept copies. The first of
-// them has the items that all of them begin with.
-func (f *rollout) read(after int64, kept []*rollout) (base *rollout, at int64, err error) {
-	if slices.Contains(kept, f) && (f == kept[0] || after > f.begin) {
-		return f, after, nil
-	}
-	n := 0
-	for n < len(f.said.items) && f.said.items[n].end <= after {
-		n++
-	}
-	for _, c := range kept {
-		if c.shares(f) >= n && (n == 0 || c == kept[0] || c.said.items[n-1].end > c.begin) {
-			if n > 0 {
-				at = c.said.items[n-1].end
-			}
-			return c, at, nil
-		}
-	}
-	return nil, 0, errNoBase
-}
-
-// said holds the items of a file of Codex, without the lines that the tool wrote in the
-// user's name: these name directories, which differ between copies.
-type said struct {
-	items  []itemSaid
-	sorted []uint64 // hashes
-	newest time.Time
-}
-
-type itemSaid struct {
-	says uint64
-	end  int64 // of its line
-}
-
-// saidIn returns the items of a file.
-func saidIn(ctx context.Context, path string) (said said, err error) {
+// saidIn returns hashes of the items of a file, in order, and its newest time. Lines that the
+// tool wrote in the user's name do not count: they name directories, which differ between
+// copies.
+func saidIn(ctx context.Context, path string) (said []uint64, newest time.Time, err error) {
 	r, size, leave, err := thread.OpenPlain(ctx, path)
 	if err != nil {
-		return said, err
+		return nil, newest, err
 	}
 	defer leave()
 	for line, err := range thread.LinesOf(ctx, io.NewSectionReader(r, 0, size)) {
 		if err != nil {
-			return said, err
+			return nil, newest, err
 		}
 		l, err := parse(line.Bytes)
 		if err != nil {
 			continue // a damaged line says nothing
 		}
-		if l.at.After(said.newest) {
-			said.newest = l.at
+		if l.at.After(newest) {
+			newest = l.at
 		}
 		if it := l.item(); l.kind == compactKind || l.kind == itemKind && !it.byTool() {
-			said.items = append(said.items, itemSaid{l.hash(), line.End})
-			said.sorted = append(said.sorted, l.hash())
+			said = append(said, l.hash())
 		}
 	}
-	slices.Sort(said.sorted)
-	return said, nil
+	slices.Sort(said)
+	return said, newest, nil
 }
 
 // byTool reports whether the tool wrote a message that is not the model's.
@@ -259,20 +205,19 @@ func (it item) byTool() bool {
 	return it.kind == "message" && thread.Text(it.get("role")[0]) != "assistant" && !it.said(thread.Text(it.get("role")[0]) == "user").Is(thread.IsPerson)
 }
 
-// findBase returns the file that a file goes on from, and where in it.
-func (f *rollout) findBase(ctx context.Context, files []*rollout, left map[*rollout]bool) (base *rollout, after int64, err error) {
+// findBase returns the file that a file goes on from.
+func (f *rollout) findBase(ctx context.Context, files []*rollout) (base *rollout, err error) {
 	err = errNoBase
-	kept := slices.DeleteFunc(slices.Clone(files), func(g *rollout) bool { return left[g] })
 	for _, g := range files {
 		if g == f {
 			err = errBaseCircle
 			continue
 		}
 		if err = g.check(ctx, f.from); err == nil {
-			return g.read(f.from.offset, kept)
+			return g, nil
 		}
 	}
-	return nil, 0, err
+	return nil, err
 }
 
 // check reports whether a file has a place that another one may go on from.

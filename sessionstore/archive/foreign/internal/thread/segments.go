@@ -18,11 +18,11 @@ import (
 
 // Segment is a file, or a part of one.
 type Segment struct {
-	Path       string
-	Begin, End int64 // of the file, in bytes; an end of -1 is the end of the file
-	Base       int   // the segment that it goes on from; -1: the one before
-	After      int64 // where in the file of base it goes on
-	Borrowed   bool  // it is of the session that this one was forked from
+	Path     string
+	End      int64 // of the part that is read, in bytes; -1: the end of the file
+	Base     int   // the segment that it goes on from; -1: the one before
+	After    int64 // where in the file of base it goes on
+	Borrowed bool  // it is of the session that this one was forked from
 }
 
 // FileSet has for the path of a file the segments to read with it.
@@ -68,7 +68,7 @@ func (l Layout) LastPart() (at int64) {
 
 // openSegments opens the current bytes of segments for reading, as one file.
 func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64, l Layout, leave func(), err error) {
-	if len(all) == 1 && all[0].Begin == 0 && all[0].End < 0 {
+	if len(all) == 1 && all[0].End < 0 {
 		r, size, leave, err = OpenPlain(ctx, all[0].Path)
 		return r, size, l, leave, err
 	}
@@ -93,11 +93,10 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
-		begin := min(s.Begin, n)
 		if err := out.endLine(); err != nil {
 			return nil, 0, l, nil, err
 		}
-		starts[i], out.starts = out.size-begin, append(out.starts, out.size)
+		starts[i], out.starts = out.size, append(out.starts, out.size)
 		switch {
 		case i > 0 && all[i-1].Borrowed && !s.Borrowed:
 			l.Own = out.size
@@ -108,7 +107,7 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 		case i > 0 && !s.Borrowed:
 			l.Copies = append(l.Copies, out.size)
 		}
-		out.add(io.NewSectionReader(f, begin, n-begin), n-begin)
+		out.add(io.NewSectionReader(f, 0, n), n)
 	}
 	return out, out.size, l, leave, nil
 }
@@ -214,18 +213,19 @@ const MaxBeginning = 1 << 20
 
 // FileSays describes the records of one of several files with one id.
 type FileSays struct {
-	Path   string   // of files with the same records, the first path represents them
+	Path   string
 	Says   []uint64 // hashes of its records, in order
 	Newest time.Time
 	At     time.Time // when the file changed last
+	Needed bool      // other files go on from it
 }
 
-// Distinct returns the files that have a record that no other one has, the newest last. Of
-// files with the same records it keeps one.
+// Distinct returns the files that are needed, or have a record that no other one has, the
+// newest last. Of files with the same records it keeps one.
 func Distinct(all []FileSays) []FileSays {
 	kept := slices.DeleteFunc(slices.Clone(all), func(c FileSays) bool {
-		return slices.ContainsFunc(all, func(o FileSays) bool {
-			return ContainsAll(o.Says, c.Says) && (len(o.Says) > len(c.Says) || o.Path < c.Path)
+		return !c.Needed && slices.ContainsFunc(all, func(o FileSays) bool {
+			return ContainsAll(o.Says, c.Says) && (len(o.Says) > len(c.Says) || o.Needed || o.Path < c.Path)
 		})
 	})
 	slices.SortStableFunc(kept, func(a, b FileSays) int {
