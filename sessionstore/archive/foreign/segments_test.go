@@ -218,27 +218,6 @@ func TestCopyOfASegment(t *testing.T) {
 	require.Equal(t, map[string]string{id: "a asked a b asked b c asked c"}, said)
 }
 
-// TestPartOfALostThread has a segment whose beginning is gone, after the session of the
-// thread took a file that has less: what it says stands in the fork of that alone.
-func TestPartOfALostThread(t *testing.T) {
-	t.Parallel()
-	h := newCodexHome(t)
-	first := codexLines(0, "", "a", "b")
-	h.put(0, first)
-	h.put(1, codexLines(5, base(threadID, 5, len(first)), "c"))
-	h.run()
-	h.put(0, codexLines(0, "", "a", "another"))
-	h.run()
-	before := tree(t, h.p.Dir())
-	said, _ := h.run()
-	require.Equal(t, before, tree(t, h.p.Dir()))
-	var all []string
-	for _, s := range said {
-		all = append(all, s)
-	}
-	require.ElementsMatch(t, []string{"a asked a another asked another", "a asked a b asked b c asked c"}, all)
-}
-
 // TestCopyWithAnotherAnswer has a copy of the file of Claude Code that was made ahead of an
 // answer, and went on with another prompt: the answer stands in a fork.
 func TestCopyWithAnotherAnswer(t *testing.T) {

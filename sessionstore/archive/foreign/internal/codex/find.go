@@ -26,7 +26,7 @@ type Tool struct{}
 
 func (Tool) Name() string { return "codex" }
 
-func (Tool) Format(l thread.Layout) thread.Format { return &format{layout: l} }
+func (Tool) Format(l thread.Layout) thread.Format { return &format{layout: l, group: 1} }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
 

@@ -21,7 +21,7 @@ type format struct {
 	since   int32     // the first record of the stretch with the first such event
 	early   []uint64  // hashes of the prompts that events named since stretch, and no item had
 	stretch int32     // the first record behind the last answer
-	group   uint64    // of the response
+	group   uint64    // of the response, from 1
 	total   int64     // tokens that the last count had
 	copy    copyState // of another session's lines
 	spans   spans     // of the items of the line that was read last

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -240,26 +240,19 @@ func (f *rollout) check(ctx context.Context, b base) error {
 	return nil
 }
 
-// lineBefore returns the line that ends before an offset. The error Is errBaseInside
-// where none does.
+// lineBefore returns the line that ends before an offset, nil for a damaged one, which has no
+// ordinal. The error Is errBaseInside where no line ends there.
 func lineBefore(r io.ReaderAt, end int64) ([]byte, error) {
-	for length := int64(thread.Window); ; length *= 2 {
-		begin := max(0, end-length)
-		buf := make([]byte, end-begin)
-		if n, err := r.ReadAt(buf, begin); n < len(buf) {
-			return nil, errors.Join(errBaseEnd, err)
-		}
-		if len(buf) == 0 || buf[len(buf)-1] != '\n' {
-			return nil, errBaseInside
-		}
-		line := buf[:len(buf)-1]
-		i := bytes.LastIndexByte(line, '\n')
-		if i < 0 && begin > 0 && length < thread.MaxLine {
-			continue
-		}
-		if line = pyjson.TrimSpace(line[i+1:]); pyjson.Check(line, pyjson.Tolerant) != nil {
-			return nil, nil // a damaged line has no ordinal
-		}
-		return line, nil
+	last := make([]byte, 1)
+	if n, err := r.ReadAt(last, end-1); n < 1 {
+		return nil, errors.Join(errBaseEnd, err)
 	}
+	if last[0] != '\n' {
+		return nil, errBaseInside
+	}
+	line, err := jsonl.Last(io.NewSectionReader(r, 0, end), end, 1)
+	if line = pyjson.TrimSpace(line); err != nil || pyjson.Check(line, pyjson.Tolerant) != nil {
+		return nil, err
+	}
+	return line, nil
 }

@@ -110,7 +110,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	fm.Finish(&s)
 	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
-	s.Table.orderAnswers()
+	s.Table.byKey = s.Table.ordered(answerOf)
 	s.Table.mergeSpent()
 	return s.Table, nil
 }

@@ -13,7 +13,7 @@ func (t *Table) link(loose []result, copies []int64) {
 // order orders the records by their uuids and finds the parents that the file has. loose
 // has the records whose parent is not the record before, with the hash of its uuid.
 func (t *Table) order(loose []result) {
-	t.orderUUIDs()
+	t.byUUID = t.ordered(uuidOf)
 	for i, at := range t.byUUID {
 		if i+1 < len(t.byUUID) && t.Records.At(t.byUUID[i+1]).UUID == t.Records.At(at).UUID {
 			t.Records.At(at).Flags |= IsRepeated
