@@ -15,11 +15,7 @@ import (
 // format is how Codex writes a file. The lines of a file follow each other; a
 // compaction begins anew, and a rollback goes on from where a turn began.
 type format struct {
-	cur     int32     // the record that the conversation ends with; -1: none yet
-	turns   []turn    // prompts of the conversation
-	events  bool      // an event named a prompt
-	since   int32     // the first record of the stretch with the first such event
-	early   []uint64  // hashes of the prompts that events named since stretch, and no item had
+	place
 	stretch int32     // the first record behind the last answer
 	group   uint64    // of the response, from 1
 	total   int64     // tokens that the last count had
@@ -28,8 +24,8 @@ type format struct {
 	line    uint64    // hash of the content of the line
 	summary summary   // the last answer, which may be the summary of a compaction
 	layout  thread.Layout
-	marks   []mark // by join: the state before the place that it goes on from
-	own     bool   // the lines that it was forked from are behind
+	marks   []*place // by join: the place that it goes on from
+	own     bool     // the lines that it was forked from are behind
 	began   bool
 	facts   facts
 	base    base
@@ -74,13 +70,16 @@ type spans struct {
 	at     time.Time
 }
 
-// mark is how far a thread is at a place that a later segment goes on from.
-type mark struct {
-	taken, events  bool
-	cur, since     int32
-	turns          []turn
-	early          []uint64
-	prompts, typed []int32
+// place is how far a thread is, from where a later segment may go on.
+type place struct {
+	cur    int32    // the record that the conversation ends with; -1: none yet
+	turns  []turn   // prompts of the conversation
+	events bool     // an event named a prompt
+	since  int32    // the first record of the stretch with the first such event
+	early  []uint64 // hashes of the prompts that events named since stretch, and no item had
+
+	prompts []int32 // of them: events of prompts
+	typed   []int32 // and items that a person typed
 }
 
 // isBorrowed reports whether the line is one of the thread that this one was forked
@@ -263,16 +262,17 @@ func (f *format) rollBack(s *thread.Scanning, it item) {
 	if n <= 0 {
 		return
 	}
-	f.facts.prompts.drop(n)
-	f.facts.typed.drop(n)
+	f.prompts, f.typed = dropLast(f.prompts, n), dropLast(f.typed, n)
 	f.settle(s.Table)
 	if len(f.turns) == 0 {
 		return
 	}
-	first := len(f.turns) - int(min(n, int64(len(f.turns))))
-	f.cur, f.turns = f.turns[first].before, f.turns[:first]
+	left := dropLast(f.turns, n)
+	f.cur, f.turns = f.turns[len(left)].before, left
 	f.group++
 }
+
+func dropLast[T any](all []T, n int64) []T { return all[:len(all)-int(min(n, int64(len(all))))] }
 
 // follow lets the line go on from where the layout says. It is called ahead of each
 // line.
@@ -284,11 +284,11 @@ func (f *format) follow(s *thread.Scanning) {
 		f.borrow(s)
 	}
 	if f.marks == nil {
-		f.marks = make([]mark, len(f.layout.Joins))
+		f.marks = make([]*place, len(f.layout.Joins))
 	}
 	for i, j := range f.layout.Joins {
-		if m := &f.marks[i]; !m.taken && s.Offset >= j.From {
-			*m = f.mark(s)
+		if f.marks[i] == nil && s.Offset >= j.From {
+			f.marks[i] = f.mark()
 		}
 	}
 	for len(f.layout.Joins) > 0 && s.Offset >= f.layout.Joins[0].At {
@@ -310,26 +310,22 @@ func (f *format) borrow(s *thread.Scanning) {
 	}
 }
 
-func (f *format) mark(s *thread.Scanning) mark {
-	c := &f.facts
-	return mark{
-		taken: true, cur: f.cur, since: f.since, turns: slices.Clone(f.turns), events: f.events,
-		early: slices.Clone(f.early), prompts: slices.Clone(c.prompts.on), typed: slices.Clone(c.typed.on),
-	}
+// mark returns the place that the thread is at.
+func (f *format) mark() *place {
+	p := f.place
+	p.turns, p.early, p.prompts, p.typed = slices.Clone(p.turns), slices.Clone(p.early), slices.Clone(p.prompts), slices.Clone(p.typed)
+	return &p
 }
 
-func (f *format) goBack(s *thread.Scanning, m mark) {
-	c := &f.facts
-	f.cur, f.since, f.turns, f.events, f.early = m.cur, m.since, m.turns, m.events, m.early
-	f.stretch = int32(s.Table.Records.Len())
+func (f *format) goBack(s *thread.Scanning, p *place) {
+	f.place, f.stretch = *p, int32(s.Table.Records.Len())
 	f.group++
-	c.prompts.on, c.typed.on = m.prompts, m.typed
 }
 
 // facts are the facts in the lines beside the conversation.
 type facts struct {
-	prompts   stack // events of prompts
-	typed     stack // items that a person typed
+	prompts   int // events of prompts
+	typed     int // items that a person typed
 	responses int
 	exported  int // of them: made by an export
 	calls     int
@@ -341,16 +337,6 @@ type facts struct {
 	base      [3]int64       // the part of total that was copied from another session
 	model     string         // of the last turn
 }
-
-// stack are prompts, of which a rollback takes the last ones.
-type stack struct {
-	all int
-	on  []int32 // records
-}
-
-func (s *stack) push(at int32) { s.all, s.on = s.all+1, append(s.on, at) }
-
-func (s *stack) drop(n int64) { s.on = s.on[:len(s.on)-int(min(n, int64(len(s.on))))] }
 
 // maxTurnModels is how many models are kept apart.
 const maxTurnModels = 100

@@ -35,7 +35,7 @@ func (r *Rendering) run() error {
 	}
 	if r.here != nil {
 		for _, l := range r.here.Lines {
-			r.Numbers[l.At] = number(WhyHere)
+			r.Numbers[l.At] = whyHere
 		}
 		next, stop := iter.Pull2(r.here.Rows)
 		defer stop()
@@ -58,9 +58,9 @@ func (r *Rendering) run() error {
 		if r.Numbers[at] != 0 {
 			continue
 		}
-		r.Numbers[at] = number(whyBookkeep)
+		r.Numbers[at] = whyBookkeep
 		if r.f.Table.Records.At(at).Is(HasResults) {
-			r.Numbers[at] = number(whyNoCall)
+			r.Numbers[at] = whyNoCall
 		}
 	}
 	return r.payAnswer()
