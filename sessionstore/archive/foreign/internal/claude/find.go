@@ -28,6 +28,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	}
 	var all []thread.History
 	var failed error
+	agents := map[string][]string{} // files of sub-agents, by session
 	for _, f := range folders {
 		if err := ctx.Err(); err != nil {
 			return all, errors.Join(failed, err)
@@ -37,12 +38,15 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 			failed = errors.Join(failed, err)
 			continue
 		}
-		found, err := inFolder(ctx, path)
+		found, err := inFolder(ctx, path, agents)
 		all, failed = append(all, found...), errors.Join(failed, err)
 	}
-	all, err = joinFolders(ctx, all)
+	orphans, err := orphansOf(top, all, agents)
+	all = append(all, orphans...)
+	slices.SortStableFunc(all, func(a, b thread.History) int { return strings.Compare(a.Folder, b.Folder) })
+	all, joined := joinFolders(ctx, all, agents)
 	linkCopies(all)
-	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err)
+	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err, joined)
 }
 
 // linkCopies gives each history that is the copy in which another one goes on its origin.
@@ -65,14 +69,13 @@ func linkCopies(all []thread.History) {
 	}
 }
 
-// InFolder lists the histories of one folder.
-func inFolder(ctx context.Context, dir string) (all []thread.History, failed error) {
+// inFolder lists the histories of one folder, and adds the files of sub-agents to agents.
+func inFolder(ctx context.Context, dir string, agents map[string][]string) (all []thread.History, failed error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	titles := &thread.Facts{}
-	beside := map[string][]string{} // by session: files of sub-agents, where older tools kept them
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return all, errors.Join(failed, err)
@@ -92,8 +95,8 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if strings.HasPrefix(e.Name(), agentPrefix) {
-			beside[begin.session] = append(beside[begin.session], path)
+		if strings.HasPrefix(e.Name(), agentPrefix) { // where older tools kept them
+			agents[begin.session] = append(agents[begin.session], path)
 			continue
 		}
 		all = append(all, thread.History{
@@ -103,39 +106,38 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			agents, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
-			beside[e.Name()], failed = append(beside[e.Name()], agents...), errors.Join(failed, err)
+			below, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
+			agents[e.Name()], failed = append(agents[e.Name()], below...), errors.Join(failed, err)
 		}
 	}
 	for i := range all {
-		h := &all[i]
-		h.Agents, h.Summaries = beside[h.ID], titles.Summaries
-		delete(beside, h.ID)
-	}
-	for _, session := range slices.Sorted(maps.Keys(beside)) {
-		for _, path := range beside[session] {
-			h, err := orphan(path, session)
-			if err != nil {
-				failed = errors.Join(failed, err)
-				continue
-			}
-			h.Folder = filepath.Base(dir)
-			all = append(all, h)
-		}
+		all[i].Summaries = titles.Summaries
 	}
 	forks(all)
 	return all, failed
 }
 
-// orphan returns the history of a sub-agent whose session has no file.
-func orphan(path, session string) (thread.History, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return thread.History{}, err
+// orphansOf returns the histories of sub-agents whose session has no file.
+func orphansOf(top string, all []thread.History, agents map[string][]string) (orphans []thread.History, failed error) {
+	for _, session := range slices.Sorted(maps.Keys(agents)) {
+		if slices.ContainsFunc(all, func(h thread.History) bool { return h.ID == session }) {
+			continue
+		}
+		for _, path := range agents[session] {
+			fi, err := os.Stat(path)
+			begin, unread := beginning(path, &thread.Facts{})
+			if err = errors.Join(err, unread); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+			id, _, _ := agentIn(path)
+			folder, _, _ := strings.Cut(strings.TrimPrefix(path, top+string(filepath.Separator)), string(filepath.Separator))
+			orphans = append(orphans, thread.History{
+				ID: session + "/" + id, Path: path, Dir: begin.cwd, Folder: folder, Size: fi.Size(), Modified: fi.ModTime(), Parent: session,
+			})
+		}
 	}
-	begin, err := beginning(path, &thread.Facts{})
-	id, _, _ := agentIn(path)
-	return thread.History{ID: session + "/" + id, Path: path, Dir: begin.cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
+	return orphans, failed
 }
 
 // agentsBelow lists the files of sub-agents below a directory. A folder that cannot be read
