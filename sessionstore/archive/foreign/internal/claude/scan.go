@@ -153,27 +153,17 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 		if l.isFiller() {
 			return 0, f | thread.IsLink
 		}
-		thinks, calls, says := false, false, false
+		thinks, more := false, false
 		for block := range pyjson.Elements(l.content) {
 			m := pyjson.Values(block, "type", "id")
-			if thread.Text(m[0]) == "tool_use" && l.uuid != "" {
+			kind := thread.Text(m[0])
+			if kind == "tool_use" && l.uuid != "" {
 				s.Call(thread.Text(m[1]), at)
 				noteTask(s, block)
 			}
-			switch thread.Text(m[0]) {
-			case "thinking":
-				thinks = true
-			case "tool_use":
-				calls = true
-			default:
-				says = true
-			}
+			thinks, more = thinks || kind == "thinking", more || kind != "thinking"
 		}
-		switch {
-		case says:
-		case calls:
-			f |= thread.IsCall
-		case thinks:
+		if thinks && !more {
 			f |= thread.IsThought
 		}
 		key := thread.Hash("id " + l.response)

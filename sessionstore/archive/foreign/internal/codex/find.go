@@ -66,7 +66,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	begun := map[string][]*rollout{} // by the session that began them
 	var all []*rollout
 	for _, f := range found {
-		if parent := byID[f.lineage.Spawner]; parent != nil && !isAncestor(byID, f, parent) {
+		if parent := byID[f.lineage.Spawner]; parent != nil && parent != f {
 			begun[parent.ID] = append(begun[parent.ID], f)
 			continue
 		}
@@ -85,21 +85,6 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 		}
 	}
 	return histories, failed
-}
-
-// isAncestor reports whether f is one of those that began a session, or the
-// session, which happens in damaged files.
-func isAncestor(byID map[string]*rollout, f, of *rollout) bool {
-	for range len(byID) {
-		if of == nil {
-			return false
-		}
-		if of.ID == f.ID {
-			return true
-		}
-		of = byID[of.lineage.Spawner]
-	}
-	return of != nil
 }
 
 // adopt adds the files of the sub-agents that a session began, and of the sub-agents that

@@ -18,10 +18,10 @@ import (
 // Why a file of Codex does not go on from the file that it names.
 var (
 	errNoBase     = errors.New("it goes on from a file that is not there")
-	errBaseCircle = errors.New("the files that it goes on from lead back to it")
 	errBaseEnd    = errors.New("it goes on from a place behind the end of the file before")
 	errBaseInside = errors.New("it goes on from a place inside a line of the file before")
 	errBaseNumber = errors.New("the place and the ordinal that it goes on from disagree")
+	errBaseCircle = errors.New("the files that it goes on from lead back to it")
 )
 
 // rollout is a file of Codex.
@@ -220,7 +220,8 @@ func (f *rollout) findBase(ctx context.Context, files []*rollout) (base *rollout
 	return nil, err
 }
 
-// check reports whether a file has a place that another one may go on from.
+// check reports whether a file has a place that another one may go on from: behind a line
+// with the ordinal before.
 func (f *rollout) check(ctx context.Context, b base) error {
 	r, size, leave, err := thread.OpenPlain(ctx, f.Path)
 	if err != nil {
@@ -230,29 +231,23 @@ func (f *rollout) check(ctx context.Context, b base) error {
 	if b.offset > size {
 		return errBaseEnd
 	}
-	line, err := lineBefore(r, b.offset)
+	last := make([]byte, 1)
+	if n, err := r.ReadAt(last, b.offset-1); n < 1 {
+		return errors.Join(errBaseEnd, err)
+	}
+	if last[0] != '\n' {
+		return errBaseInside
+	}
+	line, err := jsonl.Last(io.NewSectionReader(r, 0, b.offset), b.offset, 1)
 	if err != nil {
 		return err
+	}
+	line = pyjson.TrimSpace(line)
+	if pyjson.Check(line, pyjson.Tolerant) != nil {
+		return nil // a damaged line has no ordinal
 	}
 	if n, ok := pyjson.Int(thread.Members(line, "ordinal")[0]); ok && n != b.ordinal-1 {
 		return errBaseNumber
 	}
 	return nil
-}
-
-// lineBefore returns the line that ends before an offset, nil for a damaged one, which has no
-// ordinal. The error Is errBaseInside where no line ends there.
-func lineBefore(r io.ReaderAt, end int64) ([]byte, error) {
-	last := make([]byte, 1)
-	if n, err := r.ReadAt(last, end-1); n < 1 {
-		return nil, errors.Join(errBaseEnd, err)
-	}
-	if last[0] != '\n' {
-		return nil, errBaseInside
-	}
-	line, err := jsonl.Last(io.NewSectionReader(r, 0, end), end, 1)
-	if line = pyjson.TrimSpace(line); err != nil || pyjson.Check(line, pyjson.Tolerant) != nil {
-		return nil, err
-	}
-	return line, nil
 }
