@@ -51,7 +51,8 @@ func TestWrap(t *testing.T) {
 		{"one two three", 6, "one|two|three"},
 		{"onetwothree x", 4, "onet|woth|ree|x"},
 		{"日本語です", 5, "日本|語で|す"},
-		{"a\n\n  b c d", 4, "a||  b|c d"},
+		{"a\n\n  b c d", 4, "a||b c|d"},
+		{"a\n\n  one two", 7, "a||  one|  two"},
 		{"日a", 1, "…|a"},
 		{"", 5, ""},
 	}

@@ -32,12 +32,15 @@ const gap = 2
 // fit its width, below titles, and a column without text is left out; elsewhere, tabs
 // separate them and there are no titles.
 func (s *Screen) Table(columns []Column, rows [][]string) {
+	var out strings.Builder
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = strings.TrimSpace(Plain(cell))
+			if s.outTTY {
+				row[i] = Steady(row[i])
+			}
 		}
 	}
-	var out strings.Builder
 	if !s.outTTY {
 		for _, row := range rows {
 			out.WriteString(strings.Join(row, "\t") + "\n")
@@ -99,7 +102,7 @@ func (s *Screen) tableRow(out *strings.Builder, columns []Column, widths []int, 
 			}
 		}
 		if c.Whole && row != nil {
-			text = clip(text, widths[i])
+			text = cut(text, widths[i], "")
 		} else {
 			text = Fit(text, widths[i])
 		}

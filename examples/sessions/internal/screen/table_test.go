@@ -62,7 +62,7 @@ func TestTableFits(t *testing.T) {
 		cols := make([]Column, 1+r.IntN(6))
 		for i := range cols {
 			cols[i] = Column{Title: odd(r, r.IntN(8)), Right: r.IntN(3) == 0, Min: r.IntN(8), Whole: r.IntN(3) == 0, Drop: r.IntN(4)}
-			cols[i].Title = Plain(cols[i].Title)
+			cols[i].Title = Steady(Plain(cols[i].Title))
 		}
 		cells := make([][]string, r.IntN(5))
 		for i := range cells {

@@ -6,7 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Plain returns text as one line that no terminal obeys: line breaks and tabs
@@ -42,15 +43,33 @@ func obeyed(r rune) bool {
 		r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// Columns returns how many columns a terminal shows a plain text in.
-func Columns(text string) int { return uniseg.StringWidth(text) }
+// Steady leaves out the characters about whose width terminals disagree: those
+// that join, color or restyle the character before. The rest has the same width on all
+// of them. A letter and its accent become one character, since the renderer draws no
+// accent that follows an ASCII letter.
+func Steady(text string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u200d', r >= '\ufe00' && r <= '\ufe0f', r >= 0x1f3fb && r <= 0x1f3ff, r == '\u200b', r == '\u200c', r == '\u2060', r == '\u00ad':
+			return -1
+		}
+		return r
+	}, text))
+}
 
-// Fit cuts a plain text to at most so many columns; a cut one ends in "…".
-func Fit(text string, columns int) string {
-	if Columns(text) <= columns {
-		return text
+// Columns returns how many columns a terminal shows a text in. Tints fill none.
+func Columns(text string) int { return ansi.StringWidth(text) }
+
+// Fit cuts a text to at most so many columns; a cut one ends in "…".
+func Fit(text string, columns int) string { return cut(text, columns, "…") }
+
+// cut is ansi.Truncate, which may leave a column too many before an odd cluster.
+func cut(text string, columns int, end string) string {
+	for most := columns; ; most-- {
+		if part := ansi.Truncate(text, most, end); Columns(part) <= max(0, columns) {
+			return part
+		}
 	}
-	return clip(text, columns-1) + "…"
 }
 
 // FitEnd is Fit that keeps the end of the text; a cut one begins with "…". It is
@@ -59,114 +78,97 @@ func FitEnd(text string, columns int) string {
 	if columns < 1 {
 		return ""
 	}
-	if Columns(text) <= columns {
-		return text
+	part := text
+	for off := Columns(text) - columns + 1; Columns(part) > columns; off++ {
+		part = ansi.TruncateLeft(text, off, "…")
 	}
-	for Columns(text) > columns-1 {
-		cluster, rest, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
-		if cluster == "" {
-			break
-		}
-		text = rest
-	}
-	return "…" + text
+	return part
 }
 
-// clip returns the beginning of text that fills at most so many columns.
-func clip(text string, columns int) string {
-	state, end, left := -1, 0, columns
-	for rest := text; rest != ""; {
-		cluster, next, width, newState := uniseg.FirstGraphemeClusterInString(rest, state)
-		if width > left {
-			break
-		}
-		left -= width
-		end += len(cluster)
-		rest, state = next, newState
-	}
-	return text[:end]
-}
+// lead matches the indent of a line, with the bars of quotes and the mark of an item of
+// a list.
+var lead = regexp.MustCompile(`^(?: |│ )*(?:(?:•|\d{1,9}\.) )?`)
 
 // Wrap breaks lines that are wider than width at spaces. The text after a break has the
-// indent of its line. A word that is wider than a line stays whole, so that ids and
-// paths can be copied from a terminal, unless it is text without spaces, as Japanese
-// is: that is broken between any two characters. Tints take no room.
-func Wrap(text string, width int) string {
+// indent of its line, and its quotes' bars. A word that is wider than a line stays
+// whole, so that ids and paths can be copied from a terminal, unless it is text without
+// spaces, as Japanese is: that is broken between any two characters. Tints fill no
+// column.
+func Wrap(text string, width int) string { return wrap(text, width, false) }
+
+// WrapAll is [Wrap] that breaks each word that is wider than a line.
+func WrapAll(text string, width int) string { return wrap(text, width, true) }
+
+// wrap is [Wrap], or with all [WrapAll]. It does not use ansi.Wrap, which breaks words at
+// hyphens, and so ids.
+func wrap(text string, width int, all bool) string {
 	if width < 1 || len(text) <= width {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(text, "\n") {
-		wrapLine(&b, line, width)
+		wrapLine(&b, line, width, all)
 	}
 	return b.String()
 }
 
-var tints = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-
-// columnsOf returns the number of columns that a text with tints fills.
-func columnsOf(text string) int {
-	if strings.Contains(text, "\x1b") {
-		text = tints.ReplaceAllString(text, "")
-	}
-	return Columns(text)
-}
-
-func wrapLine(b *strings.Builder, line string, width int) {
-	text := strings.TrimSuffix(line, "\n")
-	if len(text) <= width || columnsOf(text) <= width {
+func wrapLine(b *strings.Builder, line string, width int, all bool) {
+	if len(line) <= width || Columns(line) <= width {
 		b.WriteString(line)
 		return
 	}
-	rest := strings.TrimLeft(text, " ")
-	indent := text[:len(text)-len(rest)]
-	if len(indent) > width/2 {
-		indent = ""
+	indent := lead.FindString(line)
+	room := width - Columns(indent)
+	if room < max(width/2, 4) {
+		indent, room, line = "", width, strings.TrimLeft(line, " ")
 	}
+	next, used := "\n"+strings.Map(behind, indent), 0
+	words := strings.Split(strings.TrimSuffix(line[len(indent):], "\n"), " ")
 	b.WriteString(indent)
-	used := len(indent)
-	for i, word := range strings.Split(rest, " ") {
-		columns := columnsOf(word)
+	for i, word := range words {
+		columns := Columns(word)
+		parts := columns > room && (all || spaceless(word))
 		switch {
 		case i == 0:
-		case used+1+columns <= width, columns > width-len(indent) && spaceless(word) && used+3 <= width:
+		case used+1+columns <= room, parts && used+3 <= room:
 			b.WriteString(" ")
 			used++
 		case word != "":
-			b.WriteString("\n" + indent)
-			used = len(indent)
+			b.WriteString(next)
+			used = 0
 		default: // a space at the end of a line
 			continue
 		}
-		if used+columns > width && spaceless(word) {
-			used = breakWord(b, word, indent, used, width)
-			continue
+		if parts {
+			word = ansi.Hardwrap(strings.Repeat(" ", used)+word, room, true)[used:]
+			if used == 0 {
+				word = strings.TrimPrefix(word, "\n")
+			}
+			last := word[strings.LastIndexByte(word, '\n')+1:]
+			columns = Columns(last)
+			if len(last) < len(word) {
+				used = 0
+			}
+			word = strings.ReplaceAll(word, "\n", next)
 		}
 		b.WriteString(word)
 		used += columns
 	}
-	if len(text) < len(line) {
+	if strings.HasSuffix(line, "\n") {
 		b.WriteString("\n")
 	}
 }
 
+// behind returns the character that a further line has below a character of its indent.
+func behind(r rune) rune {
+	if r == '│' {
+		return r
+	}
+	return ' '
+}
+
 // spaceless reports whether a word has characters of two columns: it is of a
 // script that puts no spaces between words.
-func spaceless(word string) bool { return columnsOf(word) > uniseg.GraphemeClusterCount(word) }
-
-// breakWord writes a word in lines that fit, and returns the columns that are used of
-// the last line.
-func breakWord(b *strings.Builder, word, indent string, used, width int) int {
-	state := -1
-	for word != "" {
-		cluster, rest, columns, next := uniseg.FirstGraphemeClusterInString(word, state)
-		if used+columns > width && used > len(indent) {
-			b.WriteString("\n" + indent)
-			used = len(indent)
-		}
-		b.WriteString(cluster)
-		used += columns
-		word, state = rest, next
-	}
-	return used
+func spaceless(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return Columns(string(r)) > 1 })
 }
