@@ -3,19 +3,26 @@
 // red to cyan, which can be read on light and on dark ground, and never black, white
 // or grey. It does not ask the terminal for its ground.
 //
-// It draws what goldmark parses itself. Glamour, the usual library for this, brings
-// a highlighter for 250 languages, whose tables each start of the program had to
-// build: half of the time that a short command took.
+// Glamour draws. This package gives it a tree without the parts of Markdown that glamour
+// would follow, drop or run together: references and tags of HTML, addresses of links,
+// and lines in an item of a list.
 package markdown
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
+	glamour "charm.land/glamour/v2/ansi"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
 // Options say how text is shown.
@@ -34,14 +41,15 @@ const (
 	largest   = 32 << 10
 	narrowest = 20
 	mostTicks = 4096
+	mostPipes = 2048
 )
 
 // nested begins more quotes and lists in each other than can be parsed in a moment.
 var nested = regexp.MustCompile(`(?m)^[ \t]*((>|[-*+][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*){17}`)
 
-// rendered reports whether text is parsed in a moment and there is room for it.
+// rendered reports whether text is rendered in a moment and there is room for it.
 func rendered(text string, width int) bool {
-	return len(text) <= largest && width >= narrowest && strings.Count(text, "`") <= mostTicks && !nested.MatchString(text)
+	return len(text) <= largest && width >= narrowest && strings.Count(text, "`") <= mostTicks && strings.Count(text, "|") <= mostPipes && !nested.MatchString(text)
 }
 
 // Render returns Markdown as lines for a terminal. The Markdown must hold nothing that a
@@ -50,37 +58,86 @@ func rendered(text string, width int) bool {
 // that terminals obey. The address of a link follows its text.
 //
 // Text that would take long is not rendered: more than 32 KiB, more than 16 quotes and
-// lists begun in each other on a line, or more than 4096 marks of code. No text is
-// rendered for fewer than 20 columns. Such text is broken into lines that fit, or with
-// Whole is returned unchanged.
+// lists begun in each other on a line, more than 4096 marks of code, or more than 2048
+// bars of tables. No text is rendered for fewer than 20 columns. Such text is broken into
+// lines that fit, or with Whole is returned unchanged.
 func Render(markdown string, o Options) string {
-	p := page{source: []byte(markdown), Options: o}
-	switch {
-	case rendered(markdown, o.Width):
-		return p.painted(p.blocks(parse.Parse(text.NewReader(p.source)), o.Width))
-	case o.Whole:
+	if rendered(markdown, o.Width) {
+		if shown, err := draw(markdown, o); err == nil {
+			return shown
+		}
+	}
+	if o.Whole {
 		return markdown
 	}
-	return p.painted(p.wrap([]span{{text: markdown}}, max(1, o.Width)))
+	return trailing.ReplaceAllString(screen.WrapAll(markdown, max(1, o.Width)), "")
 }
 
-// painted returns lines as text.
-func (p page) painted(lines []line) string {
-	var out strings.Builder
-	for i, l := range lines {
-		if i > 0 {
-			out.WriteByte('\n')
+// ampersand is in the place of "&" while glamour draws, which follows references.
+const ampersand = "\ue000"
+
+func draw(markdown string, o Options) (string, error) {
+	p := page{Options: o, source: []byte(strings.ReplaceAll(markdown, "&", ampersand) + "\n"), code: map[string]bool{}}
+	tree := parse.Parse(text.NewReader(p.source))
+	p.simplify(tree)
+	var blocks []string
+	for n := tree.FirstChild(); n != nil; n = tree.FirstChild() {
+		one := ast.NewDocument()
+		one.AppendChild(one, n)
+		block, err := p.block(one)
+		if err != nil {
+			return "", err
 		}
-		l.paint(&out, p.Colour)
+		blocks = append(blocks, block)
 	}
-	return out.String()
+	return strings.ReplaceAll(strings.Join(blocks, "\n\n"), ampersand, "&"), nil
 }
 
-// parse parses CommonMark and tables, but not definitions of links, so that these are
-// shown as text.
-var parse = parser.NewParser(
-	parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-	parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-	parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 0)),
-	parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+// block draws a document of one block in lines that fit. A table with too many columns for
+// that is drawn as lines of header and cell.
+func (p *page) block(n ast.Node) (string, error) {
+	drawn, err := p.glamour(n, 0)
+	table, isTable := n.FirstChild().(*extast.Table)
+	if isTable && err == nil && lipgloss.Width(drawn) > p.Width {
+		if drawn, err = p.glamour(n, p.Width); strings.Count(drawn, "…") > bytes.Count(p.source, []byte("…")) {
+			isTable = false
+			drawn, err = p.glamour(p.pairs(table), 0)
+		}
+	}
+	var fits bytes.Buffer
+	pen := lipgloss.NewWrapWriter(&fits) // which ends colours with each line
+	for line := range strings.SplitAfterSeq(drawn, "\n") {
+		switch whole := isTable || p.code[words(line)]; {
+		case whole && !p.Whole:
+			line = ansi.Hardwrap(line, p.Width, true)
+		case p.Whole && !whole:
+			line = screen.Wrap(line, p.Width)
+		case !whole:
+			line = screen.WrapAll(line, p.Width)
+		}
+		_, _ = pen.Write([]byte(line))
+	}
+	_ = pen.Close()
+	shown := trailing.ReplaceAllString(empty.ReplaceAllString(fits.String(), ""), "$1")
+	return strings.Trim(shown, "\n"), err
+}
+
+// empty matches colours of no text, and trailing the space at the end of a line.
+var (
+	empty    = regexp.MustCompile(`(\x1b\[[1-9][0-9;]*m)+\x1b\[0?m`)
+	trailing = regexp.MustCompile(`(?m) +((\x1b\[[0-9;]*m)*)$`)
 )
+
+// words returns what a line says, without its indent, quotes' bars and colours.
+func words(line string) string { return strings.Trim(ansi.Strip(line), " │\n") }
+
+// glamour draws a document: with a width of 0 in lines that are not broken.
+func (p *page) glamour(n ast.Node, width int) (string, error) {
+	all := glamour.NewRenderer(glamour.Options{WordWrap: width, PreserveNewLines: true, InlineTableLinks: true, Styles: style(p.Colour, p.languages), ChromaFormatter: "terminal16"})
+	var out bytes.Buffer
+	err := renderer.NewRenderer(renderer.WithNodeRenderers(util.Prioritized(all, 1))).Render(&out, p.source, n)
+	if !p.Colour {
+		return ansi.Strip(out.String()), err
+	}
+	return out.String(), err
+}

@@ -33,17 +33,18 @@ func TestRender(t *testing.T) {
 		{"heading", "## Title\n\ntext", "## Title\n\ntext"},
 		{"underlined heading", "Title\n===\ntext", "# Title\n\ntext"},
 		{"list", "- one\n- two\n  - three\n  - four\n- five", "• one\n• two\n  • three\n  • four\n• five"},
-		{"loose list", "- one\n\n  more\n\n- two", "• one\n\n  more\n\n• two"},
+		{"loose list", "- one\n\n  more\n\n- two", "• one\n\n  more\n• two"},
 		{"tasks", "- [x] done\n- [ ] open", "• [x] done\n• [ ] open"},
-		{"wrapped items", "- one two three four five\n10) one two three four", "• one two three four\n  five\n\n10) one two three\n    four"},
+		{"wrapped items", "- one two three four five\n10) one two three four", "• one two three four\n  five\n\n10. one two three\n    four"},
 		{"numbers", "1. a\n2. b", "1. a\n2. b"},
-		{"numbers from 9", "9) a\n10) b", "9) a\n10) b"},
+		{"numbers from 9", "9) a\n10) b", "9. a\n10. b"},
+		{"lines of an item", "- one\n  two\n- three  \n  four", "• one\n  two\n• three\n  four"},
 		{"empty item", "-\n- a", "•\n• a"},
 		{"code", "```go\nfunc f()\n\n  g()\n```", "  func f()\n\n    g()"},
 		{"indented code", "a\n\n    b\n      c", "a\n\n  b\n    c"},
-		{"long code", "```\n123456789 123456789 1\n```", "  123456789\n123456789 1"},
-		{"code in a list", "- a\n  ```\n  b\n  ```\n- c", "• a\n    b\n• c"},
-		{"code span", "a ``b ` c``\n`d\ne`", "a `b ` c`\n`d e`"},
+		{"long code", "```\n123456789 123456789 1\n```", "  123456789 12345678\n9 1"},
+		{"code in a list", "- a\n  ```\n  b\n  ```\n- c", "• a\n  b\n\n• c"},
+		{"code span", "a ``b ` c``\n`d\ne`", "a `b ` c`\n`d\ne`"},
 		{"quote", "> said\nlazily\n>\n> > twice", "│ said\n│ lazily\n│\n│ │ twice"},
 		{"break", "a\n\n***\n\nb", "a\n\n────────\n\nb"},
 		{"tags", "<b>raw</b> a < b\n\n<system-reminder>x</system-reminder>", "<b>raw</b> a < b\n\n<system-reminder>x</\nsystem-reminder>"},
@@ -66,13 +67,14 @@ func TestRender(t *testing.T) {
 func TestTables(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
-		{"alignment", "| a | bb | cc |\n|---|--:|:-:|\n| 100 | 2 | 3 |\n| `x` | | 300000 |", "a   │ bb │   cc\n────┼────┼───────\n100 │  2 │   3\n`x` │    │ 300000"},
-		{"wrapped cells", "|name|text|\n|-|-|\n|a|one two three four five|", "name │ text\n─────┼──────────────────\na    │ one two three\n     │ four five"},
-		{"long word in a cell", "|name|text|\n|-|-|\n|a|0123456789abcdefghij|", "name │ text\n─────┼──────────────────\na    │ 0123456789abcdefg\n     │ hij"},
-		{"missing cell", "|a|b|\n|-|-|\n|1|", "a │ b\n──┼──\n1 │"},
-		{"escaped", "|a|\n|-|\n|b \\| `c\\|d`|", "a\n─────────\nb | `c|d`"},
-		{"wide characters", "|日本|b|\n|-|-|\n|a|c|", "日本 │ b\n─────┼──\na    │ c"},
-		{"header alone", "|a|b|\n|-|-|", "a │ b\n──┼──"},
+		{"alignment", "| a | bb | cc |\n|---|--:|:-:|\n| 100 | 2 | 3 |\n| `x` | | 300000 |", " a   │ bb │   cc\n─────┼────┼────────\n 100 │  2 │   3\n `x` │    │ 300000"},
+		{"wrapped cells", "|name|text|\n|-|-|\n|a|one two three four five|", " name │ text\n──────┼─────────────────\n a    │ one two three\n      │ four five"},
+		{"long word in a cell", "|name|text|\n|-|-|\n|a|0123456789abcdefghij|", " name │ text\n──────┼─────────────────\n a    │ 0123456789abcde\n      │ fghij"},
+		{"missing cell", "|a|b|\n|-|-|\n|1|", " a │ b\n───┼───\n 1 │"},
+		{"escaped", "|a|\n|-|\n|b \\| `c\\|d`|", " a\n───────────\n b | `c|d`"},
+		{"wide characters", "|日本|b|\n|-|-|\n|a|c|", " 日本 │ b\n──────┼───\n a    │ c"},
+		{"link", "|a|\n|-|\n|[b](c/d) ![](e)|", " a\n────────────────\n b c/d Image: e"},
+		{"header alone", "|a|b|\n|-|-|", " a │ b\n───┼───"},
 		{
 			"too many columns", "|aaaaaaa|bbbbbbb|ccccccc|d|\n|-|-|-|-|\n|1|2|3|4|\n|5|6|7|8|",
 			"aaaaaaa: 1\nbbbbbbb: 2\nccccccc: 3\nd: 4\n\naaaaaaa: 5\nbbbbbbb: 6\nccccccc: 7\nd: 8",
@@ -91,14 +93,61 @@ func TestColours(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
 		{"a `x`", "a \x1b[33mx\x1b[m"},
-		{"*a **b*** c", "\x1b[3ma \x1b[m\x1b[3;1mb\x1b[m c"},
-		{"# a `b`", "\x1b[1;34m# a \x1b[m\x1b[1;34;33mb\x1b[m"},
-		{"[a](b)", "\x1b[1ma\x1b[m \x1b[4;36mb\x1b[m"},
-		{"```diff\n+a\n-b\n c\n```", "\x1b[32m  +a\x1b[m\n\x1b[31m  -b\x1b[m\n\x1b[33m   c\x1b[m"},
-		{"|a|\n|-|\n|b|", "\x1b[1ma\x1b[m\n─\nb"},
+		{"*a **b*** c", "\x1b[3ma \x1b[m\x1b[1;3mb\x1b[m c"},
+		{"# a `b`", "\x1b[34;1m# \x1b[m\x1b[34;1ma \x1b[m\x1b[33;1mb\x1b[m"},
+		{"[a](b)", "\x1b[1ma\x1b[m \x1b[36;4mb\x1b[m"},
+		{"```diff\n+a\n-b\n c\n```", "  \x1b[32m+a\x1b[m\n  \x1b[31m-b\x1b[m\n  \x1b[33m c\x1b[m"},
+		{"|a|\n|-|\n|b|", " a\n───\n b"},
 		{"**one two three four five**", "\x1b[1mone two three four\x1b[m\n\x1b[1mfive\x1b[m"},
 	} {
 		require.Equal(t, tt.want, coloured(tt.text, narrowest), "each line ends its colour")
+	}
+}
+
+// TestCode renders code in the colours of its language, and without them where these
+// would take long: a lexer may need minutes for text that was made for that.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "  \x1b[35mfunc\x1b[0m\x1b[33m \x1b[0m\x1b[36mf\x1b[0m\x1b[33m()\x1b[0m", coloured("```go\nfunc f()\n```", 80))
+	require.Equal(t, "  \x1b[33mfunc f()\x1b[m", coloured("    func f()", 80))
+	require.Equal(t, "  \x1b[33ma: 1 && b\x1b[m", coloured("```yaml\na: 1 && b\n```", 80))
+	for _, language := range []string{"yaml", "c", "cpp", "java", "make", "", "none"} {
+		for _, odd := range []string{"[", "\n", "-", "a ", "\"\\", "x\n"} {
+			code := strings.Repeat(odd, largest/2/len(odd)) + "x"
+			shown := coloured("```"+language+"\n"+code+"\n```", 80)
+			require.NotRegexp(t, `\x1b\[3[124-7]m`, shown, language)
+			require.Equal(t, strings.Join(strings.Fields(code), ""), strings.Join(strings.Fields(looks.ReplaceAllString(shown, "")), ""))
+		}
+	}
+	line := "func f()\n"
+	most := "```go\n" + strings.Repeat(line, mostCode/len(line)) + "```\n"
+	require.Contains(t, coloured(most, 80), "\x1b[35mfunc")
+	require.NotContains(t, strings.TrimPrefix(coloured(most+"\n\n"+"```go\n"+line+"```", 80), coloured(most, 80)), "\x1b[35mfunc")
+}
+
+// TestFits renders all parts of Markdown for terminals of usual widths.
+func TestFits(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		"# A heading that has more words than a line of forty columns", "A *paragraph* with [a link](https://example.org/a/long/path/of/an/address/that/no/narrow/line/holds) and `code`.",
+		"- an item of a list with more words than a line of forty columns\n  1. and one below it, with as many words as the one above", "> quoted, and wider than a line of forty columns, as is all that is here",
+		"```go\nfunc render(text string, width int) (lines []string) { return nil } // as wide as that\n```",
+		"| a column | another column | a third column | the last one |\n|---|--:|:-:|---|\n| some words in a cell | 12345 | `code` | more words in a cell, and more than others |",
+	}, "\n\n")
+	for _, width := range []int{40, 80, 120} {
+		for _, colour := range []bool{false, true} {
+			shown := looks.ReplaceAllString(Render(text, Options{Width: width, Colour: colour}), "")
+			widest := 0
+			for line := range strings.SplitSeq(shown, "\n") {
+				widest = max(widest, uniseg.StringWidth(line))
+			}
+			require.LessOrEqual(t, widest, width, shown)
+			require.Greater(t, widest, width*3/4, shown)
+			require.NotContains(t, shown, "…")
+			for _, word := range []string{"heading", "narrow", "above", "│ quoted", "render(text", "12345", "others"} {
+				require.Contains(t, strings.ReplaceAll(shown, "\n", ""), word, shown)
+			}
+		}
 	}
 }
 
@@ -125,7 +174,7 @@ func TestReferencesAreText(t *testing.T) {
 		require.Equal(t, "`"+text+"`", plain("`"+text+"`", 80))
 		require.Equal(t, "  "+text, plain("```\n"+text+"\n```", 80))
 		require.Equal(t, "# "+text, plain("# "+text, 80))
-		require.Contains(t, plain("| a |\n|---|\n| "+text+" |", 80), "\n"+text)
+		require.Contains(t, plain("| a |\n|---|\n| "+text+" |", 80), "\n "+text)
 		for _, odd := range []string{"\\" + text, "[" + text + "](http://x.y)", "[a](http://x.y/" + text + ")", "![" + text + "](http://x.y/" + text + ")", "<http://x.y/" + text + ">", "[a](http://x.y '" + text + "')"} {
 			require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(plain(odd, 80), "\n", ""), func(r rune) bool {
 				return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
@@ -152,7 +201,7 @@ func TestDeep(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"> ", ">", "- ", "1. ", "12) ", "+ > "} {
 		shown := plain(strings.Repeat(part, 8)+"*a* b c d e f g h", narrowest)
-		require.Equal(t, "abcdefgh", strings.NewReplacer("│", "", "•", "", "1.", "", "12)", "", " ", "", "\n", "").Replace(shown), part)
+		require.Equal(t, "abcdefgh", strings.NewReplacer("│", "", "•", "", "1.", "", "12.", "", " ", "", "\n", "").Replace(shown), part)
 		for line := range strings.SplitSeq(shown, "\n") {
 			require.LessOrEqual(t, uniseg.StringWidth(line), narrowest)
 		}

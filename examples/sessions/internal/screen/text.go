@@ -130,7 +130,7 @@ func wrapLine(b *strings.Builder, line string, width int, all bool) {
 		parts := columns > room && (all || spaceless(word))
 		switch {
 		case i == 0:
-		case used+1+columns <= room, parts && used+3 <= room:
+		case used+1+columns <= room, parts && spaceless(word) && used+3 <= room:
 			b.WriteString(" ")
 			used++
 		case word != "":
