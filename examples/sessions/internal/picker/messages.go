@@ -1,6 +1,9 @@
 package picker
 
-import "github.com/amplifier-go/sessionstorage/sessionstore/trash"
+import (
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+)
 
 // Event is an input of [Model.Update].
 type Event any
@@ -38,13 +41,16 @@ type (
 	Noticed struct{}
 
 	// PartRead brings messages of a conversation for the request Gen: those from message
-	// First on, up to the one before Next. Total is the number of all messages.
+	// First on, up to the one before Next. Total is the number of all messages. With
+	// Changed it brings none: messages that were read before are no longer as they were.
 	PartRead struct {
 		Key         Key
 		Gen         int
 		Back        bool
 		First, Next int
 		Total       int
+		Seen        mark // the messages that were read, with those of the request
+		Changed     bool
 		Passages    []Passage
 		Err         error
 	}
@@ -162,6 +168,12 @@ const (
 // Said is a message of a preview. Its text is clean.
 type Said struct{ Role, Text string }
 
+// mark is the place behind the first n messages, as they were when they were read.
+type mark struct {
+	n  int
+	at sessionstore.Cursor
+}
+
 // Passage is a part of a message as the reader shows it. Its texts are clean.
 type Passage struct {
 	Message int // from 1
@@ -189,6 +201,7 @@ type (
 		Gen  int
 		From int  // message, from 1; 0: behind the last one
 		Back bool // the messages before From, else From and those behind it
+		Seen mark // the messages that were read before
 	}
 	Look struct { // for a text in the messages behind After, or before it
 		Key   Key

@@ -24,6 +24,7 @@ type reader struct {
 	gen         int // of the requests that count
 	first, next int // the messages in memory: from first up to the one before next
 	total       int
+	seen        mark // the messages that were read
 	passages    []Passage
 	drawn       [][]string // the lines of each passage
 	width       int        // of drawn
@@ -137,10 +138,10 @@ func (r *reader) want() []Command {
 	switch {
 	case r.first > 1 && r.view.YOffset() < near:
 		r.waiting = true
-		return []Command{Read{Key: r.key, Gen: r.gen, From: r.first, Back: true}}
+		return []Command{Read{Key: r.key, Gen: r.gen, From: r.first, Back: true, Seen: r.seen}}
 	case r.next <= r.total && r.view.YOffset()+2*near > r.view.TotalLineCount():
 		r.waiting = true
-		return []Command{Read{Key: r.key, Gen: r.gen, From: r.next}}
+		return []Command{Read{Key: r.key, Gen: r.gen, From: r.next, Seen: r.seen}}
 	}
 	return nil
 }
@@ -155,11 +156,11 @@ func (r *reader) more() []Command {
 	if r.loaded && r.first == 0 {
 		return r.jump(0)
 	}
-	if r.waiting || !r.loaded || r.next <= r.total {
+	if r.waiting || !r.loaded {
 		return nil
 	}
 	r.waiting = true
-	return []Command{Read{Key: r.key, Gen: r.gen, From: r.next}}
+	return []Command{Read{Key: r.key, Gen: r.gen, From: r.next, Seen: r.seen}}
 }
 
 // partRead takes messages of the conversation.
@@ -177,11 +178,11 @@ func (m *Model) partRead(e PartRead) []Command {
 		}
 	}
 	begins, ended := r.first == 0, r.next > r.total && r.view.AtBottom()
-	if !begins && e.Total < r.next-1 { // the conversation was cut
+	if !begins && (e.Changed || e.Total < r.next-1) { // the conversation was replaced, or cut
 		r.total, r.first, r.next = e.Total, 0, 0
 		return r.jump(0)
 	}
-	r.total = e.Total
+	r.total, r.seen = e.Total, e.Seen
 	drawn := make([][]string, len(e.Passages))
 	before := 0
 	switch {

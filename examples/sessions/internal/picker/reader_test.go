@@ -14,8 +14,8 @@ import (
 )
 
 // longTest stores a session of n turns, each of which calls a tool, and returns a model
-// that reads it, and a function that carries out what the model wants to read.
-func longTest(t *testing.T, n int) (*Model, func([]Command)) {
+// that reads it, the store, and a function that carries out what the model wants to read.
+func longTest(t *testing.T, n int) (*Model, *sessionstore.Store, func([]Command)) {
 	t.Helper()
 	s, session := openTest(t)
 	st, err := s.projects.Store("one")
@@ -55,7 +55,7 @@ func longTest(t *testing.T, n int) (*Model, func([]Command)) {
 		}
 		require.LessOrEqual(t, most, 2*readerLines)
 	}
-	return m, carry
+	return m, st, carry
 }
 
 // TestReaderReadsAll reads a long conversation from its end to its beginning and back. No
@@ -63,7 +63,7 @@ func longTest(t *testing.T, n int) (*Model, func([]Command)) {
 func TestReaderReadsAll(t *testing.T) {
 	t.Parallel()
 	const turns = 1500
-	m, carry := longTest(t, turns)
+	m, _, carry := longTest(t, turns)
 	carry(press(m, "tab"))
 	require.Equal(t, reading, m.mode)
 	require.Contains(t, screenText(m, 80, 24), fmt.Sprint("Answer ", turns-1))
@@ -108,7 +108,7 @@ func TestReaderReadsAll(t *testing.T) {
 // that are folded.
 func TestReaderFinds(t *testing.T) {
 	t.Parallel()
-	m, carry := longTest(t, 300)
+	m, _, carry := longTest(t, 300)
 	carry(press(m, "tab"))
 	carry(press(m, "/"))
 	write(m, "QUESTION 17:")
@@ -146,7 +146,7 @@ func TestReaderFinds(t *testing.T) {
 // TestReaderBeginsAtHit reads a session that a search found.
 func TestReaderBeginsAtHit(t *testing.T) {
 	t.Parallel()
-	m, carry := longTest(t, 300)
+	m, _, carry := longTest(t, 300)
 	press(m, "ctrl+f")
 	write(m, "question 42:")
 	press(m, "enter")
@@ -182,6 +182,35 @@ func TestReaderGrows(t *testing.T) {
 	require.Equal(t, reading, m.mode)
 	m.Update(Resized{40, 12})
 	require.Contains(t, screenText(m, 40, 12), "text 1")
+}
+
+// TestReaderSeesReplaced has a transcript replaced by a longer one while it is read, at its
+// end and in its middle: nothing of the former one stays on the screen.
+func TestReaderSeesReplaced(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][]string{nil, {"g"}} {
+		m, st, carry := longTest(t, 100)
+		carry(press(m, "tab"))
+		for _, key := range keys {
+			carry(press(m, key))
+		}
+		k := m.reader.key
+		var rows []sessionstore.Message
+		for i := range 1000 {
+			row, err := sessionstore.NewMessage(map[string]any{"role": "user", "content": fmt.Sprintf("Another text %d. %s", i, strings.Repeat("more ", 200))})
+			require.NoError(t, err)
+			rows = append(rows, row)
+		}
+		old, err := st.Revision(t.Context(), k.ID)
+		require.NoError(t, err)
+		_, err = st.Replace(t.Context(), k.ID, old, rows)
+		require.NoError(t, err)
+		carry(m.Update(Noticed{}))
+		text := screenText(m, 80, 24)
+		require.Contains(t, text, "message 1000 of 1000")
+		require.Contains(t, text, "Another text 999")
+		require.NotContains(t, text, "word")
+	}
 }
 
 // TestReaderStopsAtErrors reads a session that is gone, or goes while it is read: it is read

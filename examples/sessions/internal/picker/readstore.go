@@ -23,12 +23,17 @@ const (
 )
 
 // read reads a part of a conversation by ranges, never the rest of the transcript. Of a
-// damaged session it reads the messages that can be read.
+// damaged session it reads the messages that can be read. It reads nothing when the
+// messages of c.Seen have changed.
 func (s store) read(ctx context.Context, c Read) Event {
 	e := PartRead{Key: c.Key, Gen: c.Gen, Back: c.Back}
 	var rows []sessionstore.Message
-	e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) error {
+	e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) (err error) {
 		e.Total = v.Len()
+		if at, err := v.Cursor(ctx, c.Seen.n); err != nil || at != c.Seen.at {
+			e.Changed = err == nil
+			return err
+		}
 		e.First = min(max(c.From, 1), e.Total+1)
 		if c.From == 0 {
 			e.First = e.Total + 1
@@ -56,7 +61,9 @@ func (s store) read(ctx context.Context, c Read) Event {
 				rows, e.Next = append(rows, some...), e.Next+len(some)
 			}
 		}
-		return nil
+		e.Seen.n = max(e.Next-1, c.Seen.n)
+		e.Seen.at, err = v.Cursor(ctx, e.Seen.n)
+		return err
 	})
 	var err error
 	e.Passages, err = passages(rows, e.First)
@@ -146,7 +153,9 @@ func indented(text string) string {
 }
 
 // look looks for the next message that holds a text, in upper or lower case: from the
-// message behind c.After to the end, then from the beginning, or the other way.
+// message behind c.After to the end, then from the beginning, or the other way. It has a
+// view open for a few messages at a time, since one that is open makes an append write
+// the whole transcript.
 func (s store) look(ctx context.Context, c Look) Event {
 	e := Looked{Key: c.Key, Gen: c.Gen, Back: c.Back}
 	pattern, err := regexp.Compile("(?i)" + regexp.QuoteMeta(c.Text))
@@ -155,29 +164,30 @@ func (s store) look(ctx context.Context, c Look) Event {
 		return e
 	}
 	raw := keyword(c.Text) != ""
-	e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) (err error) {
-		total := v.Len()
-		after := min(c.After, total)
-		spans := [][2]int{{after + 1, total}, {1, after}}
-		if c.Back {
-			spans = [][2]int{{1, min(c.After-1, total)}, {max(1, c.After), total}}
-		}
-		for _, span := range spans {
-			for span[0] <= span[1] && e.Message == 0 && err == nil {
-				from, to := span[0], min(span[0]+lookRows-1, span[1])
-				if c.Back {
-					from, to = max(span[0], span[1]-lookRows+1), span[1]
-				}
-				e.Message, err = lookIn(ctx, v, from, to, c.Back, raw, pattern)
-				if c.Back {
-					span[1] = from - 1
-				} else {
-					span[0] = to + 1
-				}
+	for at, done, total := c.After, 0, 1; done < total && e.Message == 0 && e.Err == nil; {
+		e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) (err error) {
+			if total = v.Len(); total == 0 {
+				return nil
 			}
-		}
-		return err
-	})
+			var from, to int
+			if c.Back {
+				if at <= 1 || at > total {
+					at = total + 1
+				}
+				from, to = max(1, at-lookRows), at-1
+				at = from
+			} else {
+				if at >= total {
+					at = 0
+				}
+				from, to = at+1, min(total, at+lookRows)
+				at = to
+			}
+			done += to - from + 1
+			e.Message, err = lookIn(ctx, v, from, to, c.Back, raw, pattern)
+			return err
+		})
+	}
 	return e
 }
 
