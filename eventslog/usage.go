@@ -1,24 +1,20 @@
 package eventslog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
-// Usage is the usage of one model on one day, as recorded with its responses. Add sums up
-// several.
+// Usage is the usage of a response of a model, as recorded with it. Add sums up several.
 type Usage struct {
-	Provider, Model string // "" if not recorded
-	Day             string // of the responses, as 2026-11-23; "" if they have no time
+	Provider, Model string    // "" if not recorded
+	At              time.Time // of the response, in UTC; zero if it was recorded without a time
 
 	Responses int  // of the model, also those that failed
 	Failed    int  // of the responses
@@ -40,8 +36,8 @@ type Usage struct {
 // exponent is larger than 999,999.
 var ErrOverflow = decimal.ErrOverflow
 
-// Add adds v to u. u keeps Provider, Model and Day where both have the same value; the zero
-// Usage becomes v. The error is [ErrOverflow], or the error for a Cost that is not a
+// Add adds v to u. u keeps Provider and Model where both have the same value, and its At; the
+// zero Usage becomes v. The error is [ErrOverflow], or the error for a Cost that is not a
 // number; then u is as it was.
 func (u *Usage) Add(v Usage) error {
 	cost, err := addCosts(u.Cost, v.Cost)
@@ -49,7 +45,7 @@ func (u *Usage) Add(v Usage) error {
 		return err
 	}
 	if *u == (Usage{}) {
-		*u = Usage{Provider: v.Provider, Model: v.Model, Day: v.Day, Exact: true}
+		*u = Usage{Provider: v.Provider, Model: v.Model, At: v.At, Exact: true}
 	}
 	common := func(a, b string) string {
 		if a == b {
@@ -58,7 +54,7 @@ func (u *Usage) Add(v Usage) error {
 		return ""
 	}
 	*u = Usage{
-		Provider: common(u.Provider, v.Provider), Model: common(u.Model, v.Model), Day: common(u.Day, v.Day),
+		Provider: common(u.Provider, v.Provider), Model: common(u.Model, v.Model), At: u.At,
 		Responses: u.Responses + v.Responses, Failed: u.Failed + v.Failed, Priced: u.Priced + v.Priced, Exact: u.Exact && v.Exact,
 		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
 		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
@@ -105,14 +101,9 @@ func (c *Counted) first(id identity) bool {
 	return len(c.seen) > before
 }
 
-// UsageOptions are the settings of [Log.Usage]. The zero UsageOptions are fine.
-type UsageOptions struct {
-	Days    *time.Location // the time zone of the days; nil: UTC
-	Counted *Counted       // events counted in other logs do not count; nil: only this log matters
-}
-
-// Usage yields the usage of the responses of models in the log, by day, provider and model,
-// in the order of these. opts may be nil. The error comes last.
+// Usage yields the usage of each response of a model in the log, in the order of the log,
+// and a Usage without Responses for each call of a tool that ended. A response or call that
+// counted remembers is left out; nil: only this log matters. The error comes last.
 //
 // A response counts once, however often the log records it. It is the same when it has the
 // same id, provider and model. Without an id it is the same when it has the same time,
@@ -126,117 +117,52 @@ type UsageOptions struct {
 //
 // Usage reads the whole log and holds one row at a time in memory. A missing
 // log has no usage.
-func (l *Log) Usage(ctx context.Context, opts *UsageOptions) iter.Seq2[Usage, error] {
+func (l *Log) Usage(ctx context.Context, counted *Counted) iter.Seq2[Usage, error] {
 	return func(yield func(Usage, error) bool) {
-		t := usageTally{days: time.UTC, counted: &Counted{}, groups: map[usageGroup]*usageSum{}}
-		if opts != nil && opts.Days != nil {
-			t.days = opts.Days
+		t := usageReader{counted: counted}
+		if counted == nil {
+			t.counted = &Counted{}
 		}
-		if opts != nil && opts.Counted != nil {
-			t.counted = opts.Counted
-		}
-		if err := l.readUsage(ctx, &t); err != nil {
-			yield(Usage{}, fmt.Errorf("sum up usage: %w", err))
-			return
-		}
-		for _, g := range slices.SortedFunc(maps.Keys(t.groups), compareGroups) {
-			if !yield(t.groups[g].usage(g), nil) {
-				return
+		err := l.rows(ctx, func(ln line) error {
+			if ln.long {
+				return nil
 			}
+			e, counts, _ := capture.Parse(l.row(ln))
+			if !counts {
+				return nil
+			}
+			if u, first := t.read(e); first && !yield(u, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(Usage{}, fmt.Errorf("sum up usage: %w", err))
 		}
 	}
 }
 
-// readUsage adds up the usage in the log.
-func (l *Log) readUsage(ctx context.Context, t *usageTally) error {
-	return l.rows(ctx, func(ln line) error {
-		if ln.long {
-			return nil
-		}
-		e, counts, _ := capture.Parse(l.row(ln))
-		if !counts {
-			return nil
-		}
-		return t.add(e)
-	})
-}
+// errEnough ends a read whose caller wants no more rows.
+var errEnough = errors.New("no more rows are wanted")
 
-// usageGroup is the day and the model of one Usage.
-type usageGroup struct{ day, provider, model string }
-
-func compareGroups(a, b usageGroup) int {
-	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.provider, b.provider), cmp.Compare(a.model, b.model))
-}
-
-// usageSum adds up the responses of one group.
-type usageSum struct {
-	Usage
-	cost  decimal.Number
-	loose bool // a response has no id
-}
-
-func (s *usageSum) usage(g usageGroup) Usage {
-	u := s.Usage
-	u.Day, u.Provider, u.Model, u.Exact, u.Cost = g.day, g.provider, g.model, !s.loose, s.cost.String()
-	return u
-}
-
-// usageTally adds up the events of one log.
-type usageTally struct {
-	days            *time.Location
+// usageReader reads the events of one log.
+type usageReader struct {
 	counted         *Counted
-	groups          map[usageGroup]*usageSum
 	provider, model string // of the last response
 }
 
-// group returns the sum for the last model and the day of an event.
-func (t *usageTally) group(at string) *usageSum {
-	g := usageGroup{dayOf(at, t.days), t.provider, t.model}
-	if t.groups[g] == nil {
-		t.groups[g] = &usageSum{}
-	}
-	return t.groups[g]
-}
-
-// add counts an event unless it was counted before.
-func (t *usageTally) add(e capture.Event) error {
+// read returns the usage of an event, and false if it has none or was counted before.
+func (t *usageReader) read(e capture.Event) (u Usage, first bool) {
 	switch e.Name {
 	case capture.LLMResponse:
-		return t.addResponse(readResponse(e))
+		r := readResponse(e)
+		t.provider, t.model = r.Provider, r.Model
+		id, known := r.identity()
+		return r.Usage, !known || t.counted.first(id)
 	case toolPost, toolError:
 		c := readToolCall(e)
-		if id, known := c.identity(); !known || t.counted.first(id) {
-			t.group(c.at).Tools++
-		}
+		id, known := c.identity()
+		return Usage{Provider: t.provider, Model: t.model, At: timeOf(c.at), Exact: true, Cost: "0", Tools: 1}, !known || t.counted.first(id)
 	}
-	return nil
-}
-
-func (t *usageTally) addResponse(r response) error {
-	t.provider, t.model = r.provider, r.model
-	id, known := r.identity()
-	if known && !t.counted.first(id) {
-		return nil
-	}
-	s := t.group(r.at)
-	s.Responses++
-	if r.failed {
-		s.Failed++
-	}
-	s.loose = s.loose || r.id == ""
-	s.Input += r.input
-	s.CacheRead += r.cacheRead
-	s.CacheWrite += r.cacheWrite
-	s.Output += r.output
-	s.Reasoning += r.reasoning
-	s.Time += r.took
-	if !r.priced {
-		return nil
-	}
-	s.Priced++
-	sum, err := decimal.Add(s.cost, r.cost)
-	if err == nil {
-		s.cost = sum
-	}
-	return err
+	return Usage{}, false
 }

@@ -33,33 +33,30 @@ func identify(kind byte, parts ...string) identity {
 
 // response is a response of a model, as a row records it.
 type response struct {
-	id              string // given by the provider; "" if not recorded
-	at              string
-	provider, model string
-	took            time.Duration
-	failed          bool
-
-	input, cacheRead, cacheWrite, output, reasoning int64
-
-	priced bool
-	cost   decimal.Number
+	Usage
+	id string // given by the provider; "" if not recorded
+	at string // as recorded
 }
 
 func readResponse(e capture.Event) response {
 	beside := members(e.Row, "timestamp", "ts", "duration_ms", "status")
-	r := response{at: timeText(beside[0], beside[1])}
+	r := response{Usage: Usage{Responses: 1, Cost: "0"}, at: timeText(beside[0], beside[1])}
+	r.At = timeOf(r.at)
 	inside := members(e.Data, "provider", "model", "duration_ms", "status")
-	r.provider, r.model = text(inside[0]), text(inside[1])
+	r.Provider, r.Model = text(inside[0]), text(inside[1])
 	ms := beside[2] // where the logging hook puts it
 	if ms == nil {
 		ms = inside[2]
 	}
-	r.took = millis(ms)
-	r.failed = text(beside[3]) == "error" || text(inside[3]) == "error"
+	r.Time = millis(ms)
+	if text(beside[3]) == "error" || text(inside[3]) == "error" {
+		r.Failed = 1
+	}
 	more := members(e.Data, "response_id", "raw", "usage")
 	if r.id = text(more[0]); r.id == "" {
 		r.id = text(members(more[1], "id")[0])
 	}
+	r.Exact = r.id != ""
 	r.readUsage(more[2])
 	return r
 }
@@ -70,13 +67,13 @@ func (r *response) readUsage(usage []byte) {
 	out := members(usage, "output_tokens", "output", "reasoning_tokens", "reasoning")
 	read := members(usage, "cache_read_tokens", "cache_read", "cache_read_input_tokens")
 	write := members(usage, "cache_write_tokens", "cache_write", "cache_creation_input_tokens", "cost_usd")
-	r.input, r.output, r.reasoning = firstCount(in[:2]), firstCount(out[:2]), firstCount(out[2:])
-	r.cacheRead, r.cacheWrite = firstCount(read[:3]), firstCount(write[:3])
-	if r.cacheRead > r.input || read[0] == nil && read[1] == nil && read[2] != nil { // input without cached tokens: of older tools, or as Anthropic names it
-		r.input += r.cacheRead
+	r.Input, r.Output, r.Reasoning = firstCount(in[:2]), firstCount(out[:2]), firstCount(out[2:])
+	r.CacheRead, r.CacheWrite = firstCount(read[:3]), firstCount(write[:3])
+	if r.CacheRead > r.Input || read[0] == nil && read[1] == nil && read[2] != nil { // input without cached tokens: of older tools, or as Anthropic names it
+		r.Input += r.CacheRead
 	}
-	if write[3] != nil {
-		r.cost, r.priced = decimal.FromJSON(write[3])
+	if cost, ok := decimal.FromJSON(write[3]); ok {
+		r.Cost, r.Priced = cost.String(), 1
 	}
 }
 
@@ -84,20 +81,20 @@ func (r *response) readUsage(usage []byte) {
 // if it has none.
 func (r *response) identity() (identity, bool) {
 	if r.id != "" {
-		return identify('i', r.id, r.provider, r.model), true
+		return identify('i', r.id, r.Provider, r.Model), true
 	}
 	if r.at == "" {
 		return identity{}, false
 	}
 	var numbers []byte
-	for _, n := range [...]int64{int64(r.took), r.input, r.cacheRead, r.cacheWrite, r.output, r.reasoning} {
+	for _, n := range [...]int64{int64(r.Time), r.Input, r.CacheRead, r.CacheWrite, r.Output, r.Reasoning} {
 		numbers = binary.AppendVarint(numbers, n)
 	}
 	cost := ""
-	if r.priced {
-		cost = r.cost.String()
+	if r.Priced > 0 {
+		cost = r.Cost
 	}
-	return identify('r', r.at, r.provider, r.model, string(numbers), cost), true
+	return identify('r', r.at, r.Provider, r.Model, string(numbers), cost), true
 }
 
 // toolCall is a call of a tool that ended, as a row records it.
@@ -134,14 +131,14 @@ func timeText(timestamp, ts []byte) string {
 	return text(ts)
 }
 
-// dayOf returns the day of a time, "" if it is none. A time without an offset is
+// timeOf returns the time that a text is, zero if it is none. A time without an offset is
 // in UTC.
-func dayOf(at string, days *time.Location) string {
-	t, _, err := pytime.Parse(at)
-	if at == "" || err != nil {
-		return ""
+func timeOf(text string) time.Time {
+	t, _, err := pytime.Parse(text)
+	if text == "" || err != nil {
+		return time.Time{}
 	}
-	return t.In(days).Format(time.DateOnly)
+	return t.UTC()
 }
 
 // maxCount is the largest number of tokens that is believed.

@@ -35,8 +35,6 @@ type Query struct {
 	Match func(ctx context.Context, st *sessionstore.Store, id string) (bool, error)
 
 	Limit int // the most sessions to find; 0 or less: all
-
-	Days *time.Location // for [Projects.Usage]: the zone of the days; nil: UTC
 }
 
 // spans reports whether at lies between After and Before.

@@ -61,6 +61,8 @@ type search struct {
 	dirs     []*vfs.Reader
 	failed   []unfound
 
+	skip func(dir string) bool // leaves out the session in dir unread; nil: none
+
 	// hits searches a session that fits the query, and decides last; nil: the session is
 	// found.
 	hits func(ctx context.Context, st *sessionstore.Store, c *candidate) (bool, error)
@@ -125,11 +127,15 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	core.Spread(len(all), func(next func() (int, bool)) {
 		buf := make([]byte, 0, metadataRoom)
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			readCandidate(all[i], &s.query, buf)
+			if c := all[i]; !s.skips(c.dir.Path(c.name)) {
+				readCandidate(c, &s.query, buf)
+			}
 		}
 	})
 	return s.keep(all), ctx.Err()
 }
+
+func (s *search) skips(dir string) bool { return s.skip != nil && s.skip(dir) }
 
 func (s *search) slugs(ctx context.Context) ([]string, error) {
 	slug := s.query.Project

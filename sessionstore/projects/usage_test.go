@@ -69,9 +69,12 @@ func TestUsageOfForks(t *testing.T) {
 	createdAt(t, "2026-11-22T11:00:00+00:00", other, "renamed")
 
 	all, sum := usages(t, p, projects.Query{})
-	of := map[string]string{}
+	sums, of := map[string]projects.Usage{}, map[string]string{}
 	for _, u := range all {
-		of[u.Project+" "+u.Session] = fmt.Sprint(u.Responses, " ", u.Cost)
+		name := u.Project + " " + u.Session
+		one := sums[name]
+		require.NoError(t, one.Add(u.Usage))
+		sums[name], of[name] = one, fmt.Sprint(one.Responses, " ", one.Cost)
 		require.Equal(t, "m", u.Model)
 		require.False(t, u.Exact)
 	}
@@ -114,8 +117,8 @@ func TestUsageOfOneLog(t *testing.T) {
 	require.Equal(t, 2, sum.Responses)
 	_, sum = usages(t, openProjects(t, top), projects.Query{Limit: 5})
 	require.Equal(t, 1, sum.Responses)
-	all, _ = usages(t, openProjects(t, top), projects.Query{Project: "-a", Days: time.FixedZone("", -13*3600)})
-	require.Equal(t, "2026-11-21", all[0].Day)
+	all, _ = usages(t, openProjects(t, top), projects.Query{Project: "-a"})
+	require.Equal(t, "2026-11-21", all[0].At.In(time.FixedZone("", -13*3600)).Format(time.DateOnly))
 
 	p := openProjects(t, top)
 	write(t, "{damaged", sessions, "damaged", metadataFile)
@@ -137,6 +140,34 @@ func TestUsageOfOneLog(t *testing.T) {
 	for _, err := range new(projects.Projects).Usage(t.Context(), projects.Query{}) {
 		require.ErrorIs(t, err, sessionstore.ErrClosed)
 	}
+}
+
+// TestUsageOfATime has the responses between two times, and leaves logs unread that did
+// not change since then.
+func TestUsageOfATime(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	sessions := filepath.Join(top, "-a", "sessions")
+	for n, id := range []string{"long", "bare", "idle"} { // the last two have no metadata
+		write(t, answer(id, 10+n)+answer(id, 20+n)+answer(id, 30+n), sessions, id, "events.jsonl")
+	}
+	createdAt(t, "2025-01-01T12:00:00+00:00", sessions, "long")
+	at := func(minute int) time.Time { return time.Date(2026, 11, 22, 12, minute, 0, 0, time.UTC) }
+	idle := filepath.Join(sessions, "idle", "events.jsonl")
+	require.NoError(t, os.Chtimes(idle, time.Time{}, at(10)))
+	times := func(q projects.Query) (times []string) {
+		all, _ := usages(t, openProjects(t, top), q)
+		for _, u := range all {
+			times = append(times, u.Session+u.At.Format(" :04"))
+		}
+		return times
+	}
+	require.Equal(t, []string{"long :20", "long :30", "bare :21", "bare :31"}, times(projects.Query{After: at(15)}))
+	require.Equal(t, []string{"long :20", "bare :21"}, times(projects.Query{After: at(15), Before: at(30)}))
+	require.Equal(t, []string{"long :10", "bare :11", "idle :12"}, times(projects.Query{Before: at(20)}))
+	require.NoError(t, os.Chtimes(idle, time.Time{}, at(14)))
+	require.Contains(t, times(projects.Query{After: at(15)}), "idle :22", "the clocks may differ a little")
+	require.Equal(t, []string{"long :30"}, times(projects.Query{After: at(20), Limit: 1}))
 }
 
 // usageFamily makes sessions with forks, copies and replays, and knows what
@@ -206,7 +237,7 @@ func TestUsageModel(t *testing.T) {
 		input += u.Input
 		responses += u.Responses
 		models[u.Model] += u.Responses
-		days[u.Day] += u.Responses
+		days[u.At.Format(time.DateOnly)] += u.Responses
 	}
 	require.Equal(t, f.made, responses)
 	require.Equal(t, f.made, sum.Responses)
@@ -232,7 +263,7 @@ func ExampleProjects_Usage() {
 	check(err)
 	defer all.Close()
 	byModel := map[string]projects.Usage{}
-	for u, err := range all.Usage(context.Background(), projects.Query{Days: time.Local}) {
+	for u, err := range all.Usage(context.Background(), projects.Query{}) {
 		check(err)
 		sum := byModel[u.Model]
 		check(sum.Add(u.Usage))

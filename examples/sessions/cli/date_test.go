@@ -3,7 +3,6 @@ package cli
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // where a machine has no zones
 
 	"github.com/stretchr/testify/require"
 )

@@ -89,7 +89,7 @@ var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 // date reads the time that a flag names, as people write it: an age (30m, 12h,
 // 7d, 2w), today or yesterday, and all that [projects.ParseDate] takes. Days and times
 // without an offset are in the time zone of a.now, which is this machine's unless
-// --utc is set. "" is the zero time.
+// --tz names another. "" is the zero time.
 func (a *app) date(flag, text string) (time.Time, error) {
 	at, ok := a.readTime(text)
 	if !ok && text != "" {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // Windows has no time zones
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -21,35 +21,42 @@ import (
 
 type statsCommand struct {
 	everywhere
-	By     string `enum:"day,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, model, project or session (default: day)."`
-	After  string `aliases:"since" placeholder:"DATE" help:"Only sessions created after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
-	Before string `placeholder:"DATE" help:"Only sessions created before this date."`
-	UTC    bool   `help:"Days are days in UTC, not here, also those of flags."`
-	CSV    bool   `help:"Write comma-separated values."`
+	By     string `enum:"day,month,block,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, month, block of five hours, model, project or session (default: day)."`
+	After  string `aliases:"since" placeholder:"DATE" help:"Only what was used after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
+	Before string `placeholder:"DATE" help:"Only what was used before this date."`
+	TZ     string `placeholder:"ZONE" help:"Days and hours, also those of flags, are those of this time zone, as Europe/Berlin or UTC, and not of this machine's."`
+	Line   bool   `help:"One line for a status bar: what was used today and in the active block."`
 }
 
 // Help is shown below the usage.
 func (statsCommand) Help() string {
-	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts for the day on which it began. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
+	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts at the time at which it began, and in no block. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
 
-    sessions stats --since 30d
-    sessions stats --by model --csv >usage.csv`
+A block begins with the hour, in UTC, of the first response after the block before, and ends five hours later, as ccusage counts the limits of Claude Code. In pipes and JSON its name is the time at which it begins, in UTC. The pace of the active block is that between its first and its last response.
+
+    sessions stats --since 30d --tz Europe/Berlin
+    sessions stats --by block --since today
+    sessions stats --line`
 }
 
 // Run adds up.
 func (c *statsCommand) Run(a *app) error {
-	if c.CSV && a.json {
-		return usageError{"--csv and --json: choose one"}
+	if c.Line && (a.json || c.After != "" || c.Before != "") {
+		return usageError{"--line: it is text, of today; leave out --json, --after and --before"}
 	}
 	p, err := a.known(c.where)
 	if err != nil {
 		return err
 	}
-	if c.UTC {
+	if c.TZ != "" {
+		zone, err := time.LoadLocation(c.TZ)
+		if err != nil {
+			return usageError{fmt.Sprintf("--tz: no time zone is named %q; write a name as Europe/Berlin, or UTC", screen.Fit(c.TZ, 40))}
+		}
 		now := a.now
-		a.now = func() time.Time { return now().UTC() }
+		a.now = func() time.Time { return now().In(zone) }
 	}
-	q := projects.Query{Days: a.now().Location()}
+	var q projects.Query
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
@@ -60,28 +67,65 @@ func (c *statsCommand) Run(a *app) error {
 		return err
 	}
 	bar := a.Progress("reading", 0)
-	all, skipped, err := c.sums(func(yield func(projects.Usage, error) bool) {
-		for _, of := range []iter.Seq2[projects.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)} {
-			for u, err := range of {
-				if !yield(u, err) {
-					return
+	read := func(q projects.Query) iter.Seq2[projects.Usage, error] {
+		return func(yield func(projects.Usage, error) bool) {
+			sources := []iter.Seq2[projects.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)}
+			if c.Line || c.By == "block" {
+				sources = sources[:1] // the usage of a foreign tool has no times
+			}
+			for _, usage := range sources {
+				for u, err := range usage {
+					bar.Step(1)
+					if !yield(u, err) {
+						return
+					}
 				}
 			}
 		}
-	}, bar)
+	}
+	if c.Line {
+		return a.line(read, q)
+	}
+	in := func(layout string) func(projects.Usage) string {
+		return func(u projects.Usage) string {
+			if u.At.IsZero() {
+				return ""
+			}
+			return u.At.In(a.now().Location()).Format(layout)
+		}
+	}
+	within := q
+	if c.By == "block" { // where it begins may depend on what was used before the time of q
+		q.After, q.Before = time.Time{}, time.Time{}
+	}
+	all, skipped, err := sums(read(q), map[string]func(projects.Usage) string{
+		"day":     in(time.DateOnly),
+		"month":   in("2006-01"),
+		"block":   byTime,
+		"model":   func(u projects.Usage) string { return u.Model },
+		"project": func(u projects.Usage) string { return u.Project },
+		"session": func(u projects.Usage) string { return u.Session },
+	}[c.By])
 	bar.Done()
-	if err != nil {
+	if err = cmp.Or(err, a.ctx.Err()); err != nil {
 		return err
 	}
-	if err := a.ctx.Err(); err != nil {
-		return err
+	switch c.By {
+	case "block":
+		if all, err = blocks(all); err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(s sum) bool {
+			start := begin(s.At)
+			return start.Before(within.After) || !within.Before.IsZero() && !start.Before(within.Before)
+		})
+	case "model", "project", "session":
+		slices.SortStableFunc(all, func(x, y sum) int { return cmp.Compare(y.tokens(), x.tokens()) })
 	}
 	a.warn(skipped)
 	switch {
 	case a.json:
-		return a.writeJSON(usageOf(c.By, all))
-	case c.CSV:
-		return a.statsCSV(c.By, all)
+		return a.writeJSON(a.usageOf(c.By, all))
 	case len(all) == 0:
 		a.Notef("No log tells what was used.")
 		return nil
@@ -92,34 +136,35 @@ func (c *statsCommand) Run(a *app) error {
 
 // sum is the usage of a row, which key names.
 type sum struct {
-	key string
+	key  string
+	last time.Time // of the last response; At is that of the first
 	eventslog.Usage
 }
 
-// sums adds up usage by the key that c.By names. Days come in their order, all others by
-// the tokens that they used, the most first. skipped joins the errors of sessions that
+// sums adds up usage by its keys, in their order. skipped joins the errors of sessions that
 // could not be read.
-func (c *statsCommand) sums(usage func(func(projects.Usage, error) bool), bar *screen.Progress) (all []sum, skipped, err error) {
+func sums(usage iter.Seq2[projects.Usage, error], key func(projects.Usage) string) (all []sum, skipped, err error) {
 	sums := map[string]*sum{}
 	for u, bad := range usage {
 		if bad != nil {
 			skipped = errors.Join(skipped, bad)
 			continue
 		}
-		bar.Step(1)
-		key := map[string]string{"day": u.Day, "model": u.Model, "project": u.Project, "session": u.Session}[c.By]
-		if sums[key] == nil {
-			sums[key] = &sum{key: key}
+		key := key(u)
+		s := sums[key]
+		if s == nil {
+			s = &sum{key: key}
+			sums[key] = s
 		}
-		if err := sums[key].Add(u.Usage); err != nil {
+		if u.Responses > 0 && u.At.After(s.last) {
+			s.last = u.At
+		}
+		if err := s.Add(u.Usage); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(sums)) {
 		all = append(all, *sums[key])
-	}
-	if c.By != "day" {
-		slices.SortStableFunc(all, func(x, y sum) int { return cmp.Compare(y.tokens(), x.tokens()) })
 	}
 	return all, skipped, nil
 }
@@ -144,15 +189,6 @@ func (s sum) figures() []string {
 
 var statsTitles = []string{"responses", "input", "cached", "output", "reasoning", "tools", "seconds", "cost"}
 
-func (a *app) statsCSV(by string, all []sum) error {
-	w := csv.NewWriter(a)
-	rows := [][]string{append([]string{by}, statsTitles...)}
-	for _, s := range all {
-		rows = append(rows, append([]string{screen.Plain(s.name())}, s.figures()...))
-	}
-	return w.WriteAll(rows)
-}
-
 // usageShown is the answer of stats.
 type usageShown struct {
 	By   string     `json:"by"`
@@ -160,7 +196,7 @@ type usageShown struct {
 }
 
 type usageRow struct {
-	Key        *string `json:"key"` // a day, model, project or session; null: unknown
+	Key        *string `json:"key"` // a day, a month, the start of a block, a model, project or session; null: unknown
 	Responses  int     `json:"responses"`
 	Failed     int     `json:"failed"`
 	Input      int64   `json:"input_tokens"`
@@ -172,9 +208,11 @@ type usageRow struct {
 	Seconds    float64 `json:"seconds"`
 	Cost       *string `json:"cost_usd"` // a decimal number as text, which loses no digit; null: no response has it
 	Exact      bool    `json:"exact"`
+
+	Window *window `json:"window,omitempty"`
 }
 
-func usageOf(by string, all []sum) usageShown {
+func (a *app) usageOf(by string, all []sum) usageShown {
 	answer := usageShown{by, []usageRow{}}
 	for _, s := range all {
 		r := usageRow{
@@ -184,16 +222,17 @@ func usageOf(by string, all []sum) usageShown {
 		if s.Priced > 0 {
 			r.Cost = &s.Cost
 		}
+		if by == "block" {
+			r.Window = s.window(a.now())
+		}
 		answer.Rows = append(answer.Rows, r)
 	}
 	return answer
 }
 
 func (a *app) statsTable(by string, all []sum) {
-	var most int64
 	total := sum{key: "total"}
 	for _, s := range all {
-		most = max(most, s.tokens())
 		if err := total.Add(s.Usage); err != nil {
 			a.Notef("%v", err)
 		}
@@ -208,25 +247,24 @@ func (a *app) statsTable(by string, all []sum) {
 			rows = append(rows, append([]string{s.name()}, s.figures()...))
 			continue
 		}
-		name, chart := s.name(), ""
+		name := s.name()
+		if by == "block" && i < len(all) {
+			name = begin(s.At).In(a.now().Location()).Format("2006-01-02 15:04")
+		}
 		if !s.Exact {
 			name += " *"
-		}
-		if i < len(all) {
-			chart = share(s.tokens(), most)
 		}
 		cost := ""
 		if s.Priced > 0 {
 			cost = "$" + cents(s.Cost)
 		}
 		rows = append(rows, []string{
-			name, chart, number(s.Responses), amount(s.Input), amount(s.CacheRead), amount(s.Output), amount(s.Reasoning),
+			name, number(s.Responses), amount(s.Input), amount(s.CacheRead), amount(s.Output), amount(s.Reasoning),
 			number(s.Tools), s.Time.Round(time.Second).String(), cost,
 		})
 	}
 	columns := []screen.Column{
 		{Title: strings.ToUpper(by[:1]) + by[1:], Min: 16, Tint: screen.In(screen.Green)},
-		{Title: "Tokens", Drop: 8, Tint: screen.In(screen.Cyan)},
 		{Title: "Responses", Right: true, Drop: 2},
 		{Title: "Input", Right: true},
 		{Title: "Cached", Right: true, Drop: 3},
@@ -237,23 +275,12 @@ func (a *app) statsTable(by string, all []sum) {
 		{Title: "Cost", Right: true},
 	}
 	a.Table(columns, rows)
+	if by == "block" && a.Terminal() {
+		a.Printf("\n%s\n", active(all, a.now()))
+	}
 	if a.Terminal() && !total.Exact {
 		a.Printf("\n* has responses without an id, which are told apart by time and size.\n")
 	}
-}
-
-// share is a bar for n, where most fills it.
-func share(n, most int64) string {
-	const width = 16
-	if most == 0 {
-		return ""
-	}
-	eighths := int(float64(n) / float64(most) * width * 8)
-	bar := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
-	}
-	return bar
 }
 
 // amount is n for the eye: 950, 12.3k, 4.5M.

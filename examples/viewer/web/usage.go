@@ -36,7 +36,11 @@ func usageSums(all iter.Seq2[eventslog.Usage, error]) (days, models []usageRow, 
 			err = errors.Join(err, bad)
 			continue
 		}
-		err = errors.Join(err, addUsage(byDay, cmp.Or(u.Day, "unknown"), u), addUsage(byModel, cmp.Or(u.Model, "unknown"), u))
+		day := "unknown"
+		if !u.At.IsZero() {
+			day = u.At.Local().Format(time.DateOnly)
+		}
+		err = errors.Join(err, addUsage(byDay, day, u), addUsage(byModel, cmp.Or(u.Model, "unknown"), u))
 	}
 	days = sortedUsage(byDay)
 	models = sortedUsage(byModel)
@@ -171,7 +175,7 @@ func (p *Places) usage(ctx context.Context, project string) iter.Seq2[eventslog.
 		return p.usageOfOne(ctx)
 	}
 	return func(yield func(eventslog.Usage, error) bool) {
-		for u, err := range p.projects.Usage(ctx, projects.Query{Project: project, Days: time.Local}) {
+		for u, err := range p.projects.Usage(ctx, projects.Query{Project: project}) {
 			if !yield(u.Usage, err) {
 				return
 			}
@@ -209,7 +213,7 @@ func usageOf(ctx context.Context, r *readings, counted *eventslog.Counted, yield
 	if err != nil {
 		return yield(eventslog.Usage{}, err)
 	}
-	for u, err := range log.Usage(ctx, &eventslog.UsageOptions{Counted: counted, Days: time.Local}) {
+	for u, err := range log.Usage(ctx, counted) {
 		if err != nil {
 			err = fmt.Errorf("read usage of session %s: %w", r.id, err)
 		}
