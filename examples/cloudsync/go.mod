@@ -8,7 +8,6 @@ require (
 	github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos v1.5.0
 	github.com/amplifier-go/sessionstorage v0.0.0
 	github.com/stretchr/testify v1.12.1
-	golang.org/x/term v0.47.0
 )
 
 require (

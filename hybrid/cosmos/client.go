@@ -32,9 +32,6 @@ func New(container *azcosmos.ContainerClient) *Remote {
 	return &Remote{container: container, identity: "cosmos " + container.ID()}
 }
 
-// Container returns the client of the container, for other requests of the program.
-func (c *Remote) Container() *azcosmos.ContainerClient { return c.container }
-
 // Info implements [remote.Remote]. It makes no request.
 func (c *Remote) Info(context.Context) (remote.Info, error) {
 	c.mu.Lock()
