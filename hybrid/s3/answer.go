@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
@@ -53,16 +54,28 @@ func (t *trip) meaning(err error) (_ error, late bool) {
 	if sent := (*url.Error)(nil); errors.As(err, &sent) { // without the words of the client
 		trouble.Err = sent
 	}
-	dial, proxy := (*net.OpError)(nil), (*net.OpError)(nil)
+	network := (*net.OpError)(nil)
 	switch {
-	case errors.Is(err, errElsewhere), errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &proxy) && proxy.Op == "proxyconnect":
-		trouble.Kind = remote.Away
-	case !t.sent:
+	case !t.sent && !keysAway(err):
 		return fmt.Errorf("%w: no keys for the bucket: sign in, or look at the configuration of the AWS tools: %w", remote.ErrUnauthorized, err), false
+	case errors.Is(err, errElsewhere), errors.As(err, &network) && (network.Op == "dial" || network.Op == "proxyconnect"):
+		trouble.Kind = remote.Away
 	case t.stale && t.status == 0:
 		trouble.Kind = remote.Stale
 	}
 	return trouble, false
+}
+
+// keysAway reports whether a service that gives keys does not answer now. The last one that
+// the client asks is of AWS's own machines: without its answer, there are no keys.
+func keysAway(err error) bool {
+	for op := (*smithy.OperationError)(nil); errors.As(err, &op); err = op.Err {
+		if op.ServiceID == "ec2imds" {
+			return false
+		}
+	}
+	network, answer := (*net.OpError)(nil), (*smithyhttp.ResponseError)(nil)
+	return errors.As(err, &network) || errors.As(err, &answer) && (answer.HTTPStatusCode() >= 500 || answer.HTTPStatusCode() == http.StatusTooManyRequests)
 }
 
 // codeOf returns the code of an error answer; "" where it has none.
@@ -123,7 +136,7 @@ func (t *trip) refusal(code string) (_ error, late bool) {
 		is = remote.ErrBlocked
 	case status == http.StatusNotImplemented:
 		is = errNotImplemented
-	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
+	case status >= 499, status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
 		return &remote.Unreachable{Err: why, After: t.after()}, false
 	default:
 		is = remote.ErrRefused

@@ -41,10 +41,10 @@
 //	ErrChanged      412, and 409 with ConditionalRequestConflict: another write came first
 //	ErrTooLarge     413, EntityTooLarge
 //	Throttled       429, SlowDown, 409 with OperationAborted: not done
-//	ErrUnreachable  other 409 and 5xx, RequestTimeout, no answer, an answer that is not from
+//	ErrUnreachable  other 409, 499 and 5xx, RequestTimeout, no answer, an answer that is not from
 //	                the service: the outcome is unknown, so a swap is ErrUnknown
 //	NoAnswer        nothing came for half a minute
-//	ErrUnauthorized no keys are found, or their token has ended
+//	ErrUnauthorized no keys are found (but ErrUnreachable where they cannot be asked for now), or their token has ended
 //	ErrRefused      403 with AccessDenied to a write: reads go on; and all 4xx without a line here
 //	ErrBlocked      other 401 and 403, another region, no bucket, a full disk
 //	ErrClock        RequestTimeTooSkewed, also the second time; it is ErrBlocked, too

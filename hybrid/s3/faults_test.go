@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -80,6 +84,7 @@ func TestAnswers(t *testing.T) {
 		"slow down":          {503, "SlowDown", []string{"Retry-After", "7"}, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnreachable},
 		"too many":           {429, "TooManyRequests", nil, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnreachable},
 		"no quorum":          {503, "SlowDownWrite", nil, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnknown},
+		"client closed":      {499, "", nil, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnknown},
 		"no service":         {503, "ServiceUnavailable", nil, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnknown},
 		"internal":           {500, "InternalError", nil, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnknown},
 		"timeout":            {400, "RequestTimeout", nil, remote.ErrUnreachable, remote.ErrUnreachable, remote.ErrUnknown},
@@ -284,6 +289,36 @@ func TestNoKeys(t *testing.T) {
 	require.Zero(t, made)
 }
 
+// TestKeysAreAway is credentials that cannot be read now, and a machine that has none: the last
+// place where the client looks is a service of AWS's own machines.
+func TestKeysAreAway(t *testing.T) {
+	t.Parallel()
+	nothing := &net.OpError{Op: "dial", Err: io.EOF}
+	status := func(code int) error {
+		return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: code}}, Err: io.EOF}
+	}
+	for name, c := range map[string]struct{ is, want error }{
+		"sign-in service is away":       {&smithy.OperationError{ServiceID: "SSO OIDC", Err: nothing}, remote.ErrUnreachable},
+		"sign-in service fails":         {&smithy.OperationError{ServiceID: "STS", Err: status(503)}, remote.ErrUnreachable},
+		"sign-in service is too busy":   {&smithy.OperationError{ServiceID: "SSO", Err: status(429)}, remote.ErrUnreachable},
+		"sign-in service is silent":     {&smithy.OperationError{ServiceID: "STS", Err: &net.OpError{Op: "read", Err: io.EOF}}, remote.ErrUnreachable},
+		"sign-in service refuses":       {&smithy.OperationError{ServiceID: "STS", Err: status(403)}, remote.ErrUnauthorized},
+		"not a machine of AWS":          {&smithy.OperationError{ServiceID: "ec2imds", Err: nothing}, remote.ErrUnauthorized},
+		"a machine of AWS with no role": {&smithy.OperationError{ServiceID: "ec2imds", Err: status(404)}, remote.ErrUnauthorized},
+	} {
+		s := &server{address: "http://service.invalid"}
+		config := s.config(over(func(*http.Request) (*http.Response, error) { return nil, io.EOF }))
+		config.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, c.is })
+		r, err := Open(t.Context(), s.place(""), config)
+		require.NoError(t, err)
+		r.proven.Store(true)
+		_, err = r.Get(t.Context(), part, "a", "")
+		require.ErrorIs(t, err, c.want, name)
+		_, err = r.Commit(t.Context(), part, nil, swap("a", "", ""))
+		require.ErrorIs(t, err, c.want, name)
+	}
+}
+
 // TestRedirected is a swap whose client follows a redirect, as to a page to sign in at, and
 // brings the answer of that page. The swap was not made.
 func TestRedirected(t *testing.T) {
@@ -319,6 +354,50 @@ func TestListWithoutRest(t *testing.T) {
 	for _, last = range r.List(t.Context(), part, remote.Query{}) {
 	}
 	require.ErrorIs(t, last, remote.ErrUnreachable)
+}
+
+// TestIgnoredRange is a service that answers with the whole of large objects, whatever range
+// it is asked for, perhaps without a length. Their labels are read, and little more where the
+// length is known.
+func TestIgnoredRange(t *testing.T) {
+	t.Parallel()
+	for _, label := range []int{100, 3 * firstRead} {
+		for _, length := range []bool{true, false} {
+			o := remote.Object{Name: "a", Label: fmt.Appendf(nil, `{"x":%q}`, strings.Repeat("x", label)), Body: make([]byte, 64<<20)}
+			content, err := encode(&o)
+			require.NoError(t, err)
+			all := &measured{}
+			r := fake(t, func(req *http.Request) (*http.Response, error) {
+				a := answer(req, 200, "", "ETag", `"v"`, "Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+				if all.Reader = bytes.NewReader(content); length {
+					a.Header.Set("Content-Length", fmt.Sprint(len(content)))
+				}
+				a.Body = io.NopCloser(all)
+				return a, nil
+			})
+			got, err := r.label(t.Context(), part, "a")
+			require.NoError(t, err)
+			require.Equal(t, string(o.Label), string(got.Label))
+			if length {
+				require.Less(t, all.n, 10*firstRead)
+			}
+			_, s, err := r.read(t.Context(), "a", &s3.GetObjectInput{Bucket: &r.bucket, Key: r.key(part, "a")}, 0, firstRead)
+			require.NoError(t, err)
+			require.Equal(t, []int{firstRead, len(content)}, []int{len(s.bytes), int(s.size)})
+		}
+	}
+}
+
+// measured counts the bytes that are read.
+type measured struct {
+	io.Reader
+	n int
+}
+
+func (c *measured) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += n
+	return n, err
 }
 
 // TestNoLength is an object whose answer has no length, as some proxies pass it on.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
@@ -36,16 +37,18 @@ const probes = "_probe"
 func (r *Remote) probe(ctx context.Context) error {
 	name := rand.Text()
 	one, other := r.key(probes, name+"-1"), r.key(probes, name+"-2")
-	wrote := false
+	wrote, last := false, remote.Version("")
 	defer func() {
 		if !wrote {
 			return
 		}
-		for _, key := range []*string{one, other} {
-			_ = r.remove(ctx, key) // one that remains does no harm
+		if last != "" { // they are there, also when the caller has gone
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
 		}
+		_ = r.Delete(ctx, probes, []string{name + "-1", name + "-2"}) // one that remains does no harm
 	}()
-	var last remote.Version
 	for _, step := range []struct {
 		key     *string
 		is      bool // with If-Match and the first version; false: with If-None-Match

@@ -147,6 +147,23 @@ func TestProbeIsCut(t *testing.T) {
 	require.Equal(t, 1, made)
 }
 
+// TestProbeIsCutLater ends the context of a first write after a write of the probe. The probe
+// removes what it wrote.
+func TestProbeIsCutLater(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := opened(t, gofakes3, over(func(req *http.Request) (*http.Response, error) {
+		a, err := http.DefaultClient.Do(req)
+		if req.Method == http.MethodPut {
+			cancel()
+		}
+		return a, err
+	}))
+	_, err := r.Commit(ctx, part, nil, swap("head", "", ""))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, keys(t, r))
+}
+
 // TestReadOnly is a key that may read alone.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()

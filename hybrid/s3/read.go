@@ -24,7 +24,7 @@ func (r *Remote) Get(ctx context.Context, part, name string, known remote.Versio
 	if known != "" {
 		in.IfNoneMatch = quoted(known)
 	}
-	o, stored, err := r.read(ctx, name, &in)
+	o, stored, err := r.read(ctx, name, &in, 0, 0)
 	if err != nil {
 		return remote.Object{}, err
 	}
@@ -43,9 +43,13 @@ type stored struct {
 	size  int64 // of the whole
 }
 
-// read makes a request for an object, or for a range of it. The object that it returns has
-// neither label nor body.
-func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput) (o remote.Object, s stored, err error) {
+// read makes a request for the bytes of an object from one place up to another; 0: to its
+// end. The object that it returns has neither label nor body. Of a server that answers with
+// all of it, read keeps no more.
+func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput, from, to int) (o remote.Object, s stored, err error) {
+	if in.Range = nil; to > 0 {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", from, to-1))
+	}
 	err = r.do(ctx, func(ctx context.Context) error {
 		out, err := r.client.GetObject(ctx, in)
 		if err != nil {
@@ -62,9 +66,19 @@ func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput) (
 		if o.Version == "" || o.Time.IsZero() {
 			return errElsewhere
 		}
-		s.bytes, err = io.ReadAll(out.Body)
-		if out.ContentLength == nil && out.ContentRange == nil { // as some proxies pass it on
-			s.size = int64(len(s.bytes))
+		body, before, behind := io.Reader(out.Body), int64(0), int64(0)
+		if out.ContentRange == nil && from > 0 {
+			if before, err = io.CopyN(io.Discard, body, int64(from)); err != nil {
+				return err
+			}
+		}
+		if to > 0 {
+			body = io.LimitReader(body, int64(to-from))
+		}
+		s.bytes, err = io.ReadAll(body)
+		if err == nil && out.ContentLength == nil && out.ContentRange == nil { // as some proxies pass it on
+			behind, err = io.Copy(io.Discard, out.Body)
+			s.size = before + int64(len(s.bytes)) + behind
 		}
 		return err
 	})
@@ -182,11 +196,10 @@ func (r *Remote) labels(ctx context.Context, part string, page []remote.Object) 
 // label returns an object without its body.
 func (r *Remote) label(ctx context.Context, part, name string) (o remote.Object, err error) {
 	for range maxReads {
-		in := s3.GetObjectInput{Bucket: &r.bucket, Key: r.key(part, name), Range: within(0, firstRead)}
-		o, s, err := r.read(ctx, name, &in)
+		in := s3.GetObjectInput{Bucket: &r.bucket, Key: r.key(part, name)}
+		o, s, err := r.read(ctx, name, &in, 0, firstRead)
 		if errors.Is(err, errNoRange) { // it is empty, and so of another tool
-			in.Range = nil
-			o, s, err = r.read(ctx, name, &in)
+			o, s, err = r.read(ctx, name, &in, 0, 0)
 		}
 		if err != nil {
 			return o, err
@@ -200,8 +213,8 @@ func (r *Remote) label(ctx context.Context, part, name string) (o remote.Object,
 			r.known.add(*in.Key, &o)
 			return o, nil
 		}
-		in.Range, in.IfMatch = within(len(s.bytes), to), quoted(o.Version)
-		_, rest, err := r.read(ctx, name, &in)
+		in.IfMatch = quoted(o.Version)
+		_, rest, err := r.read(ctx, name, &in, len(s.bytes), to)
 		if errors.Is(err, remote.ErrChanged) {
 			continue
 		}
@@ -257,10 +270,4 @@ func (l *cache) add(key string, o *remote.Object) {
 		l.all = map[string]labelOf{}
 	}
 	l.all[key] = labelOf{o.Version, string(o.Label)}
-}
-
-// within returns the range of bytes from one place up to another.
-func within(from, to int) *string {
-	text := fmt.Sprintf("bytes=%d-%d", from, to-1)
-	return &text
 }

@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"html"
@@ -116,6 +117,7 @@ func (c *clocked) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	req = req.WithContext(context.WithoutCancel(req.Context())) // a write that is done has a time
 	var a *http.Response
 	err = c.Request(func() (err error) {
 		if a, err = pool.Do(req); err == nil && req.Method == http.MethodPut && a.StatusCode == http.StatusOK {

@@ -82,9 +82,11 @@ func (d *Device) Request(make func() error) error {
 
 func (d *Device) stop() error {
 	on := Call{}
-	err := errors.Join(d.out.Encode(Answer{Stopped: true}), d.in.Decode(&on))
+	if err := errors.Join(d.out.Encode(Answer{Stopped: true}), d.in.Decode(&on)); err != nil {
+		return err
+	}
 	d.now.Store(&on.Now)
-	return err
+	return nil
 }
 
 // Open opens the remote of a device, and returns a function that closes it.
