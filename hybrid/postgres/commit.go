@@ -133,6 +133,6 @@ func (r *Remote) Delete(ctx context.Context, part string, names []string) error 
 	}
 	var s statement
 	s.text.WriteString(`WITH removed AS (DELETE FROM ` + r.table + ` WHERE part = ` + s.param(part) + ` AND name = ANY (string_to_array(` + s.param(strings.Join(names, " ")) +
-		`, ' '))) SELECT ` + r.times())
+		`, ' '))) SELECT ` + r.times() + `, ` + durable)
 	return r.do(ctx, &s, false, func(c [][]byte) error { r.note(micros(c[0]), micros(c[1])); return nil })
 }

@@ -11,8 +11,8 @@
 // one and the objects that come with it are stored by one statement, all or none. A
 // statement is sent once, without a prepared name and without a session's settings, so
 // a connection may go through PgBouncer in its transaction mode. A statement whose answer
-// is lost is not sent again. Commits are durable also where the role or the database says
-// synchronous_commit = off.
+// is lost is not sent again. Commits and removals are durable also where the role or the
+// database says synchronous_commit = off.
 //
 // # Time
 //
@@ -33,7 +33,8 @@
 //	ErrBlocked      28xxx, 3Dxxx, 3Fxxx, 42P01, 53100: a role, a password, a database or the table is missing, or the disk is full
 //	Throttled       53300: there are too many connections
 //	ErrTooLarge     54xxx, or more than 64 MiB
-//	ErrUnreachable  08xxx, 25006, 40xxx, 53xxx, 55xxx, 57xxx, 58xxx, or no answer: whether a swap was made is ErrUnknown where no
+//	ErrUnreachable  08xxx, 25006, 40xxx, 53xxx, 55xxx, 57xxx, 58xxx, XXxxx with which the
+//	                server ends, or no answer: whether a swap was made is ErrUnknown where no
 //	                answer says that it was not
 //	NoAnswer        nothing moved for half a minute
 //	ErrRefused      all others

@@ -45,11 +45,15 @@ func reason(err error, swapping bool) error {
 	// An error ends the transaction before its commit. But a server that shuts down may send
 	// one while the commit waits for a standby, and one that cannot write its log to the disk
 	// finds the commit there perhaps when it starts again.
-	ends := slices.Contains([]string{"FATAL", "PANIC"}, cmp.Or(e.SeverityUnlocalized, e.Severity))
-	if swapping && (ends || class == "08" || class == "57" && e.Code != "57014") {
+	if swapping && (ends(e) || class == "08" || class == "57" && e.Code != "57014") {
 		out = fmt.Errorf("%w: %w", remote.ErrUnknown, out)
 	}
 	return out
+}
+
+// ends reports whether the server, or its process for the connection, ends with an error.
+func ends(e *pgconn.PgError) bool {
+	return slices.Contains([]string{"FATAL", "PANIC"}, cmp.Or(e.SeverityUnlocalized, e.Severity))
 }
 
 // meaning returns the error of package remote for an error of the server.
@@ -69,7 +73,7 @@ func meaning(e *pgconn.PgError) error {
 		return &remote.Unreachable{Err: said, Kind: remote.Throttled}
 	case class == "54":
 		return fmt.Errorf("%w: %w", remote.ErrTooLarge, said)
-	case slices.Contains([]string{"08", "40", "53", "55", "57", "58"}, class), e.Code == readOnly:
+	case slices.Contains([]string{"08", "40", "53", "55", "57", "58"}, class), e.Code == readOnly, class == "XX" && ends(e):
 		return &remote.Unreachable{Err: said}
 	}
 	said.text = "the server refuses the statement" // its text may quote a value

@@ -177,7 +177,13 @@ func TestDurable(t *testing.T) {
 	commit(t, r, "", "one", "second")
 	s.kill()
 	require.NoError(t, s.start())
-	require.Equal(t, []string{"first", "head", "second"}, list(t, connect(t, address), remote.Query{}))
+	r = connect(t, address)
+	require.Equal(t, []string{"first", "head", "second"}, list(t, r, remote.Query{}))
+	s.do(t, "postgres", "CHECKPOINT")
+	require.NoError(t, r.Delete(t.Context(), part, []string{"first"}))
+	s.kill()
+	require.NoError(t, s.start())
+	require.Equal(t, []string{"head", "second"}, list(t, connect(t, address), remote.Query{}))
 }
 
 // TestNoSync: a server that does not write to the disk is refused.
