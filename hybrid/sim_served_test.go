@@ -61,8 +61,10 @@ func (r *servedRemote) call(ctx context.Context, c *served.Call) (a served.Answe
 	}
 	if a.Failed != "" {
 		err = errors.New(a.Failed)
-		if a.Kind >= 0 {
-			err = fmt.Errorf("%w: %w", served.Errors[a.Kind], err)
+		for _, is := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrUnreachable} {
+			if strings.Contains(a.Failed, is.Error()) {
+				err = fmt.Errorf("%w: %w", is, err)
+			}
 		}
 	}
 	remote.Observe(ctx, remote.Request{Start: c.Now, Err: err})
@@ -111,7 +113,7 @@ func addressOf(t *testing.T) string {
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	var mu sync.Mutex // guards what follows
 	places, devices := map[string]*memremote.Remote{}, map[string][]*served.Device{}
-	go served.Serve(l, func(d *served.Device) (remote.Remote, func(), error) {
+	go served.Serve(l, func(d *served.Device) (remote.Remote, error) {
 		d.Calls = true
 		mu.Lock()
 		defer mu.Unlock()
@@ -128,7 +130,7 @@ func addressOf(t *testing.T) string {
 				return now
 			}}
 		}
-		return places[d.Place], func() {}, nil
+		return places[d.Place], nil
 	})
 	return l.Addr().String()
 }

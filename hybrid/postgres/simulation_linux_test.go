@@ -43,22 +43,22 @@ func inHybrid(t *testing.T, tests string, flags ...string) {
 	database := s.provisioned(t)
 	var mu sync.Mutex // guards tables
 	tables := map[string]*clock{}
-	served.Run(t, tests, func(d *served.Device) (remote.Remote, func(), error) {
+	served.Run(t, tests, func(d *served.Device) (remote.Remote, error) {
 		address := s.address("admin", database) + "?schema=" + d.Place
 		mu.Lock()
 		defer mu.Unlock()
 		if tables[d.Place] == nil {
 			if err := Provision(t.Context(), address); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			tables[d.Place] = &clock{}
 		}
 		r, err := Connect(address)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		d.Calls = true
-		return &clocked{r, tables[d.Place], d.Now}, func() { _ = r.Close() }, nil
+		return &clocked{r, tables[d.Place], d.Now}, nil
 	}, flags...)
 }
 

@@ -53,16 +53,16 @@ func inHybrid(t *testing.T, tests string, names []string, flags ...string) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			s, buckets := &server{address: serve(t, name)}, buckets{all: map[string]*stamps{}}
-			served.Run(t, tests, func(d *served.Device) (remote.Remote, func(), error) {
+			served.Run(t, tests, func(d *served.Device) (remote.Remote, error) {
 				r, err := Open(t.Context(), "s3://"+d.Place+"?endpoint="+s.address, s.config(&clocked{buckets.stamps(d.Place), d}))
 				if err != nil {
-					return nil, nil, err
+					return nil, err
 				}
 				_, err = r.client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &r.bucket}, func(o *s3.Options) { o.HTTPClient = pool })
 				if strings.Contains(codeOf(err), "Bucket") { // it is there
 					err = nil
 				}
-				return r, func() {}, err
+				return r, err
 			}, flags...)
 		})
 	}

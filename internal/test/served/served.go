@@ -8,9 +8,9 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,13 +38,9 @@ type Answer struct {
 	Objects []remote.Object
 	Version remote.Version
 	Info    remote.Info
-	Failed  string // the text of the error; "": there is none
-	Kind    int    // the place in Errors of an error that the error Is; negative: none
+	Failed  string // the text of the error, with the texts of errors that it Is; "": there is none
 	Stopped bool
 }
-
-// Errors are the errors that the tests distinguish.
-var Errors = []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrUnreachable}
 
 // Device is a device that opens a remote at a place. Remotes at one place share their
 // objects.
@@ -89,8 +85,8 @@ func (d *Device) stop() error {
 	return nil
 }
 
-// Open opens the remote of a device, and returns a function that closes it.
-type Open func(d *Device) (remote.Remote, func(), error)
+// Open opens the remote of a device. A remote that is an [io.Closer] is closed.
+type Open func(d *Device) (remote.Remote, error)
 
 // Run runs tests of package hybrid, which a pattern names, on the remotes that open returns.
 func Run(t *testing.T, tests string, open Open, flags ...string) {
@@ -129,12 +125,12 @@ func serve(c net.Conn, open Open) {
 	}
 	d.Place = d.first.Name
 	d.now.Store(&d.first.Now)
-	r, end, err := open(d)
-	if err == nil {
-		defer end()
+	r, err := open(d)
+	if c, ok := r.(io.Closer); ok {
+		defer func() { _ = c.Close() }()
 	}
 	a := Answer{}
-	for a.fail(err); d.out.Encode(a) == nil && r != nil; {
+	for a.fail(err); d.out.Encode(a) == nil && err == nil; {
 		a = Answer{}
 		call := Call{}
 		if d.in.Decode(&call) != nil {
@@ -176,6 +172,5 @@ func (a *Answer) of(r remote.Remote, c *Call) (err error) {
 func (a *Answer) fail(err error) {
 	if err != nil {
 		a.Failed = err.Error()
-		a.Kind = slices.IndexFunc(Errors, func(is error) bool { return errors.Is(err, is) })
 	}
 }
