@@ -156,8 +156,6 @@ class Reference:
 PLAN = [
     ("save", 10000, "durable", 3, 200, 800),
     ("save", 50000, "durable", 3, 200, 4000),
-    ("save", 10000, "synced", 3, 200, 1500),
-    ("save", 50000, "synced", 3, 200, 6000),
     ("save", 10000, "relaxed", 3, 1000, 25000),
     ("savemeta", 10000, "durable", 3, 100, 300),
     ("rewrite", 10000, "durable", 3, 5, 20),
@@ -185,7 +183,7 @@ def limit_of(op, n, reps, durability):
     if op in ("save", "append", "savemeta"):
         return ["limit-append", 1, reps, durability]
     if op in ("rewrite", "fork"):
-        return ["limit-copy", transcript, reps, "synced"]
+        return ["limit-copy", transcript, reps, "durable"]
     if op in ("load", "reload", "decode", "diagnose", "info"):
         return ["limit-read", transcript, reps]
     if op in ("list", "listmeta", "listmetafirst", "find"):

@@ -9,10 +9,10 @@
 // Scratch files go to $BENCH_WORK, and to a temporary directory without it; sync costs as
 // much as the file system of that folder takes.
 //
-//	save N REPS durable|synced|relaxed      Save with one more message, metadata as it was
-//	savemeta N REPS durable|synced|relaxed  the same with a new turn_count
-//	append N REPS durable|synced|relaxed    Append of one message
-//	rewrite N REPS durable|synced|relaxed   Save with another first message
+//	save N REPS durable|relaxed             Save with one more message, metadata as it was
+//	savemeta N REPS durable|relaxed         the same with a new turn_count
+//	append N REPS durable|relaxed           Append of one message
+//	rewrite N REPS durable|relaxed          Save with another first message
 //	load N REPS                             Load in a fresh Store
 //	reload N REPS                           Load again in the same Store
 //	decode N REPS                           Load, and all members of all messages
@@ -24,7 +24,7 @@
 //	summariesrows N REPS                    the first 50 rows without an index
 //	find N REPS                             Find of a prefix that one of N sessions has
 //	keyword N REPS                          Projects.Find of a word that is nowhere
-//	summary FILE REPS, tail FILE REPS       of a log: Summary; its last 20 heads
+//	summary FILE REPS                       Summary of a log
 //	at FILE REPS N                          event N of a log
 //	slice FILE REPS, slicenew FILE REPS     SliceTo that keeps all; with another session id
 //	turns MIB BYTES REPS                    a turn of a transcript of MIB MiB, each time in a new process: with an
@@ -41,12 +41,9 @@
 //	info N REPS                             metadata, turns and diagnosis
 //	deep DEPTH REPS                         NewMessage of objects nested so deep
 //	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
-//	sessions G N durable|relaxed            G sessions, N messages appended to each, all together; seconds a message
 //	peers N REPS                            the same in SQLite, bbolt and tidwall/wal, a line each
-//	relaxed N REPS                          Append of one message and UpdateMetadata, relaxed, each in turn with the
-//	                                        bare calls that promise the same, a line each; on Linux
-//	limit-append N REPS durable|synced|relaxed, limit-read FILE REPS, limit-scan FILE REPS,
-//	limit-copy FILE REPS durable|synced|relaxed, limit-list N REPS
+//	limit-append N REPS durable|relaxed, limit-read FILE REPS, limit-scan FILE REPS,
+//	limit-copy FILE REPS durable|relaxed, limit-list N REPS
 //	                                        the least that the system takes for it: a write (and syncs), a read, a read
 //	                                        and a search for line ends, a read and a write, names and stat
 //
@@ -55,9 +52,8 @@
 // decode, listmeta and listmetafirst use as many goroutines as there are processors.
 //
 // With BENCH_CPU=1 the line has cpu_s, too: how long processors worked for the
-// process, which other programs on the machine disturb little. BENCH_PROFILE
-// names a file for a processor profile. The program that "peers" runs is named
-// in BENCH_PEERS, or built from the folder peers.
+// process, which other programs on the machine disturb little. The program that "peers"
+// runs is named in BENCH_PEERS, or built from the folder peers.
 //
 // compare.py beside this file runs these and the Python store in turn and
 // prints the ratios.

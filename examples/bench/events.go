@@ -58,14 +58,6 @@ func summary(r *run) error {
 	})
 }
 
-func tail(r *run) error {
-	return r.logged(func(ctx context.Context, l *eventslog.Log) error {
-		heads, err := l.Tail(ctx, 20)
-		r.n = len(heads)
-		return err
-	})
-}
-
 // at finds event N by its number.
 func at(r *run) error {
 	n, err := r.number(2)

@@ -10,12 +10,6 @@ import (
 // dataSync makes the content of f durable.
 func dataSync(f *os.File) error { return f.Sync() }
 
-// beginWriting does nothing: only Linux can be asked.
-func beginWriting(*os.File) error { return nil }
-
-// exchange fails: only Linux is measured so.
-func exchange(_, _ string) error { return errors.ErrUnsupported }
-
 // statAll reads the names in a directory and asks about each.
 func statAll(path string) error {
 	dir, err := os.Open(path)

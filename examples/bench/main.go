@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/pprof"
 	"slices"
 	"strconv"
 	"time"
@@ -20,10 +19,10 @@ var operations = map[string]func(*run) error{
 	"load": load, "reload": reload, "decode": decode,
 	"list": list, "listmeta": listMeta, "listmetafirst": listMetaFirst, "find": find, "keyword": keyword,
 	"summaries": summaries, "summariesfirst": summariesFirst, "summariesone": summariesOne, "summariesrows": summariesRows,
-	"summary": summary, "tail": tail, "at": at, "slice": sliceSame, "slicenew": sliceNew,
+	"summary": summary, "at": at, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
 	"turns": readTurns, "part": readPart, "append-asked": appendAsked,
-	"deep": deep, "appenders": appenders, "sessions": sessionsAtOnce, "peers": comparePeers, "relaxed": relaxed,
+	"deep": deep, "appenders": appenders, "peers": comparePeers,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 
@@ -76,11 +75,6 @@ func bench(args []string, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	r := &run{args: args[1:], out: out, work: work}
-	stop, err := profile(os.Getenv("BENCH_PROFILE"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
 	if err := operations[args[0]](r); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
@@ -148,23 +142,4 @@ func median(took []time.Duration) time.Duration {
 		return (took[n/2-1] + took[n/2]) / 2
 	}
 	return took[len(took)/2]
-}
-
-// profile writes a processor profile to the file until stop is called; there
-// is none without a name.
-func profile(name string) (stop func() error, err error) {
-	if name == "" {
-		return func() error { return nil }, nil
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() error {
-		pprof.StopCPUProfile()
-		return f.Close()
-	}, nil
 }

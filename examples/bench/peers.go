@@ -29,11 +29,10 @@ func comparison(n, reps string) (list []rival) {
 	ours := func(name string, args ...string) { list = append(list, rival{name, false, args}) }
 	theirs := func(name string, args ...string) { list = append(list, rival{name, true, args}) }
 	ours("append-durable", "append", n, reps, "durable")
-	ours("append-synced", "append", n, reps, "synced")
 	for _, peer := range [...]string{"sqlite", "bbolt", "wal"} {
 		theirs("append-synced-"+peer, peer, "append", n, reps, "synced")
 	}
-	ours("append-synced-limit", "limit-append", "1", reps, "synced")
+	ours("append-durable-limit", "limit-append", "1", reps, "durable")
 	ours("append-relaxed", "append", n, reps, "relaxed")
 	ours("append-relaxed-events", "appenders", "1", n, "relaxed")
 	theirs("append-normal-sqlite", "sqlite", "append", n, reps, "normal")
@@ -53,12 +52,6 @@ func comparison(n, reps string) (list []rival) {
 	ours("appenders-1", "appenders", "1", reps, "durable")
 	for _, peer := range [...]string{"sqlite", "bbolt", "wal"} {
 		theirs("appenders-64-"+peer, peer, "appenders", "64", reps, "synced")
-	}
-	for _, g := range [...]string{"1", "8", "64", "512"} {
-		ours("sessions-"+g, "sessions", g, reps, "durable")
-		theirs("sessions-"+g+"-sqlite", "sqlite", "appenders", g, reps, "synced")
-		ours("sessions-"+g+"-relaxed", "sessions", g, reps, "relaxed")
-		theirs("sessions-"+g+"-relaxed-sqlite", "sqlite", "appenders", g, reps, "normal")
 	}
 	return list
 }

@@ -48,13 +48,13 @@ func copyFile(to, from string) (err error) {
 func (r *run) durability(i int) (sessionstore.Durability, error) {
 	if i < len(r.args) {
 		switch r.args[i] {
-		case "durable", "synced": // of which there were two once
+		case "durable":
 			return sessionstore.Durable, nil
 		case "relaxed":
 			return sessionstore.Relaxed, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: durable, synced or relaxed is missing", errUsage)
+	return 0, fmt.Errorf("%w: durable or relaxed is missing", errUsage)
 }
 
 // writer is a loaded session that is written again and again.
