@@ -38,6 +38,7 @@ func TestRender(t *testing.T) {
 		{"wrapped items", "- one two three four five\n10) one two three four", "• one two three four\n  five\n\n10. one two three\n    four"},
 		{"numbers", "1. a\n2. b", "1. a\n2. b"},
 		{"numbers from 9", "9) a\n10) b", "9. a\n10. b"},
+		{"list in an item", "- one\n  - two\n\n  more\n- three", "• one\n  • two\n  more\n• three"},
 		{"lines of an item", "- one\n  two\n- three  \n  four", "• one\n  two\n• three\n  four"},
 		{"empty item", "-\n- a", "•\n• a"},
 		{"code", "```go\nfunc f()\n\n  g()\n```", "  func f()\n\n    g()"},

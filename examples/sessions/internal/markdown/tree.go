@@ -123,9 +123,16 @@ func (p *page) lineBreak(n *ast.Text) {
 		n.SetHardLineBreak(false)
 		replace(n, n, p.text("\n"+indent))
 	}
-	if next := in.NextSibling(); next != nil && n == in.LastChild() && (next.Kind() == ast.KindParagraph || next.Kind() == ast.KindTextBlock) {
+	if next := in.NextSibling(); n == in.LastChild() && isText(next) {
 		replace(n, n, p.text("\n\n"+indent))
 	}
+	if before := in.PreviousSibling(); n == in.FirstChild() && before != nil && !isText(before) {
+		replace(n, p.text(indent), n)
+	}
+}
+
+func isText(n ast.Node) bool {
+	return n != nil && (n.Kind() == ast.KindParagraph || n.Kind() == ast.KindTextBlock)
 }
 
 // link draws nodes in the place of a link, and its address behind them unless that is

@@ -25,47 +25,23 @@ func score(word, text string) int {
 		return wholeScore + boundary(text, at) - min(at, boundaryScore/2)
 	}
 	best := 0
-	for from := 0; from < len(text); {
-		start, end, ok := window(word, text[from:])
-		if !ok {
-			break
+	for at := range text {
+		rest := word
+		for i, r := range text[at:min(len(text), at+spread*len(word))] {
+			want, n := utf8.DecodeRuneInString(rest)
+			if r == want {
+				rest = rest[n:]
+			}
+			if i == 0 && r != want {
+				break
+			}
+			if rest == "" {
+				best = max(best, looseScore+boundary(text, at)-gapCost*(i+n-len(word)))
+				break
+			}
 		}
-		start, end = start+from, end+from
-		if end-start <= spread*len(word) {
-			best = max(best, looseScore+boundary(text, start)-gapCost*(end-start-len(word)))
-		}
-		_, n := utf8.DecodeRuneInString(text[start:])
-		from = start + n
 	}
 	return best
-}
-
-// window returns the shortest part of text that ends where the letters of word
-// were found in order for the first time.
-func window(word, text string) (start, end int, ok bool) {
-	rest := word
-	for i, r := range text {
-		want, n := utf8.DecodeRuneInString(rest)
-		if r != want {
-			continue
-		}
-		if rest = rest[n:]; rest == "" {
-			end = i + utf8.RuneLen(r)
-			break
-		}
-	}
-	if rest != "" {
-		return 0, 0, false
-	}
-	start = end
-	for rest = word; rest != ""; {
-		r, n := utf8.DecodeLastRuneInString(text[:start])
-		start -= n
-		if last, m := utf8.DecodeLastRuneInString(rest); r == last {
-			rest = rest[:len(rest)-m]
-		}
-	}
-	return start, end, true
 }
 
 // boundary is the bonus of a match that begins at a byte of text.

@@ -210,9 +210,6 @@ const (
 	Cyan    Tint = "36"
 )
 
-// Colourful reports whether there is colour.
-func (s *Screen) Colourful() bool { return s.colour }
-
 // Paint returns text in tint where there is colour, else as it is.
 func (s *Screen) Paint(tint Tint, text string) string {
 	if !s.colour || tint == "" || text == "" {

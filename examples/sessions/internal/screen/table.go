@@ -128,7 +128,7 @@ func layout(columns []Column, rows [][]string, total int) []int {
 	}
 	for {
 		widths := append([]int(nil), natural...)
-		if shrink(columns, widths, total) {
+		if shrink(columns, widths, total, false) {
 			return widths
 		}
 		last := -1
@@ -138,7 +138,7 @@ func layout(columns []Column, rows [][]string, total int) []int {
 			}
 		}
 		if last < 0 {
-			squeeze(widths, total)
+			shrink(columns, widths, total, true)
 			return widths
 		}
 		natural[last] = 0
@@ -146,9 +146,9 @@ func layout(columns []Column, rows [][]string, total int) []int {
 }
 
 // shrink makes columns narrower until all fit into total, but none narrower than its
-// Min. It cuts Whole columns first, at once to their Min, then the widest column again
-// and again. It reports whether all fit.
-func shrink(columns []Column, widths []int, total int) bool {
+// Min, with all none than a column. It cuts Whole columns first, at once to their Min, then
+// the widest column again and again. It reports whether all fit.
+func shrink(columns []Column, widths []int, total int, all bool) bool {
 	for i, c := range columns {
 		if c.Whole && c.Min > 0 && sum(widths) > total {
 			widths[i] = min(widths[i], c.Min)
@@ -161,29 +161,12 @@ func shrink(columns []Column, widths []int, total int) bool {
 		}
 		widest := -1
 		for i, c := range columns {
-			if c.Min > 0 && widths[i] > max(c.Min, 1) && (widest < 0 || widths[i] > widths[widest]) {
+			if (all && widths[i] > 1 || c.Min > 0 && widths[i] > c.Min) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
 		if widest < 0 {
 			return false
-		}
-		widths[widest]--
-	}
-}
-
-// squeeze makes columns narrower, down to 1, until all fit into total or none
-// can be.
-func squeeze(widths []int, total int) {
-	for sum(widths) > total {
-		widest := 0
-		for i := range widths {
-			if widths[i] > widths[widest] {
-				widest = i
-			}
-		}
-		if widths[widest] <= 1 {
-			return
 		}
 		widths[widest]--
 	}
