@@ -82,10 +82,10 @@ func TestLatePreview(t *testing.T) {
 	k := m.list.choice()
 	require.Equal(t, []Command{List{Gen: 2}, Preview{k}}, m.Update(Returned{Key: k}))
 	require.Equal(t, []Command{List{Gen: 3}}, m.Update(Returned{Key: k}), "one is read at a time")
-	require.Equal(t, []Command{Preview{k}}, m.Update(Previewed{Key: k, Said: []Said{{"user", "old"}}}))
+	require.Equal(t, []Command{Preview{k}}, m.Update(Previewed{Key: k, Passages: []Passage{said("user", "old")}}))
 	require.False(t, m.preview.loaded)
-	require.Empty(t, m.Update(Previewed{Key: k, Said: []Said{{"user", "new"}}}))
-	require.Equal(t, []Said{{"user", "new"}}, m.preview.said)
+	require.Empty(t, m.Update(Previewed{Key: k, Passages: []Passage{said("user", "new")}}))
+	require.Equal(t, []Passage{said("user", "new")}, m.preview.passages)
 }
 
 // TestLateFork has a fork and a session from the trash be there when a person has

@@ -32,9 +32,9 @@ type (
 
 	// Previewed brings the last turns of a session.
 	Previewed struct {
-		Key  Key
-		Said []Said
-		Err  error
+		Key      Key
+		Passages []Passage
+		Err      error
 	}
 
 	// Noticed reports that sessions came, went or were written.
@@ -164,9 +164,6 @@ const (
 	DirGone             // its directory is gone
 	Locked              // another host runs it
 )
-
-// Said is a message of a preview. Its text is clean.
-type Said struct{ Role, Text string }
 
 // mark is the place behind the first n messages, as they were when they were read.
 type mark struct {

@@ -66,15 +66,15 @@ const (
 
 // preview is the part of the chosen session that is shown.
 type preview struct {
-	key     Key
-	said    []Said
-	err     string // clean
-	loaded  bool
-	waiting bool     // a reading is under way; another one begins when it is over
-	stale   bool     // the session may have changed since that began
-	scroll  int      // lines up from the end
-	drawn   []string // said, in lines of the width; nil: not drawn yet
-	width   int
+	key      Key
+	passages []Passage
+	err      string // clean
+	loaded   bool
+	waiting  bool     // a reading is under way; another one begins when it is over
+	stale    bool     // the session may have changed since that began
+	scroll   int      // lines up from the end
+	drawn    []string // passages, in lines of the width; nil: not drawn yet
+	width    int
 }
 
 // search is a search for text.

@@ -25,11 +25,13 @@ func newModel(t *testing.T) *Model {
 	}
 	require.Equal(t, []Command{Preview{sessions[0].Key}}, m.Update(Listed{Gen: 1, Sessions: sessions[:1]}))
 	require.Empty(t, m.Update(Listed{Gen: 1, Sessions: sessions[1:], Done: true}))
-	m.Update(Previewed{Key: sessions[0].Key, Said: []Said{{"user", "Write it"}}})
+	m.Update(Previewed{Key: sessions[0].Key, Passages: []Passage{said("user", "Write it")}})
 	return m
 }
 
 // press presses keys, and returns what the last one wants. "^x" is x after ctrl+k.
+func said(role, text string) Passage { return Passage{Role: role, Text: text} }
+
 func press(m *Model, keys ...string) (todo []Command) {
 	for _, name := range keys {
 		if letter, ok := strings.CutPrefix(name, "^"); ok {
@@ -292,11 +294,11 @@ func TestPreviewScroll(t *testing.T) {
 	m := newModel(t)
 	press(m, "shift+up")
 	require.Zero(t, m.preview.scroll)
-	var said []Said
+	var all []Passage
 	for range 20 {
-		said = append(said, Said{"user", "x"})
+		all = append(all, said("user", "x"))
 	}
-	m.Update(Previewed{Key: m.list.choice(), Said: said})
+	m.Update(Previewed{Key: m.list.choice(), Passages: all})
 	for range 100 {
 		press(m, "shift+up")
 	}

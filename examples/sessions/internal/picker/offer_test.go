@@ -129,11 +129,11 @@ func TestOfferLeavesRoom(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	m.Update(Offered{Offer{12, 3}})
-	var said []Said
+	var all []Passage
 	for range 60 {
-		said = append(said, Said{"user", "more"})
+		all = append(all, said("user", "more"))
 	}
-	m.Update(Previewed{Key: m.list.choice(), Said: append([]Said{{"user", "the first line"}}, said...)})
+	m.Update(Previewed{Key: m.list.choice(), Passages: append([]Passage{said("user", "the first line")}, all...)})
 	for range 200 {
 		press(m, "shift+up")
 	}

@@ -53,7 +53,7 @@ func (w *world) carryOut(c Command) []Event {
 		half := w.r.IntN(len(all) + 1)
 		return []Event{Listed{Gen: c.Gen, Sessions: all[:half]}, Listed{Gen: c.Gen, Sessions: all[half:], Done: true}}
 	case Preview:
-		return []Event{Previewed{Key: c.Key, Said: []Said{{"user", strconv.Itoa(w.turns[c.Key])}}}}
+		return []Event{Previewed{Key: c.Key, Passages: []Passage{said("user", strconv.Itoa(w.turns[c.Key]))}}}
 	case Turns:
 		e := TurnsRead{Key: c.Key}
 		for i := range w.turns[c.Key] {
@@ -180,7 +180,7 @@ func TestAnyOrder(t *testing.T) {
 		require.ElementsMatch(t, stored, shown, "seed %d", seed)
 		require.Zero(t, w.hosts)
 		if k := w.m.list.choice(); k != (Key{}) {
-			require.Equal(t, []Said{{"user", strconv.Itoa(w.turns[k])}}, w.m.preview.said, "seed %d: the preview of %v", seed, k)
+			require.Equal(t, []Passage{said("user", strconv.Itoa(w.turns[k]))}, w.m.preview.passages, "seed %d: the preview of %v", seed, k)
 		}
 	}
 }

@@ -267,7 +267,7 @@ func (r *reader) draw(m *Model, anew bool) {
 	at := 0
 	for i := range r.passages {
 		if r.drawn[i] == nil {
-			r.drawn[i] = m.passage(&r.passages[i], width)
+			r.drawn[i] = m.passage(&r.passages[i], len(r.passages[i].Text) <= renderedBytes, width)
 		}
 		if i == top {
 			at = len(all)
@@ -290,20 +290,6 @@ func (r *reader) passageAt(line int) int {
 		}
 	}
 	return len(r.drawn) - 1
-}
-
-// passage draws a passage. It has at least one line.
-func (m *Model) passage(p *Passage, width int) (lines []string) {
-	if p.Brief != "" {
-		if !m.reader.whole {
-			return []string{m.style.paint(dim, fit("  "+p.Brief, width))}
-		}
-		for _, line := range wrap(p.Text, max(1, width-2)) {
-			lines = append(lines, m.style.paint(dim, fit("  "+line, width)))
-		}
-		return lines
-	}
-	return append([]string{""}, m.speech(Said{p.Role, p.Text}, len(p.Text) <= renderedBytes, width)...)
 }
 
 // seek notes a text to find.

@@ -273,7 +273,7 @@ func TestReaderCleansRoles(t *testing.T) {
 	t.Parallel()
 	row, err := sessionstore.NewMessage(map[string]any{"role": "sys\x1b]0;title\x07\ntem\u202e", "content": "text"})
 	require.NoError(t, err)
-	all, err := passages([]sessionstore.Message{row}, 1)
+	all, err := passages([]sessionstore.Message{row}, 1, passageBytes)
 	require.NoError(t, err)
 	require.Equal(t, []Passage{{1, "sys\ufffd]0;title\ufffd tem\ufffd", "text", ""}}, all)
 }

@@ -66,7 +66,7 @@ func (s store) read(ctx context.Context, c Read) Event {
 		return err
 	})
 	var err error
-	e.Passages, err = passages(rows, e.First)
+	e.Passages, err = passages(rows, e.First, passageBytes)
 	e.Err = errors.Join(e.Err, err)
 	return e
 }
@@ -84,8 +84,9 @@ func (s store) view(ctx context.Context, k Key, do func(v *sessionstore.View) er
 	return errors.Join(do(v), v.Close())
 }
 
-// passages returns messages, of which the first has a number, as the reader shows them.
-func passages(rows []sessionstore.Message, first int) (all []Passage, err error) {
+// passages returns messages, of which the first has a number, as the screen shows them,
+// with at most so many bytes of each text.
+func passages(rows []sessionstore.Message, first, most int) (all []Passage, err error) {
 	view, err := conversation.New(rows)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func passages(rows []sessionstore.Message, first int) (all []Passage, err error)
 	for i, row := range rows {
 		m := view.Messages(i, i+1, conversation.Limits{})[0]
 		add := func(role, text, brief string) {
-			if text = cleanLines(limited(text, passageBytes)); strings.TrimSpace(text) != "" {
+			if text = cleanLines(limited(text, most)); strings.TrimSpace(text) != "" {
 				all = append(all, Passage{first + i, clean(role), text, clean(start(brief, briefBytes))})
 			}
 		}
@@ -203,7 +204,7 @@ func lookIn(ctx context.Context, v *sessionstore.View, from, to int, last, raw b
 		if buf = row.AppendTo(buf[:0]); raw && !pattern.Match(buf) {
 			continue
 		}
-		some, err := passages(rows[i:i+1], from+i)
+		some, err := passages(rows[i:i+1], from+i, passageBytes)
 		if err != nil {
 			return found, err
 		}

@@ -19,7 +19,7 @@ import (
 // Limits of reading for the screen.
 const (
 	previewTurns = 3
-	previewBytes = 4000 // of one message
+	previewBytes = 4000 // of one text
 	turnBytes    = 200  // of the text that a turn is shown by
 	listEvery    = 50 * time.Millisecond
 	firstFrame   = 20 * time.Millisecond // in which the first session is drawn, before the others are read
@@ -106,27 +106,11 @@ func (s store) preview(ctx context.Context, k Key) Event {
 		return Previewed{Key: k, Err: err}
 	}
 	rows, err := slice.ResumeWindow(ctx, st, k.ID, previewTurns)
-	if len(rows) > 0 {
-		err = nil
+	if len(rows) == 0 {
+		return Previewed{Key: k, Err: err}
 	}
-	return Previewed{k, spoken(rows), err}
-}
-
-// spoken returns the texts of messages, and the names of the tools that they call.
-func spoken(rows []sessionstore.Message) (said []Said) {
-	for _, row := range rows {
-		role := row.Role()
-		if role != "user" && role != "assistant" {
-			continue
-		}
-		if text := cleanLines(start(row.Content(), previewBytes)); strings.TrimSpace(text) != "" {
-			said = append(said, Said{role, text})
-		}
-		for _, call := range row.ToolCalls() {
-			said = append(said, Said{"tool", clean(call.Name)})
-		}
-	}
-	return said
+	all, err := passages(rows, 1, previewBytes)
+	return Previewed{k, all, err}
 }
 
 // start returns the beginning of a text.

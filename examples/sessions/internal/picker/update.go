@@ -151,7 +151,7 @@ func (m *Model) previewed(e Previewed) {
 		m.preview.loaded = false
 		return
 	}
-	m.preview.said, m.preview.drawn, m.preview.loaded, m.preview.err = e.Said, nil, true, ""
+	m.preview.passages, m.preview.drawn, m.preview.loaded, m.preview.err = e.Passages, nil, true, ""
 	if e.Err != nil {
 		m.preview.err = clean(e.Err.Error())
 	}

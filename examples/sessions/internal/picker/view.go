@@ -287,50 +287,50 @@ func (m *Model) said(width int) (lines []string) {
 		return m.paragraph(red, p.err, width)
 	case !p.loaded:
 		return nil
-	case len(p.said) == 0:
+	case len(p.passages) == 0:
 		return []string{fit("Nothing was said yet.", width)}
 	}
 	if p.drawn == nil || p.width != width {
-		p.drawn, p.width = m.speeches(p.said, width), width
+		p.drawn, p.width = nil, width
+		first, left := len(p.passages), renderedBytes
+		for first > 0 && left >= len(p.passages[first-1].Text) {
+			first--
+			left -= len(p.passages[first].Text)
+		}
+		for i := range p.passages {
+			p.drawn = append(p.drawn, m.passage(&p.passages[i], i >= first, width)...)
+		}
+		if p.drawn[0] == "" {
+			p.drawn = p.drawn[1:]
+		}
 	}
 	return p.drawn
 }
 
-// renderedBytes limits the last messages that are rendered. Earlier messages are shown
-// without rendering, so that a key is answered at once.
+// renderedBytes limits the last texts that are rendered. Earlier texts are shown without
+// rendering, so that a key is answered at once.
 const renderedBytes = 40_000
 
-// speeches draws messages.
-func (m *Model) speeches(all []Said, width int) (lines []string) {
-	first, left := len(all), renderedBytes
-	for first > 0 && left >= len(all[first-1].Text) {
-		first--
-		left -= len(all[first].Text)
-	}
-	for i, said := range all {
-		if i > 0 && said.Role != "tool" {
-			lines = append(lines, "")
+// passage draws a passage, which has at least one line. It renders the text of a model,
+// if render is set and the settings allow it.
+func (m *Model) passage(p *Passage, render bool, width int) (lines []string) {
+	switch {
+	case p.Brief != "" && !m.reader.whole:
+		return []string{m.style.paint(dim, fit("  "+p.Brief, width))}
+	case p.Brief != "":
+		for _, line := range wrap(p.Text, max(1, width-2)) {
+			lines = append(lines, m.style.paint(dim, fit("  "+line, width)))
 		}
-		lines = append(lines, m.speech(said, i >= first, width)...)
-	}
-	return lines
-}
-
-// speech draws a message. It renders the text of a model, if render is set and the
-// settings allow it.
-func (m *Model) speech(said Said, render bool, width int) (lines []string) {
-	switch said.Role {
-	case "user":
-		lines = append(lines, m.style.paint(green, fit("You", width)))
-	case "tool":
-		return []string{m.style.paint(dim, fit("  → "+said.Text, width))}
+		return lines
+	case p.Role == "user":
+		lines = []string{"", m.style.paint(green, fit("You", width))}
 	default:
-		lines = append(lines, m.style.paint(cyan, fit(said.Role, width)))
+		lines = []string{"", m.style.paint(cyan, fit(p.Role, width))}
 	}
-	if render && !m.plain && said.Role == "assistant" {
-		return append(lines, m.rendered(said.Text, width)...)
+	if render && !m.plain && p.Role == "assistant" {
+		return append(lines, m.rendered(p.Text, width)...)
 	}
-	return append(lines, wrap(said.Text, width)...)
+	return append(lines, wrap(p.Text, width)...)
 }
 
 // rendered draws Markdown.

@@ -118,7 +118,7 @@ func TestViewFits(t *testing.T) {
 			for _, c := range press(m, keys[r.IntN(len(keys))]) {
 				switch c := c.(type) {
 				case Preview:
-					m.Update(Previewed{Key: c.Key, Said: []Said{{"user", cleanLines(odd())}, {"tool", clean(odd())}, {"assistant", cleanLines(odd())}}})
+					m.Update(Previewed{Key: c.Key, Passages: []Passage{said("user", cleanLines(odd())), said("tool", clean(odd())), said("assistant", cleanLines(odd()))}})
 				case Read:
 					m.Update(PartRead{Key: c.Key, Gen: c.Gen, Back: c.Back, First: 1, Next: 4, Total: 3, Passages: []Passage{{1, "user", cleanLines(odd()), ""}, {2, "tool", cleanLines(odd()), clean(odd())}, {3, "assistant", cleanLines(odd()), ""}}})
 				case Look:
@@ -157,32 +157,32 @@ func TestPreviewIsRendered(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	key := m.list.choice()
-	preview := func(said ...Said) { m.Update(Previewed{Key: key, Said: said}) }
-	preview(Said{"user", "**why**"}, Said{"assistant", "# Title\n\n**bold**\n\n- one\n- two"})
+	preview := func(all ...Passage) { m.Update(Previewed{Key: key, Passages: all}) }
+	preview(said("user", "**why**"), said("assistant", "# Title\n\n**bold**\n\n- one\n- two"))
 	shown := screenText(m, 120, 30)
 	for _, text := range []string{"**why**", "# Title", " bold", "• one", "• two"} {
 		require.Contains(t, shown, text)
 	}
 	require.NotContains(t, shown, "**bold**")
-	preview(Said{"assistant", "- three"})
+	preview(said("assistant", "- three"))
 	require.Contains(t, screenText(m, 120, 30), "• three")
 	require.Contains(t, screenText(m, 80, 24), "• three", "a preview of another width")
 
-	preview(Said{"assistant", "- early"}, Said{"assistant", "- late" + strings.Repeat(" word", renderedBytes/5)}, Said{"assistant", "- last"})
+	preview(said("assistant", "- early"), said("assistant", "- late"+strings.Repeat(" word", renderedBytes/5)), said("assistant", "- last"))
 	all := strings.Join(m.said(60), "\n")
 	require.Contains(t, all, "- early")
 	require.Contains(t, all, "- late")
 	require.Contains(t, all, "• last")
 
 	wide := "```\n" + strings.Repeat("x", 200) + "\n```"
-	preview(Said{"assistant", wide})
+	preview(said("assistant", wide))
 	for _, line := range m.said(40) {
 		require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), 40)
 	}
 	require.Equal(t, 200, strings.Count(strings.Join(m.said(40), ""), "x"), "nothing is cut")
 
 	m.plain = true
-	preview(Said{"assistant", "- one"})
+	preview(said("assistant", "- one"))
 	require.Contains(t, screenText(m, 120, 30), "- one")
 }
 
@@ -190,7 +190,7 @@ func TestPreviewIsRendered(t *testing.T) {
 func TestNoColor(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	m.Update(Previewed{Key: m.list.choice(), Said: []Said{{"user", "x"}, {"assistant", "y"}, {"tool", "z"}}})
+	m.Update(Previewed{Key: m.list.choice(), Passages: []Passage{said("user", "x"), said("assistant", "y"), said("tool", "z")}})
 	all := strings.Join(m.View(80, 24), "\n")
 	for _, found := range escapes.FindAllString(all, -1) {
 		require.Contains(t, []string{"\x1b[m", "\x1b[1m", "\x1b[2m", "\x1b[7m"}, found)
