@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
@@ -35,8 +36,8 @@ type app struct {
 	paged  bool   // long answers go through a pager
 	unread bool   // a session or project could not be read; a note of it was written
 
-	reference bool // the command is one of amplifier-session
-	answered  bool // JSON was written
+	reference bool        // the command is one of amplifier-session
+	answered  atomic.Bool // JSON was written
 
 	opened  *projects.Projects // the directory of projects that was opened last
 	closers []func() error

@@ -209,22 +209,6 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends commands by their context, as a signal does.
-func TestInterrupted(t *testing.T) {
-	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	root := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "p", "sessions"), 0o700))
-	for _, args := range [][]string{{"list", "--all-projects"}, {"find"}, {"search", "x"}, {"verify"}, {"show", "x"}} {
-		var out, told bytes.Buffer
-		args = append(args, "--sessions-root", root)
-		code := Run(ctx, Process{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told, Env: func(string) string { return "" }})
-		require.Equal(t, exitInterrupted, code, "%v: %s", args, &told)
-		require.Contains(t, told.String(), "interrupted")
-	}
-}
-
 // An account that does not answer, or refuses, is told of once, and what else failed
 // whole.
 func TestOnce(t *testing.T) {

@@ -60,7 +60,7 @@ func (a *app) dump(v any, indent int) error {
 	if err != nil {
 		return err
 	}
-	a.answered = true
+	a.answered.Store(true)
 	_, err = a.Write(append(text, '\n'))
 	return err
 }
@@ -82,14 +82,15 @@ func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) erro
 	at := bytes.LastIndex(text, []byte("[]")) + 1
 	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
 	margin := "\n" + strings.Repeat(" ", len(line)-len(bytes.TrimLeft(line, " ")))
-	a.answered = true
+	a.answered.Store(true)
 	out := bufio.NewWriter(a)
 	out.Write(text[:at])
 	n := 0
+	var raw, row []byte
 	for m, err := range rows {
-		var row []byte
 		if err == nil {
-			row, err = sessionstore.FormatJSON(json.RawMessage(m.AppendTo(nil)), jsonIndent)
+			raw = m.AppendTo(raw[:0])
+			row, err = sessionstore.FormatJSON(json.RawMessage(raw), jsonIndent)
 		}
 		if err = cmp.Or(a.ctx.Err(), err); err != nil {
 			return err
@@ -97,9 +98,10 @@ func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) erro
 		if n++; n > 1 {
 			out.WriteByte(',')
 		}
-		inner := margin + "  "
-		out.WriteString(inner)
-		out.Write(bytes.ReplaceAll(row, []byte("\n"), []byte(inner)))
+		for line := range bytes.SplitSeq(row, []byte("\n")) {
+			out.WriteString(margin + "  ")
+			out.Write(line)
+		}
 	}
 	if n > 0 {
 		out.WriteString(margin)
@@ -195,7 +197,7 @@ type candidate struct {
 // answerError writes an error as the answer, on one line as amplifier-session does, unless
 // an answer was written before the error came up: standard output is one JSON value.
 func (a *app) answerError(text string, found []projects.Summary) {
-	if !a.json || a.answered {
+	if !a.json || a.answered.Load() {
 		return
 	}
 	f := failure{Error: text}

@@ -98,7 +98,10 @@ func Run(ctx context.Context, p Process) (code int) {
 		return a.tellUsage(chosen, err)
 	}
 	a.json = a.json || a.reference && !a.Terminal()
-	err = chosen.Run(a)
+	left, err := a.run(chosen)
+	if left {
+		return a.tell(chosen, err)
+	}
 	if err == nil && a.unread {
 		err = exitCode(exitError)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -82,37 +83,46 @@ func (c *showCommand) turns(a *app, t target) error {
 	if n := cmp.Or(c.Turn, c.Last); *n < 1 {
 		return usageError{"--turn and --last: must be positive"}
 	}
-	msgs, damage, err := c.asked(a, t)
+	rows, damage, err := c.asked(a, t)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return errors.Join(a.writeRows(object{{"session_id", t.id}, {"transcript", list{}}}, inMemory(msgs)), damage)
+		return errors.Join(a.writeRows(object{{"session_id", t.id}, {"transcript", list{}}}, rows), damage)
 	}
 	a.page()
-	return join(a.conversation(msgs, formOfTools(c.Tools)), damage)
+	return join(a.talk(rows, formOfTools(c.Tools)), damage)
 }
 
-// asked reads the messages of the turns that are asked for. No view is open when it returns,
-// so a reader that waits delays no append.
-func (c *showCommand) asked(a *app, t target) (msgs []sessionstore.Message, damage, err error) {
+// asked returns the messages of the turns that are asked for. No view is open when it returns,
+// and none while a message is yielded.
+func (c *showCommand) asked(a *app, t target) (rows iter.Seq2[sessionstore.Message, error], damage, err error) {
 	v, damage := t.store.View(a.ctx, t.id)
 	if v == nil {
 		return nil, nil, damage
 	}
 	defer func() { err = join(err, v.Close()) }()
+	turns, first, last := v.Turns(), 1, v.Len()
 	switch {
-	case c.Turn != nil && *c.Turn > v.Turns():
-		return nil, nil, fmt.Errorf("no turn %d: the session has %s", *c.Turn, count(v.Turns(), "turn"))
-	case c.Turn != nil:
-		msgs, err = v.Turn(a.ctx, *c.Turn)
-	case v.Turns() > 0:
-		var first int
-		if first, err = v.Start(a.ctx, max(1, v.Turns()-*c.Last+1)); err == nil {
-			msgs, err = v.Range(a.ctx, first, v.Len())
+	case c.Turn != nil && *c.Turn > turns:
+		return nil, nil, fmt.Errorf("no turn %d: the session has %s", *c.Turn, count(turns, "turn"))
+	case turns == 0:
+		return inMemory(nil), damage, nil
+	case c.Turn != nil && *c.Turn < turns:
+		if last, err = v.Start(a.ctx, *c.Turn+1); err != nil {
+			return nil, nil, err
 		}
+		last--
 	}
-	return msgs, damage, err
+	turn := max(1, turns-*cmp.Or(c.Last, &turns)+1)
+	if c.Turn != nil {
+		turn = *c.Turn
+	}
+	if first, err = v.Start(a.ctx, turn); err != nil || damage == nil {
+		return a.parts(t, first, last), nil, err
+	}
+	all, err := v.Range(a.ctx, first, last-first+1) // of a backup, which is in memory
+	return inMemory(all), damage, err
 }
 
 // shownText is a member of metadata, whose JSON is raw, as people read it: a

@@ -6,16 +6,19 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // A transcript of at least largeFrom bytes is shown a part at a time: it is never in
-// memory as a whole. A part is partSize bytes, and a few messages more.
+// memory as a whole. A part is partSize bytes, and a few messages more; garbage is collected
+// before it makes more than partMemory of them.
 const (
-	largeFrom = 4 << 20
-	partSize  = 256 << 10
-	partRows  = 16
+	largeFrom  = 4 << 20
+	partSize   = 256 << 10
+	partRows   = 16
+	partMemory = 32 << 20
 )
 
 // shown is a session with its messages.
@@ -52,7 +55,7 @@ func (a *app) openLarge(t target) *shown {
 	if err != nil || !validFile(filepath.Join(t.dir(), "metadata.json")) { // which a backup may have replaced
 		return nil
 	}
-	return &shown{&sessionstore.Session{ID: t.id, Metadata: md}, sum.Messages, a.parts(t, sum.Messages)}
+	return &shown{&sessionstore.Session{ID: t.id, Metadata: md}, sum.Messages, a.parts(t, 1, sum.Messages)}
 }
 
 // validFile reports whether a file is JSON.
@@ -76,12 +79,15 @@ func inMemory(rows []sessionstore.Message) iter.Seq2[sessionstore.Message, error
 	}
 }
 
-// parts yields the first messages of a session. No view is open while one is yielded, so
-// a reader that waits delays no append.
-func (a *app) parts(t target, total int) iter.Seq2[sessionstore.Message, error] {
+// parts yields the messages of a session from first to last. No view is open while one is
+// yielded, so a reader that waits delays no append.
+func (a *app) parts(t target, first, last int) iter.Seq2[sessionstore.Message, error] {
 	return func(yield func(sessionstore.Message, error) bool) {
-		for next := 1; next <= total; {
-			rows, err := a.part(t, next, total)
+		former := debug.SetMemoryLimit(-1)
+		debug.SetMemoryLimit(min(former, partMemory))
+		defer debug.SetMemoryLimit(former)
+		for next := first; next <= last; {
+			rows, err := a.part(t, next, last)
 			for _, m := range rows {
 				if !yield(m, nil) {
 					return
@@ -96,27 +102,33 @@ func (a *app) parts(t target, total int) iter.Seq2[sessionstore.Message, error] 
 	}
 }
 
-// part reads messages from one on.
-func (a *app) part(t target, first, total int) (rows []sessionstore.Message, err error) {
+// part reads messages from one on, the next ones by the size of those before.
+func (a *app) part(t target, first, last int) (rows []sessionstore.Message, err error) {
 	v, err := t.store.View(a.ctx, t.id)
 	if v == nil || err != nil {
 		return nil, err
 	}
 	defer func() { err = join(err, v.Close()) }()
-	if v.Len() < total {
+	if v.Len() < last {
 		return nil, fmt.Errorf("session %s: it became shorter while it was shown", t.id)
 	}
-	for size := 0; size < partSize && first+len(rows) <= total; {
-		more, err := v.Range(a.ctx, first+len(rows), min(partRows, total-first-len(rows)+1))
+	for size, n := 0, 1; size < partSize && first+len(rows) <= last; {
+		more, err := v.Range(a.ctx, first+len(rows), min(n, last-first-len(rows)+1))
 		if err != nil || len(more) == 0 {
 			return rows, err
 		}
-		for _, m := range more {
-			size += len(m.Content()) + 100
-		}
-		rows = append(rows, more...)
+		rows, size = append(rows, more...), size+weight(more)
+		n = max(1, min(partRows, len(more)*(partSize-size)/weight(more)))
 	}
 	return rows, nil
+}
+
+// weight returns about how many bytes messages are.
+func weight(rows []sessionstore.Message) (bytes int) {
+	for _, m := range rows {
+		bytes += len(m.Content()) + 100
+	}
+	return bytes
 }
 
 // talk is conversation for messages that come one after the other. Calls and their results
@@ -124,17 +136,18 @@ func (a *app) part(t target, first, total int) (rows []sessionstore.Message, err
 // the calls among them.
 func (a *app) talk(rows iter.Seq2[sessionstore.Message, error], form toolForm) error {
 	var held []sessionstore.Message
+	size := 0
 	for m, err := range rows {
 		if err != nil {
 			return join(a.conversation(held, form), err)
 		}
-		if m.Role() == "assistant" && len(held) >= partRows {
+		if m.Role() == "assistant" && (len(held) >= partRows || size >= partSize) {
 			if err := a.conversation(held, form); err != nil {
 				return err
 			}
-			held = nil
+			held, size = nil, 0
 		}
-		held = append(held, m)
+		held, size = append(held, m), size+weight([]sessionstore.Message{m})
 	}
 	return a.conversation(held, form)
 }
