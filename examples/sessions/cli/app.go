@@ -91,7 +91,7 @@ func (a *app) projects(w where) (*projects.Projects, error) {
 // known opens the directory of projects, which must exist if w names it.
 func (a *app) known(w where) (*projects.Projects, error) {
 	if w.SessionsRoot != "" && !isDir(w.SessionsRoot) {
-		return nil, noRootError{w.SessionsRoot}
+		return nil, fmt.Errorf("no directory %s for --sessions-root; without it, ~/.amplifier/projects is meant", screen.Plain(w.SessionsRoot))
 	}
 	return a.projects(w)
 }

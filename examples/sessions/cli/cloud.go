@@ -258,7 +258,7 @@ func (a *app) choose(all []remote, refs []string) ([]remote, error) {
 			found[i] = append(found[i], id)
 		}
 		if !known {
-			return nil, notInCloudError{ref}
+			return nil, notInCloud(ref)
 		}
 	}
 	var chosen []remote
@@ -275,7 +275,7 @@ func (a *app) choose(all []remote, refs []string) ([]remote, error) {
 // [sessionstore.ErrNotFound] when there is no such session.
 func (r remote) meant(a *app, ref string) (string, error) {
 	if ref == "" {
-		return "", notFoundError{ref}
+		return "", noSession(ref)
 	}
 	if r.Exists(ref) {
 		return ref, nil
@@ -312,7 +312,7 @@ func (r remote) meant(a *app, ref string) (string, error) {
 	case 0:
 		_, err := r.Preview(a.ctx, ref) // the list may lack what another device sent just now
 		if errors.Is(err, sessionstore.ErrNotFound) {
-			return "", notFoundError{ref}
+			return "", noSession(ref)
 		}
 		return ref, nil
 	case 1:
@@ -321,14 +321,10 @@ func (r remote) meant(a *app, ref string) (string, error) {
 	return besideSubs("", &sessionstore.AmbiguousError{Prefix: ref, Matches: ids})
 }
 
-// notInCloudError is returned for a session that is neither here nor in the cloud.
-type notInCloudError struct{ ref string }
-
-func (e notInCloudError) Error() string {
-	return notFoundError(e).Error() + `, here or in the cloud; "sessions remote" lists what is there`
+// notInCloud returns the error for a session that is neither here nor in the cloud.
+func notInCloud(ref string) error {
+	return noSession(ref) + `, here or in the cloud; "sessions remote" lists what is there`
 }
-
-func (e notInCloudError) Unwrap() error { return sessionstore.ErrNotFound }
 
 // whole returns an error unless each ref is the whole id of its session.
 func whole(refs, ids []string) error {

@@ -216,23 +216,14 @@ const completed = 200
 // sessions returns the sessions of the project with their titles. Where the working
 // directory has no project and no flag names one, it returns the sessions of all projects.
 func (l typed) sessions(a *app) (all []option) {
-	where := local{SessionsRoot: l.flags["sessions-root"], Project: l.flags["project"]}
-	st, p, err := where.openStore(a)
-	if err != nil {
-		return nil
-	}
+	of := local{SessionsRoot: l.flags["sessions-root"], Project: l.flags["project"]}
+	st, _, err := of.openStore(a)
 	stores := []*sessionstore.Store{st}
-	if st == nil {
-		stores = nil
-		if where.Project != "" {
-			return nil
-		}
-		slugs, _ := p.Slugs(a.ctx)
-		for _, slug := range slugs {
-			if st, err := p.Store(slug); err == nil {
-				stores = append(stores, st)
-			}
-		}
+	switch {
+	case err != nil, st == nil && of.Project != "":
+		return nil
+	case st == nil:
+		stores, _, _ = a.stores(where(of)) // what cannot be read has no completions
 	}
 	for _, st := range stores {
 		infos, _ := st.List(a.ctx, &sessionstore.ListOptions{All: strings.Contains(l.last, "_"), Limit: completed})

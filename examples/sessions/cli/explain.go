@@ -136,11 +136,6 @@ func readable(err error) bool {
 	return err == nil
 }
 
-// referenceError is an error in the Python tools' words.
-type referenceError string
-
-func (e referenceError) Error() string { return string(e) }
-
 type secretsCommand struct {
 	anywhere
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -45,8 +44,8 @@ func (c *exportCommand) Run(a *app) error {
 	if form == "" {
 		form = formOf(c.Output)
 	}
-	if form == "tar" && c.Output == "" && a.Terminal() {
-		return usageError{"an archive is not for a terminal: add -o FILE"}
+	if form != "md" && form != "html" && c.Output == "" && a.Terminal() {
+		return usageError{form + " is not for a terminal: add -o FILE"}
 	}
 	if isTool(form) && (c.Redact || c.NoTools || c.NoThinking || c.NoReminders) {
 		return usageError{"--to=" + form + " takes no --redact and leaves nothing out"}
@@ -57,14 +56,6 @@ func (c *exportCommand) Run(a *app) error {
 	}
 	if isTool(form) {
 		return c.history(a, t, foreign.Tool(form))
-	}
-	if c.Output == "" && form == "jsonl" && a.Terminal() {
-		screen := &forTerminal{a: a, most: max(a.Width(), 40)}
-		err := archive.Write(a.ctx, screen, t.store, []string{t.id}, c.options(form))
-		if screen.cut {
-			a.Notef("Long lines are cut; a pipe gets them whole.")
-		}
-		return err
 	}
 	if c.Output == "" {
 		return archive.Write(a.ctx, a, t.store, []string{t.id}, c.options(form))
@@ -129,30 +120,4 @@ func (c *exportCommand) options(form string) *archive.WriteOptions {
 		o.Redact = secretRules()
 	}
 	return o
-}
-
-// forTerminal writes lines to a terminal. It cuts them to most columns, and lets
-// nothing through that a terminal would obey.
-type forTerminal struct {
-	a    *app
-	most int
-	line []byte
-	cut  bool
-}
-
-func (t *forTerminal) Write(b []byte) (int, error) {
-	for line := range bytes.Lines(b) {
-		if room := 8*t.most - len(t.line); room > 0 { // no more of it is shown
-			t.line = append(t.line, line[:min(room, len(line))]...)
-		}
-		if line[len(line)-1] != '\n' {
-			continue
-		}
-		whole := screen.Plain(strings.ToValidUTF8(strings.TrimRight(string(t.line), "\n"), "\ufffd"))
-		text := screen.Fit(whole, t.most)
-		t.cut = t.cut || text != whole
-		t.a.Print(text + "\n")
-		t.line = t.line[:0]
-	}
-	return len(b), nil
 }

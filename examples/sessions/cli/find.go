@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -295,17 +294,9 @@ func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
 		sessions += len(b.Sessions)
 		bytes += trash.Bytes(b.Sessions)
 	}
-	if sessions > 0 && !c.Force {
-		yes, err := a.Confirm(a.ctx, fmt.Sprintf("Remove %s (%s) for good?", count(sessions, "session"), size(bytes)))
-		switch {
-		case errors.Is(err, io.EOF):
-			return errors.New("nobody answers: --force empties without a question")
-		case err != nil:
-			return err
-		case !yes:
-			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
-			return nil
-		}
+	yes, err := a.agrees(fmt.Sprintf("Remove %s (%s) for good?", count(sessions, "session"), size(bytes)), c.Force || sessions == 0)
+	if err != nil || !yes {
+		return err
 	}
 	receipts := []trash.Receipt{}
 	bar := a.Progress("removing", len(chosen))

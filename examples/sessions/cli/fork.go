@@ -121,7 +121,7 @@ func (c *forkCommand) ask(a *app, t target) (*int, error) {
 	}
 	last := slice.CountTurns(s.Messages)
 	if last == 0 {
-		return nil, referenceError("Session has no user messages to fork from")
+		return nil, errors.New("Session has no user messages to fork from")
 	}
 	const shown = 10
 	a.Printf("%s has %s; the last ones first:\n\n", screen.Plain(t.id), count(last, "turn"))

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -134,17 +133,9 @@ func (c *restoreCommand) Run(a *app) error {
 		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote histories\" lists them", histories(len(found)), screen.Plain(id), c.History)
 	}
 	h := found[0]
-	if !c.Force {
-		yes, err := a.Confirm(a.ctx, fmt.Sprintf("Make the history of %s, with %s, the session %s on every device?", a.when(h.At), count(h.Messages, "message"), screen.Plain(id)))
-		if errors.Is(err, io.EOF) {
-			err = errors.New("nobody answers: --force does it without a question")
-		}
-		if err == nil && !yes {
-			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
-		}
-		if err != nil || !yes {
-			return err
-		}
+	yes, err := a.agrees(fmt.Sprintf("Make the history of %s, with %s, the session %s on every device?", a.when(h.At), count(h.Messages, "message"), screen.Plain(id)), c.Force)
+	if err != nil || !yes {
+		return err
 	}
 	if err := r.Restore(a.ctx, id, h); err != nil {
 		return err

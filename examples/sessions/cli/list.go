@@ -1,17 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -58,33 +58,29 @@ func (c *listCommand) Run(a *app) error {
 	if a.json {
 		all := []sessionShown{}
 		for _, r := range rows {
-			all = append(all, sessionOf(r.Summary, r.path))
+			all = append(all, sessionOf(r, a.dirOf(r)))
 		}
 		return a.writeJSON(all)
 	}
-	if len(rows) == 0 && a.unread {
-		return nil
-	}
-	if len(rows) == 0 && !c.AllProjects {
+	switch {
+	case len(rows) > 0:
+		c.table(a, rows)
+	case a.unread:
+	case !c.AllProjects:
 		return c.nothingHere(a)
-	}
-	if len(rows) == 0 {
+	default:
 		a.Notef("No sessions found.")
-		return nil
 	}
-	c.table(a, rows)
 	return nil
 }
 
-// listed is a session of a list.
-type listed struct {
-	projects.Summary
-	path string
-	md   sessionstore.Metadata // read only where more than the summary is shown
+// dirOf returns the directory of a session in the projects that were opened last.
+func (a *app) dirOf(s projects.Summary) string {
+	return filepath.Join(a.opened.Dir(), s.Project, "sessions", s.ID)
 }
 
 // rows returns the sessions to show, the one modified last first.
-func (c *listCommand) rows(a *app) ([]listed, error) {
+func (c *listCommand) rows(a *app) ([]projects.Summary, error) {
 	since, err := a.date("since", c.Since)
 	if err != nil {
 		return nil, err
@@ -95,7 +91,7 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 	}
 	bar := a.Progress("reading", c.Limit)
 	defer bar.Done()
-	var rows []listed
+	var rows []projects.Summary
 	var failed []error
 	for s, err := range all {
 		if err != nil && s.Project == "" {
@@ -108,11 +104,7 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 			failed = append(failed, err)
 			continue
 		}
-		r := listed{Summary: s.Summary, path: filepath.Join(s.store.Dir(), s.ID)}
-		if c.Detailed {
-			r.md, _ = s.store.Metadata(a.ctx, s.ID) // a session whose metadata cannot be read is listed too
-		}
-		rows = append(rows, r)
+		rows = append(rows, s)
 		bar.Step(1)
 	}
 	bar.Done()
@@ -120,48 +112,29 @@ func (c *listCommand) rows(a *app) ([]listed, error) {
 	return rows, nil
 }
 
-// summarized is a session with the store that it is in.
-type summarized struct {
-	projects.Summary
-	store *sessionstore.Store
-}
-
-// summaries returns the sessions to list, of one project or of all.
-func (c *listCommand) summaries(a *app) (iter.Seq2[summarized, error], error) {
+// summaries returns the sessions to list, of one project or of all. An error without a project
+// ended the list.
+func (c *listCommand) summaries(a *app) (iter.Seq2[projects.Summary, error], error) {
 	opts := &sessionstore.ListOptions{All: c.All, NoInternal: c.NoInternal, Limit: c.Limit}
 	if c.AllProjects {
 		p, err := a.known(where(c.local))
 		if err != nil {
 			return nil, err
 		}
-		return func(yield func(summarized, error) bool) {
-			for s, err := range p.Summaries(a.ctx, opts) {
-				row := summarized{Summary: s}
-				if err == nil {
-					row.store, err = p.Store(s.Project)
-				} else if s.Project == "" {
-					yield(row, err)
-					return
-				}
-				if !yield(row, err) {
-					return
-				}
-			}
-		}, nil
+		return p.Summaries(a.ctx, opts), nil
 	}
 	st, _, err := c.openStore(a)
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(summarized, error) bool) {
+	return func(yield func(projects.Summary, error) bool) {
 		if st == nil {
 			return
 		}
-		project := filepath.Base(filepath.Dir(st.Dir()))
 		for s, err := range st.Summaries(a.ctx, opts) {
-			row := summarized{projects.Summary{Project: project, Summary: s}, st}
-			if err != nil && s.ID == "" { // it ended the list
-				row.Project = ""
+			row := projects.Summary{Summary: s}
+			if err == nil || s.ID != "" {
+				row.Project = filepath.Base(filepath.Dir(st.Dir()))
 			}
 			if !yield(row, err) {
 				return
@@ -178,51 +151,26 @@ func markedTitle(s sessionstore.Summary) string {
 	return s.Title
 }
 
-// messages is how many messages there are, as text. Python counts the lines of
-// a damaged transcript, too.
-func (r listed) messages() string {
-	n := r.Messages
-	if r.Damaged || r.Bytes == 0 {
-		n = countLines(filepath.Join(r.path, transcriptName))
-	}
-	if n < 0 {
+// messages returns the number of messages that can be read, "?" where there is no transcript
+// to read.
+func (a *app) messages(s projects.Summary) string {
+	if _, err := os.Stat(filepath.Join(a.dirOf(s), transcriptName)); s.Messages == 0 && (s.Damaged || err != nil) {
 		return "?"
 	}
-	return strconv.Itoa(n)
+	return strconv.Itoa(s.Messages)
 }
 
-// countLines returns the number of lines of a file, -1 when it cannot be read.
-func countLines(path string) int {
-	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() { // opening a pipe waits
-		return -1
-	}
-	f, err := os.Open(path)
+// description returns the description of a session whose metadata can be read.
+func (a *app) description(s projects.Summary) string {
+	st, err := a.opened.Store(s.Project)
 	if err != nil {
-		return -1
+		return ""
 	}
-	defer f.Close()
-	buf := make([]byte, 64<<10)
-	lines, last := 0, byte('\n')
-	for {
-		n, err := f.Read(buf)
-		if n > 0 {
-			lines += bytes.Count(buf[:n], []byte{'\n'})
-			last = buf[n-1]
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return -1
-		}
-	}
-	if last != '\n' {
-		lines++
-	}
-	return lines
+	md, _ := st.Metadata(a.ctx, s.ID)
+	return md.Text("description")
 }
 
-func (c *listCommand) table(a *app, rows []listed) {
+func (c *listCommand) table(a *app, rows []projects.Summary) {
 	project := a.projectColumn(4)
 	project.Once = false
 	columns := []screen.Column{
@@ -235,9 +183,9 @@ func (c *listCommand) table(a *app, rows []listed) {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		row := []string{r.Project, r.ID, markedTitle(r.Summary.Summary), a.when(r.Changed), r.messages(), strconv.Itoa(r.Prompts)}
+		row := []string{r.Project, r.ID, markedTitle(r.Summary), a.when(r.Changed), a.messages(r), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
-			row = append(row, r.Bundle, r.Model, r.md.Text("description"))
+			row = append(row, r.Bundle, r.Model, a.description(r))
 		}
 		cells = append(cells, row)
 	}
@@ -280,20 +228,11 @@ func notNegative(flag string, n int) error {
 	return nil
 }
 
+// english writes numbers with commas.
+var english = message.NewPrinter(language.English)
+
 // number returns n with commas.
-func number(n int) string {
-	text := strconv.Itoa(n)
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
-	}
-	var groups []string
-	for len(text) > 3 {
-		groups = append([]string{text[len(text)-3:]}, groups...)
-		text = text[:len(text)-3]
-	}
-	return sign + strings.Join(append([]string{text}, groups...), ",")
-}
+func number(n int) string { return english.Sprint(n) }
 
 // size returns a number of bytes in words.
 func size(bytes int64) string {

@@ -26,7 +26,11 @@ func (w where) existing(a *app, p *projects.Projects, here bool) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return "", noProjectError{w.Project, p.Dir(), like(all, slug)}
+	hint := `"sessions list --all-projects" shows which there are`
+	if similar := like(all, slug); similar != "" {
+		hint = "did you mean --project=" + screen.Plain(similar) + "?"
+	}
+	return "", fmt.Errorf("no project %s in %s; %s", screen.Plain(w.Project), screen.Plain(p.Dir()), hint)
 }
 
 // like returns the one project whose name holds the words of name, or "".
@@ -39,24 +43,6 @@ func like(all []string, name string) string {
 		return similar[0]
 	}
 	return ""
-}
-
-// noProjectError is returned when the named project does not exist.
-type noProjectError struct{ name, root, similar string }
-
-func (e noProjectError) Error() string {
-	text := fmt.Sprintf("no project %s in %s", screen.Plain(e.name), screen.Plain(e.root))
-	if e.similar != "" {
-		return text + "; did you mean --project=" + screen.Plain(e.similar) + "?"
-	}
-	return text + `; "sessions list --all-projects" shows which there are`
-}
-
-// noRootError is returned when the named directory of projects does not exist.
-type noRootError struct{ dir string }
-
-func (e noRootError) Error() string {
-	return "no directory " + screen.Plain(e.dir) + " for --sessions-root; without it, ~/.amplifier/projects is meant"
 }
 
 // nothingHere returns the error for a project without sessions: the named one, or the
@@ -79,7 +65,7 @@ func (l local) nothingHere(a *app) error {
 	if other := len(all); other > 0 {
 		text += fmt.Sprintf(` "sessions list --all-projects" shows those of %s.`, count(other, "project"))
 	}
-	return referenceError(text)
+	return errors.New(text)
 }
 
 const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 12h, 7d or 2w, today or yesterday"

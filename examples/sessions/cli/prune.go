@@ -3,10 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 )
 
@@ -45,15 +43,8 @@ func (c *pruneCommand) Run(a *app) error {
 		sum, failed := c.prune(a, all, true)
 		return c.tell(a, sum, failed)
 	}
-	if !c.Force {
-		yes, err := c.confirm(a, all)
-		if err != nil {
-			return err
-		}
-		if !yes {
-			a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
-			return nil
-		}
+	if yes, err := c.confirm(a, all); err != nil || !yes {
+		return err
 	}
 	sum, failed := c.prune(a, all, false)
 	return c.tell(a, sum, failed)
@@ -75,15 +66,14 @@ func (c *pruneCommand) ages(a *app) (err error) {
 
 // confirm asks before anything is removed, and agrees when there is nothing to remove.
 func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
+	if c.Force {
+		return true, nil
+	}
 	plan, err := c.prune(a, all, true)
 	if err != nil || plan.Removed == 0 && plan.Expired == 0 {
 		return err == nil, err
 	}
-	yes, err := a.Confirm(a.ctx, fmt.Sprintf("Remove %s and %s from the cloud for good?", count(plan.Removed, "document"), count(plan.Expired, "former head")))
-	if errors.Is(err, io.EOF) {
-		err = errors.New("nobody answers: --force does it without a question")
-	}
-	return yes, err
+	return a.agrees(fmt.Sprintf("Remove %s and %s from the cloud for good?", count(plan.Removed, "document"), count(plan.Expired, "former head")), false)
 }
 
 // prune prunes the sessions of all projects, or with plan only counts the work.

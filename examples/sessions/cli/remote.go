@@ -82,7 +82,7 @@ func (c *remoteListCommand) show(a *app, all []remote) error {
 	if err != nil {
 		return err
 	}
-	err = notInCloudError{c.Session}
+	err = notInCloud(c.Session)
 	for _, r := range all {
 		p, failed := r.Preview(a.ctx, r.ids[0])
 		if errors.Is(failed, sessionstore.ErrNotFound) {

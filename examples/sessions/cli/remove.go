@@ -153,16 +153,11 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 		a.staying(plan.Keep)
 	}
 	if r.status == "deleted" {
-		yes := c.Force
-		if !yes {
-			yes, err = a.Confirm(a.ctx, question)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return r, errors.New("nobody answers: --force deletes without a question")
-		case err != nil:
+		yes, err := a.agrees(question, c.Force)
+		if err != nil {
 			return r, err
-		case !yes:
+		}
+		if !yes {
 			r.status = "cancelled"
 		}
 	}
@@ -176,6 +171,22 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 		r.receipt, r.failed = result.Receipt, result.Failed
 	}
 	return r, a.tellRemoved(plan, r)
+}
+
+// agrees asks the question unless force is set, and reports whether the answer is yes. After
+// another answer it writes a line.
+func (a *app) agrees(question string, force bool) (bool, error) {
+	if force {
+		return true, nil
+	}
+	yes, err := a.Confirm(a.ctx, question)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("nobody answers: --force does it without a question")
+	}
+	if err == nil && !yes && !a.json {
+		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
+	}
+	return yes, err
 }
 
 // staying notes the sessions that stay, with their reasons.
@@ -256,7 +267,6 @@ func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 	}
 	switch {
 	case r.status == "cancelled":
-		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
 	case r.status == "nothing":
 		a.Printf("%s Nothing to delete\n", a.Paint(screen.Green, "✓"))
 	case len(r.receipt.Sessions) == 0:

@@ -142,7 +142,7 @@ func (w where) unelide(a *app, ref string) (string, error) {
 	switch len(dirs) {
 	case 0:
 		a.warn(closed)
-		return "", notFoundError{ref}
+		return "", noSession(ref)
 	case 1:
 		return dirs[0], nil
 	}

@@ -254,7 +254,7 @@ func (h here) find(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	found := error(notFoundError{h.Session})
+	found := error(noSession(h.Session))
 	if st != nil {
 		id, err := st.Find(a.ctx, h.Session, &sessionstore.ListOptions{All: strings.Contains(h.Session, "_")})
 		if err == nil {
@@ -291,9 +291,13 @@ func (l local) openStore(a *app) (*sessionstore.Store, *projects.Projects, error
 	return st, p, err
 }
 
-// notFoundError is returned when no session matches ref.
-type notFoundError struct{ ref string }
+// missing is the text of an error that Is [sessionstore.ErrNotFound].
+type missing string
 
-func (e notFoundError) Error() string { return "No session found matching '" + e.ref + "'" }
+func (e missing) Error() string { return string(e) }
 
-func (e notFoundError) Unwrap() error { return sessionstore.ErrNotFound }
+func (missing) Unwrap() error { return sessionstore.ErrNotFound }
+
+// noSession returns the error for a reference that no session matches, in the words of the
+// Python tools.
+func noSession(ref string) missing { return missing("No session found matching '" + ref + "'") }

@@ -63,7 +63,7 @@ func pick(all []binned, ref string) (binned, error) {
 	}
 	r, err := trash.Select(receipts, elidedIn(ref, ids))
 	if errors.Is(err, sessionstore.ErrNotFound) {
-		return binned{}, notInTrashError{ref}
+		return binned{}, missing(fmt.Sprintf(`the trash has no %q: "sessions trash" shows what it has`, ref))
 	}
 	if err != nil {
 		return binned{}, err
@@ -71,15 +71,6 @@ func pick(all []binned, ref string) (binned, error) {
 	i := slices.IndexFunc(all, func(b binned) bool { return b.ID == r.ID })
 	return binned{r, all[i].store}, nil
 }
-
-// notInTrashError is returned when the trash has nothing that ref means.
-type notInTrashError struct{ ref string }
-
-func (e notInTrashError) Error() string {
-	return fmt.Sprintf(`the trash has no %q: "sessions trash" shows what it has`, e.ref)
-}
-
-func (e notInTrashError) Unwrap() error { return sessionstore.ErrNotFound }
 
 type trashListCommand struct{ everywhere }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -178,22 +177,6 @@ func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 	return all
 }
 
-// agrees asks the question unless --force is set, and reports whether the answer is yes.
-// After another answer it writes a line.
-func (c *familyCommand) agrees(a *app, question string) (bool, error) {
-	if c.Force {
-		return true, nil
-	}
-	yes, err := a.Confirm(a.ctx, question)
-	if errors.Is(err, io.EOF) {
-		err = errors.New("nobody answers: --force does it without a question")
-	}
-	if err == nil && !yes {
-		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
-	}
-	return yes, err
-}
-
 // familyTable lists the sessions of a family as the cloud's list has them.
 func (a *app) familyTable(r remote, ids []string) error {
 	listed, err := r.Remote(a.ctx)
@@ -237,7 +220,7 @@ func (c *purgeCommand) Run(a *app) error {
 	}
 	status := "planned"
 	if !c.DryRun {
-		yes, err := c.agrees(a, fmt.Sprintf("Remove %s from the cloud for good, for every device?", count(len(ids), "session")))
+		yes, err := a.agrees(fmt.Sprintf("Remove %s from the cloud for good, for every device?", count(len(ids), "session")), c.Force)
 		if err != nil || !yes {
 			return err
 		}
@@ -274,7 +257,7 @@ func (c *recreateCommand) Run(a *app) error {
 	}
 	status := "planned"
 	if !c.DryRun {
-		yes, err := c.agrees(a, fmt.Sprintf("Send %s anew, and remove what the cloud has of them for good?", count(len(ids), "session")))
+		yes, err := a.agrees(fmt.Sprintf("Send %s anew, and remove what the cloud has of them for good?", count(len(ids), "session")), c.Force)
 		if err != nil || !yes {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/verify"
@@ -61,16 +62,12 @@ func (c *verifyCommand) Run(a *app) error {
 	started := a.now()
 	bar := a.Progress("verifying", len(all))
 	found := make([][]problem, len(all))
-	var next sync.Mutex
-	at := 0
+	var next atomic.Int64
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(all)) {
 		wait.Go(func() {
 			for {
-				next.Lock()
-				i := at
-				at++
-				next.Unlock()
+				i := int(next.Add(1)) - 1
 				if i >= len(all) || a.ctx.Err() != nil {
 					return
 				}
