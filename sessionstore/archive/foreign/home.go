@@ -117,13 +117,17 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 	if path == "" || ld.has(top.id) { // else it is known where it leaves its origin
 		return err
 	}
-	uuids, copied, exported := ld.tool.UUIDs(ctx, path), 0, 0
+	origin, leave, unread := thread.Open(ctx, thread.Source{Segments: thread.Whole(path)}, ld.tool, "", thread.NewNotes())
+	if unread == nil {
+		defer leave()
+	}
+	copied, exported := 0, 0
 	for _, at := range top.chain {
 		r := t.Records.At(at)
 		if !r.Is(thread.IsPerson) {
 			continue
 		}
-		if _, found := slices.BinarySearch(uuids, r.UUID); found {
+		if unread == nil && origin.Table.Find(r.UUID) >= 0 {
 			copied++
 		}
 		if t.IsMarked(at) {

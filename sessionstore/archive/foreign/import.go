@@ -84,7 +84,6 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		return err
 	}
 	defer leave()
-	h.NoteBroken(h.Path, done.notes)
 	if err := ld.findHome(ctx, f, h, o.Project); err != nil {
 		return err
 	}
@@ -290,7 +289,6 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		return err
 	}
 	defer leave()
-	h.NoteBroken(path, ld.done.notes)
 	ss, ld, err := ld.prepareAgent(top, h, f, path, made)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func joinFolders(ctx context.Context, all []thread.History, agents map[string][]
 func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) (failed error) {
 	var all []thread.FileSays
 	for _, c := range copies {
-		_, says, newest, err := recordsOf(ctx, c.Path)
+		says, newest, err := recordsOf(ctx, c.Path)
 		if failed = errors.Join(failed, err); err == nil {
 			all = append(all, thread.FileSays{Path: c.Path, Says: says, Newest: newest, At: c.Modified})
 		}

@@ -35,7 +35,7 @@ func origin(ctx context.Context, h thread.History, all []thread.History) *thread
 	var found *writing
 	most := 0
 	for i := range all {
-		if all[i].ID == h.ID || all[i].Parent != "" || all[i].First != h.First && !h.Compacted {
+		if all[i].ID == h.ID || all[i].Parent != "" || all[i].First != h.First && !h.Compacted || all[i].Modified.Before(fork.times[0]) {
 			continue
 		}
 		other, err := written(ctx, all[i].Path)

@@ -16,33 +16,32 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// recordsOf returns the hashes of the uuids of the records of a file and the hashes of the
-// records by says, each in order and without repeats, and the newest time in the file.
-func recordsOf(ctx context.Context, path string) (uuids, says []uint64, newest time.Time, err error) {
+// recordsOf returns the hashes of the records of a file by says, in order and without
+// repeats, and the newest time in the file.
+func recordsOf(ctx context.Context, path string) (says []uint64, newest time.Time, err error) {
 	r, size, leave, err := thread.OpenPlain(ctx, path)
 	if err != nil {
-		return nil, nil, newest, err
+		return nil, newest, err
 	}
 	defer leave()
 	return recordsIn(ctx, r, size)
 }
 
 // recordsIn is recordsOf of an open file.
-func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (uuids, says []uint64, newest time.Time, err error) {
+func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (says []uint64, newest time.Time, err error) {
 	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
 		if err != nil {
-			return nil, nil, newest, err
+			return nil, newest, err
 		}
 		if l.at.After(newest) {
 			newest = l.at
 		}
 		if inChain(l.kind) && l.uuid != "" {
-			uuids, says = append(uuids, thread.Hash(l.uuid)), append(says, l.says())
+			says = append(says, l.says())
 		}
 	}
-	slices.Sort(uuids)
 	slices.Sort(says)
-	return slices.Compact(uuids), slices.Compact(says), newest, nil
+	return slices.Compact(says), newest, nil
 }
 
 // soundLines yields the lines that are sound.

@@ -34,11 +34,6 @@ func (Tool) IsLinked() bool { return true }
 
 func (Tool) IsCompared(thread.Record) bool { return true }
 
-func (Tool) UUIDs(ctx context.Context, path string) []uint64 {
-	uuids, _, _, _ := recordsOf(ctx, path)
-	return uuids
-}
-
 // Repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
 func (Tool) Repeats(path string) (copied, question bool) {
 	name := filepath.Base(path)
@@ -106,7 +101,7 @@ func (*format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return pa
 func (*format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
 
 func (*format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
-	_, says, _, err := recordsIn(ctx, f.Reader, f.Size)
+	says, _, err := recordsIn(ctx, f.Reader, f.Size)
 	return says, err
 }
 

@@ -41,8 +41,6 @@ func (Tool) IsCompared(r thread.Record) bool {
 	return r.Is(thread.IsPerson | thread.IsAssistant | thread.HasResults)
 }
 
-func (Tool) UUIDs(context.Context, string) []uint64 { return nil }
-
 func (Tool) Repeats(string) (copied, question bool) { return false, false }
 
 // Find: a file of a sub-agent belongs to the history of the session that began it, where

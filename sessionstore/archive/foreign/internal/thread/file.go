@@ -45,10 +45,6 @@ type Tool interface {
 	// IsCompared reports whether files are compared by a record.
 	IsCompared(r Record) bool
 
-	// UUIDs returns hashes of the uuids of the records of a file, in order; none where it
-	// cannot be read.
-	UUIDs(ctx context.Context, path string) []uint64
-
 	// Repeats reports whether the name of an agent's file says that it repeats the
 	// conversation, and whether a question that a person asked beside that follows there.
 	Repeats(path string) (copied, question bool)
@@ -234,6 +230,9 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	n.Lines += f.Table.LinesRead
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
+	}
+	if src.broken != nil {
+		n.Damaged = append(n.Damaged, LineError{1, inFile(f.Path, src.main, src.broken)})
 	}
 	return f, leave, nil
 }

@@ -190,18 +190,11 @@ type History struct {
 
 // Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
-	src := Source{Segments: h.Files[path].Segments, main: h.Path}
+	src := Source{Segments: h.Files[path].Segments, main: h.Path, broken: h.Files[path].Broken}
 	if src.Segments == nil {
 		src.Segments = Whole(path)
 	}
 	return src
-}
-
-// NoteBroken notes why a file is no part of another one's conversation.
-func (h History) NoteBroken(path string, n *Notes) {
-	if err := h.Files[path].Broken; err != nil {
-		n.Damaged = append(n.Damaged, LineError{1, inFile(path, h.Path, err)})
-	}
 }
 
 // HistorySuffix is the end of the names of the tools' files.
@@ -251,6 +244,7 @@ type Source struct {
 	Segments []Segment
 	main     string // the file of the history; "" if an import kept the files
 	Layout   Layout // of a file that an import kept
+	broken   error  // why the file is no part of another one's conversation
 }
 
 // inFile names the file that an error is of, where that is not the file of the history.
