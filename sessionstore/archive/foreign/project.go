@@ -21,20 +21,15 @@ import (
 )
 
 // projectName returns the name of the project that a history belongs to: the project of its
-// working directory, with symlinks resolved where it exists, or else the tool's folder,
-// which comes first where InFolder is set.
-func projectName(dir, folder string, inFolder bool) string {
+// working directory, with symlinks resolved where it exists, or else the tool's folder.
+func projectName(dir, folder string) string {
 	dir = cleanDir(dir)
 	if filepath.IsAbs(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
 		}
 	}
-	names := []string{sessionstore.ProjectSlug(dir), folder}
-	if inFolder {
-		slices.Reverse(names)
-	}
-	for _, name := range names {
+	for _, name := range []string{sessionstore.ProjectSlug(dir), folder} {
 		if name != "-" && isFolder(name) {
 			return name
 		}
@@ -108,7 +103,7 @@ func projectOf(p *projects.Projects, h thread.History, id, named string) (string
 	if named != "" {
 		return named, nil
 	}
-	slug := projectName(h.Dir, h.Folder, h.InFolder)
+	slug := projectName(h.Dir, h.Folder)
 	if isIn(p, slug, id) {
 		return slug, nil
 	}

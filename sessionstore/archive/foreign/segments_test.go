@@ -368,6 +368,25 @@ func TestTwoFolders(t *testing.T) {
 	}
 }
 
+// TestTwoFoldersOfOneBeginning has a session that went on in another directory: both files
+// begin in the first one, and the session is of the project where it went on.
+func TestTwoFoldersOfOneBeginning(t *testing.T) {
+	t.Parallel()
+	for cwd, want := range map[string]string{"/x/w.t": "-x-w.t", "/y": "-x-w-t"} {
+		home := t.TempDir()
+		first := turns("a")
+		for folder, text := range map[string]string{"-w": first, "-x-w-t": first + strings.ReplaceAll(strings.TrimPrefix(turns("a", "b"), first), `"cwd":"/w"`, `"cwd":"`+cwd+`"`)} {
+			name := filepath.Join(home, "projects", folder, "g.jsonl")
+			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+			require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		}
+		all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, want, all[0].Project())
+	}
+}
+
 // TestCopyThatCannotBeRead has a copy of a file beside it that is damaged: the other one is
 // imported, and the error tells of it.
 func TestCopyThatCannotBeRead(t *testing.T) {

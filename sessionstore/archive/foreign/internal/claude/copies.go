@@ -55,7 +55,7 @@ func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) 
 		*h = copies[slices.IndexFunc(copies, func(c thread.History) bool { return c.Path == k.Path })]
 		segments, size = append(segments, thread.Whole(k.Path)...), size+h.Size
 	}
-	h.InFolder, h.Size, h.Files = true, size, thread.FileSet{h.Path: {Segments: segments}}
+	h.Size, h.Files = size, thread.FileSet{h.Path: {Segments: segments}}
 	for _, c := range copies {
 		if c.Modified.After(h.Modified) {
 			h.Modified = c.Modified
@@ -67,8 +67,9 @@ func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) 
 var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // setDir takes for a working directory the first one of the file that its folder is
-// named after.
+// named after, or none: then the folder names the project.
 func setDir(ctx context.Context, h *thread.History) error {
+	h.Dir = ""
 	r, size, leave, err := thread.OpenPlain(ctx, h.Path)
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func setDir(ctx context.Context, h *thread.History) error {
 			return err
 		}
 		if l.cwd != "" && notInFolder.ReplaceAllString(l.cwd, "-") == h.Folder {
-			h.Dir, h.InFolder = l.cwd, false
+			h.Dir = l.cwd
 			return nil
 		}
 	}

@@ -182,7 +182,6 @@ type History struct {
 	First     uint64                             // hash of its first record
 	Compacted bool                               // its first record is a compaction
 	Spawned   bool                               // a sub-agent wrote it, as its beginning says
-	InFolder  bool                               // it has copies elsewhere, so the folder names the project
 	ThreadID  string                             // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                            // the files that are read together
 	Summaries map[uint64]string                  // titles that files of its folder have first, see facts
