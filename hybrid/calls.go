@@ -192,7 +192,11 @@ func (e *engine) each(ctx context.Context, op string, ids []string, w func(id st
 		done(id, out, used)
 	})
 	e.save(ctx)
-	return errs.all()
+	err := errs.all()
+	if err == nil {
+		e.succeeded()
+	}
+	return err
 }
 
 // has reports whether a session of this directory has everything that its entry records.

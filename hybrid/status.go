@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -59,6 +62,33 @@ func (o Outcome) String() string { return nameOf(outcomes[:], int(o)) }
 
 // MarshalText returns the name of the outcome.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// LastSync returns the time of the last success of the sync of a sessions directory, to a
+// minute, by any program: a call that synced without an error, or a look of the background at
+// the remote while no session had failed. It also returns the identity of the remote. It
+// opens no store and makes no request. The zero time means never.
+func LastSync(dir string) (at time.Time, remote string) {
+	path := filepath.Join(dir, sessiondir.Bookkeeping, statesDir, lastSync)
+	text, err := os.ReadFile(path)
+	if fi, failed := os.Stat(path); err == nil && failed == nil {
+		return fi.ModTime(), string(text)
+	}
+	return time.Time{}, ""
+}
+
+// lastSync is the file with the identity of the remote of the last success.
+const lastSync = "last"
+
+// succeeded records a success.
+func (e *engine) succeeded() {
+	at, remote := LastSync(e.Store.Dir())
+	if remote == e.States.Remote && time.Since(at) < time.Minute {
+		return
+	}
+	if err := e.States.Write(lastSync, []byte(e.States.Remote)); err != nil {
+		e.Log.Info("the time of the sync is not recorded", "err", err)
+	}
+}
 
 func nameOf(names []string, i int) string {
 	if i < len(names) {

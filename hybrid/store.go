@@ -203,14 +203,15 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
 	e.LargestFile = syncer.LargestFile
 	bookkeeping := func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
+	unasked, end := context.WithCancel(ctx)
+	end()
+	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
+	e.States.Remote = info.Identity
 	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, SID: e.SID}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
-	unasked, end := context.WithCancel(ctx)
-	end()
-	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
 	e.States.OnSave = e.Table.Reopen
 	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)

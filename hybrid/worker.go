@@ -147,11 +147,15 @@ func (w *worker) pollIsDue() bool {
 // that an earlier process knew of and did not fetch.
 func (w *worker) poll(ctx context.Context) {
 	w.scan(ctx)
-	if _, err := w.readCatalogue(ctx); err != nil && ctx.Err() == nil {
+	_, err := w.readCatalogue(ctx)
+	if err != nil && ctx.Err() == nil {
 		w.Log.Info("catalogue not read", "err", err)
 	}
 	w.mu.Lock()
 	first := !w.polled
+	if len(w.tries) == 0 && err == nil {
+		w.succeeded()
+	}
 	w.mu.Unlock()
 	if first {
 		w.hint(slices.Collect(w.Table.Entries()))
@@ -307,19 +311,20 @@ func (w *worker) retryFull(id string) {
 
 // parallel calls do for each id, several at once, and waits for all.
 func (e *engine) parallel(ids []string, do func(id string)) {
+	atOnce(e.AtOnce(maxSyncs), ids, do)
+}
+
+// atOnce calls do for each of all, n at once, and waits for all.
+func atOnce[T any](n int, all []T, do func(T)) {
 	var work sync.WaitGroup
-	next := make(chan string)
-	for range min(e.AtOnce(maxSyncs), len(ids)) {
+	room := make(chan struct{}, n)
+	for _, one := range all {
+		room <- struct{}{}
 		work.Go(func() {
-			for id := range next {
-				do(id)
-			}
+			defer func() { <-room }()
+			do(one)
 		})
 	}
-	for _, id := range ids {
-		next <- id
-	}
-	close(next)
 	work.Wait()
 }
 

@@ -57,6 +57,25 @@ func ConfigFromEnv() (Config, bool) {
 	return c.complete(), c.Endpoint != ""
 }
 
+// ConfigFromURL reads the place of a container, as cosmos://ACCOUNT/DATABASE/CONTAINER, and
+// the key from COSMOS_KEY. Names that are missing are the defaults. An account that is not at
+// https://ACCOUNT.documents.azure.com/ has its address in the parameter endpoint. A place
+// that holds a key is refused; no error has a part of the place.
+func ConfigFromURL(place string) (Config, error) {
+	bad := errors.New("the place is no address: one is like cosmos://ACCOUNT/DATABASE/CONTAINER, without a key: that belongs to COSMOS_KEY")
+	u, err := url.Parse(place)
+	if err != nil || u.Scheme != "cosmos" || u.Hostname() == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
+		return Config{}, bad
+	}
+	q, names := u.Query(), strings.Split(strings.Trim(u.Path, "/")+"/", "/")
+	c := Config{Endpoint: cmp.Or(q.Get("endpoint"), "https://"+u.Hostname()+".documents.azure.com/"), Database: names[0], Container: names[1], Key: os.Getenv("COSMOS_KEY")}
+	at, err := url.Parse(c.Endpoint)
+	if q.Del("endpoint"); len(q) > 0 || len(names) > 3 || err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" {
+		return Config{}, bad
+	}
+	return c.complete(), nil
+}
+
 // ConfigFromSettings reads the section cosmos of a settings file, with the
 // members endpoint, database, container and key; "" is
 // ~/.amplifier/settings.yaml (AMPLIFIER_HOME). It reports false when there is

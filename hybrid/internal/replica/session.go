@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"maps"
 	"time"
 
@@ -18,9 +19,10 @@ import (
 type SessionState struct {
 	V       int    `json:"v"`
 	Session string `json:"session_id"`
-	Place   string `json:"place"`  // the sessions directory: a copied directory is another replica
-	Device  string `json:"device"` // of Place
-	Born    string `json:"born"`   // of the head: another container has another one
+	Place   string `json:"place"`            // the sessions directory: a copied directory is another replica
+	Device  string `json:"device"`           // of Place
+	Born    string `json:"born"`             // of the head: another container has another one
+	Remote  string `json:"remote,omitempty"` // the identity of the remote; "" in states of earlier versions
 
 	Here   bool            `json:"here,omitempty"` // the session was seen here
 	Gone   bool            `json:"gone,omitempty"` // and then was not: it is not brought back unless asked
@@ -47,6 +49,7 @@ type SessionState struct {
 	Lacks bool     `json:"lacks,omitempty"` // a part was damaged in the cloud when it was last fetched
 
 	stored []byte // as it is on the disk
+	former []byte // the head that was known of another remote
 }
 
 // Rule is the verdict of the rules of the directory when the session was judged last. It
@@ -145,6 +148,9 @@ func (s *SessionState) Revision(sid string) int64 {
 // another one, or an empty one. See reports whether the known head has vanished.
 func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (vanished bool) {
 	s.Older = time.Time{}
+	if s.Born != "" && len(s.Head.Doc) == 0 && (t == nil || !bytes.Equal(s.former, known.Doc)) {
+		s.Estrange("") // another remote, with another history perhaps
+	}
 	if t == nil {
 		last, never := s.Head.Head(sid), s.Born == "" && len(s.Head.Doc) == 0
 		if vanished = !never && (s.Born == "" || last == nil || !last.Deleted); vanished {
@@ -157,6 +163,19 @@ func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (va
 	}
 	s.Head = known
 	return false
+}
+
+// move makes the state the state of a session in another remote, or in one with another
+// address. Its head is not known then; See finds out whether it is the former one. A
+// tombstone stays known, so that no remote gets what was removed.
+func (s *SessionState) move(sid, to string) {
+	if s.Remote != "" && s.Remote != to {
+		s.Head.Version, s.Cat, s.Older = "", KnownEntry{}, time.Time{}
+		if t := s.Head.Head(sid); t == nil || !t.Deleted {
+			s.former, s.Head = s.Head.Doc, remoteread.Known{}
+		}
+	}
+	s.Remote = to
 }
 
 // restored is how long the cloud must answer with an older head before that head counts:

@@ -27,6 +27,7 @@ type States struct {
 	dir    func() (*vfs.Dir, error)
 	place  string
 	device string
+	Remote string               // the identity of the remote
 	OnSave func(session string) // called with each state that changes; nil: none
 	OnRead func(file string)    // called with each file that is read as a whole; nil: none
 
@@ -51,7 +52,7 @@ func (s *States) with(do func(*vfs.Dir) error) error {
 
 // Load returns the state of a session, or a new one when there is no valid state.
 func (s *States) Load(sid, session string) *SessionState {
-	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device}
+	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device, Remote: s.Remote}
 	text, err := s.Read(sid + ".json")
 	if err != nil {
 		return fresh
@@ -61,6 +62,7 @@ func (s *States) Load(sid, session string) *SessionState {
 		return fresh
 	}
 	st.stored = text
+	st.move(sid, s.Remote)
 	return &st
 }
 

@@ -1,0 +1,315 @@
+package hybrid
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+)
+
+// CopyResult is the outcome of a [Copy].
+type CopyResult struct {
+	Sessions int         // in the remote that is copied, with the removed ones
+	Copied   int         // whose head was stored
+	Objects  int         // stored beside the heads
+	Bytes    int64       // of these
+	Failed   []Exception // sessions that were not copied
+}
+
+// Copy copies the sessions of a user's project from one remote to another one: their
+// lines, files and histories, the logs of all devices, and the tombstones of removed
+// sessions. An object keeps its name and content, so devices that change to the other
+// remote find what they know. A head is stored last, after everything that it leads to was
+// read from the other remote, with all hashes checked. At the end all heads are compared
+// again, and what changed in between is copied too.
+//
+// Copy may end at any time; another call goes on, and copies what is new. A session that
+// the other remote has with another beginning, or that devices went on with there and here,
+// is not touched: its error Is [ErrElsewhere]. The result names the sessions that were not
+// copied, and the error joins the reasons. done, which may be nil, is called after each
+// session by one goroutine at a time.
+func Copy(ctx context.Context, from, to remote.Remote, user, project string, done func(CopyResult)) (CopyResult, error) {
+	c := &copier{done: done, failed: newErrors()}
+	who := segment.Identity{User: user, Project: project}
+	err := who.Check()
+	if err == nil {
+		c.uid = who.UID()
+		err = c.connect(ctx, from, to)
+	}
+	if err == nil {
+		err = c.all(ctx)
+	}
+	return c.sum, wrap("copy", "", err)
+}
+
+// ErrElsewhere is returned for a session that two remotes have with different histories.
+var ErrElsewhere = errors.New("the other remote has the session with another history: remove it from one of them")
+
+// copier is the work of a Copy.
+type copier struct {
+	from, to *remoteread.Reader
+	uid      string
+	done     func(CopyResult)
+	failed   *errorList
+
+	mu  sync.Mutex // guards sum
+	sum CopyResult
+}
+
+func (c *copier) connect(ctx context.Context, from, to remote.Remote) error {
+	unasked, end := context.WithCancel(ctx)
+	end()
+	here, _ := from.Info(unasked) // the identity comes at once
+	there, _ := to.Info(unasked)
+	if here.Identity == there.Identity {
+		return errors.New("the two remotes are one")
+	}
+	c.from = &remoteread.Reader{Remote: throttle.New(from, new(Limits).shared(), nil)}
+	c.to = &remoteread.Reader{Remote: throttle.New(to, new(Limits).shared(), nil)}
+	return nil
+}
+
+// copyRounds is the number of times that heads which change during a Copy are copied.
+const copyRounds = 5
+
+// all copies all sessions, until no head is another one than the copied head.
+func (c *copier) all(ctx context.Context) error {
+	for range copyRounds {
+		var entries []remoteread.Entry
+		for entry, err := range c.from.Entries(ctx, c.uid, "", time.Time{}) {
+			if err != nil {
+				return fmt.Errorf("read catalogue: %w", err)
+			}
+			entries = append(entries, entry)
+		}
+		c.sum.Sessions = len(entries)
+		changed, err := c.round(ctx, entries)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			return c.failed.all()
+		}
+	}
+	return errors.Join(c.failed.all(), fmt.Errorf("%w: end the programs that sync with it, and copy again", ErrContended))
+}
+
+// round copies the sessions of a catalogue, without those that failed before, and reports
+// whether it stored a head. Its error concerns all sessions.
+func (c *copier) round(ctx context.Context, entries []remoteread.Entry) (changed bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	failed := slices.Clone(c.sum.Failed)
+	atOnce(maxSyncs, entries, func(entry remoteread.Entry) {
+		if slices.ContainsFunc(failed, func(x Exception) bool { return x.SessionID == entry.Session }) {
+			return
+		}
+		did, err := false, context.Cause(ctx)
+		if err == nil {
+			err = remoteread.Again(ctx, nil, func() (err error) {
+				did, err = c.session(ctx, entry.SID)
+				return err
+			})
+		}
+		if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrBlocked) && !errors.Is(err, remote.ErrRefused) {
+			cancel(err) // it is the same for all sessions
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if did {
+			c.sum.Copied++
+			changed = true
+		}
+		if err != nil && context.Cause(ctx) == nil {
+			c.failed.add(wrap("copy", entry.Session, err))
+			c.sum.Failed = append(c.sum.Failed, Exception{SessionID: entry.Session, Err: err})
+		}
+		if c.done != nil {
+			c.done(c.sum)
+		}
+	})
+	slices.SortFunc(c.sum.Failed, func(a, b Exception) int { return strings.Compare(a.SessionID, b.SessionID) })
+	return changed, context.Cause(ctx)
+}
+
+// session copies a session, and reports whether it stored a head. The error Is
+// [remoteread.ErrLost] where a head changed since it was read.
+func (c *copier) session(ctx context.Context, sid string) (changed bool, err error) {
+	t, known, err := c.from.Head(ctx, sid, remoteread.Known{})
+	if err != nil || t == nil { // without a head, its first upload never ended
+		return false, err
+	}
+	there, theirs, err := c.to.Head(ctx, sid, remoteread.Known{})
+	if err != nil || bytes.Equal(theirs.Doc, known.Doc) || there != nil && there.Deleted && t.Deleted {
+		return false, err
+	}
+	has, err := c.lists(ctx, sid, there)
+	if err != nil {
+		return false, err
+	}
+	mark := copyMark(sid, known.Doc)
+	switch {
+	case there == nil:
+	case there.Born == t.Born && has[mark]: // devices went on with this copy
+		return false, nil
+	case there.Born != t.Born || !has[copyMark(sid, theirs.Doc)] || there.Revision >= t.Revision:
+		return false, ErrElsewhere
+	}
+	entry := t.Catalogue(c.uid, t.Name())
+	if _, err := c.to.WriteEntry(ctx, &entry, ""); err != nil { // before the first object, as at a first upload
+		return false, fmt.Errorf("write catalogue: %w", err)
+	}
+	swap := remoteread.Swap(segment.Document{ID: segment.HeadID(sid), Label: segment.Label(head.TypeHead), Body: known.Doc}, theirs.Version)
+	var marks []segment.Document
+	if !t.Deleted {
+		if err := c.objects(ctx, t, known.Version, has); err != nil {
+			return false, err
+		}
+		marks = append(marks, segment.Document{ID: mark, Label: segment.Label("copy")})
+	}
+	for name := range has { // of a removed session nothing stays but the head
+		if name != swap.Name && (t.Deleted || strings.HasPrefix(name, sid+copied)) {
+			swap.Remove = append(swap.Remove, name)
+		}
+	}
+	_, err = c.to.Commit(ctx, segment.SessionPK(sid), marks, swap)
+	return err == nil, remoteread.Lost(err)
+}
+
+// copied is part of the names of the marks of copied heads.
+const copied = "-copy-"
+
+// copyMark returns the name of the document that records in the other remote that a head
+// was copied. It is stored before the head.
+func copyMark(sid string, doc []byte) string {
+	sum := sha256.Sum256(doc)
+	return fmt.Sprintf("%s%s%x", sid, copied, sum[:12])
+}
+
+// lists returns the names of the objects that the other remote has of a session. Where it has
+// no head, objects that a pruning may remove are not among them.
+func (c *copier) lists(ctx context.Context, sid string, there *head.Head) (map[string]bool, error) {
+	has := map[string]bool{}
+	for o, err := range c.to.List(ctx, segment.SessionPK(sid), remote.Query{Prefix: sid + "-"}) {
+		if err != nil {
+			return nil, fmt.Errorf("list: %w", err)
+		}
+		if there != nil || c.to.Time().Sub(o.Time) < gc.MaxFirstUpload {
+			has[o.Name] = true
+		}
+	}
+	return has, nil
+}
+
+// objects copies the objects of a session that the other remote lacks, and checks that it
+// has everything that the head t leads to. The head is still the same afterwards, so
+// nothing that it leads to was removed while it was copied.
+func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Version, has map[string]bool) error {
+	pk := segment.SessionPK(t.SID)
+	histories, err := c.from.Histories(ctx, t, version)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for o, err := range c.from.List(ctx, pk, remote.Query{Prefix: t.SID + "-"}) {
+		if err != nil {
+			return fmt.Errorf("list: %w", err)
+		}
+		if !has[o.Name] && o.Name != segment.HeadID(t.SID) && !strings.HasPrefix(o.Name, t.SID+copied) {
+			missing = append(missing, o.Name)
+		}
+	}
+	errs := newErrors()
+	atOnce(copiesAtOnce, missing, func(name string) {
+		if ctx.Err() == nil {
+			errs.add(c.object(ctx, pk, name))
+		}
+	})
+	if err := errors.Join(errs.all(), ctx.Err()); err != nil {
+		return err
+	}
+	if _, err := c.from.Get(ctx, pk, segment.HeadID(t.SID), version); !errors.Is(err, remote.ErrUnchanged) {
+		if err == nil {
+			err = remoteread.ErrLost
+		}
+		return err
+	}
+	return c.check(ctx, t, histories)
+}
+
+// copiesAtOnce is the number of objects of a session that are copied at once.
+const copiesAtOnce = 4
+
+// object copies an object, unless it was removed.
+func (c *copier) object(ctx context.Context, pk, name string) error {
+	o, err := c.from.Get(ctx, pk, name, "")
+	if err != nil || o == nil {
+		return err
+	}
+	if _, err := c.to.Commit(ctx, pk, []segment.Document{{ID: name, Label: o.Label, Body: o.Body}}, nil); err != nil {
+		return fmt.Errorf("store %s: %w", name, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum.Objects++
+	c.sum.Bytes += int64(len(o.Label) + len(o.Body))
+	return nil
+}
+
+// check reads everything that a head and its histories lead to from the other remote, each
+// segment once. The error Is [ErrDamaged] where something is missing or another content.
+func (c *copier) check(ctx context.Context, t *head.Head, histories []head.History) error {
+	ends := map[segment.Stream][]segment.Point{segment.Transcript: {t.Transcript.Point()}}
+	for st, extent := range t.Logs {
+		ends[st] = append(ends[st], extent.Point())
+	}
+	for _, h := range histories {
+		ends[h.Stream] = append(ends[h.Stream], h.Extent.Point())
+		if o, err := c.to.Get(ctx, segment.SessionPK(t.SID), h.ID, ""); err != nil || o == nil {
+			return errors.Join(err, fmt.Errorf("%w: a history is missing", ErrDamaged))
+		}
+	}
+	for st, points := range ends {
+		infos, err := c.to.Segments(ctx, t, st, 0)
+		if err != nil {
+			return err
+		}
+		read := map[string]bool{}
+		for _, end := range points {
+			spans, err := segment.Tile(st, infos, segment.Origin(st), end)
+			if err != nil {
+				return fmt.Errorf("stream %s: %w", st, remoteread.Damaged(err))
+			}
+			for _, s := range spans {
+				at := fmt.Sprint(s.ID, " ", s.Upto.N)
+				if read[at] {
+					continue
+				}
+				for _, err := range c.to.Lines(ctx, st, infos, s.From, s.Upto, nil) {
+					if err != nil {
+						return err
+					}
+				}
+				read[at] = true
+			}
+		}
+	}
+	for name, f := range t.Files {
+		if _, err := c.to.File(ctx, t.SID, f); err != nil {
+			return fmt.Errorf("file %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package cosmos
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestConfigFromURL(t *testing.T) {
+	t.Setenv("COSMOS_KEY", "a2V5")
+	for place, want := range map[string]Config{
+		"cosmos://name/db/c": {"https://name.documents.azure.com/", "db", "c", "a2V5"},
+		"cosmos://name":      {"https://name.documents.azure.com/", DefaultDatabase, DefaultContainer, "a2V5"},
+		"cosmos://name/db/":  {"https://name.documents.azure.com/", "db", DefaultContainer, "a2V5"},
+		"cosmos://here/db/c?endpoint=http://127.0.0.1:8081/": {"http://127.0.0.1:8081/", "db", "c", "a2V5"},
+	} {
+		c, err := ConfigFromURL(place)
+		require.NoError(t, err, place)
+		require.Equal(t, want, c)
+	}
+	for _, place := range []string{
+		"", "cosmos:", "https://name/db/c", "cosmos://u:c2VjcmV0@name/db/c", "cosmos://c2VjcmV0@name/db/c", "cosmos://name/db/c?key=c2VjcmV0", "cosmos://name/db/c/d",
+		"cosmos://name/db/c?endpoint=http://u:c2VjcmV0@h/", "cosmos://name:1/db/c", "AccountEndpoint=https://name;AccountKey=c2VjcmV0",
+	} {
+		_, err := ConfigFromURL(place)
+		require.ErrorContains(t, err, "COSMOS_KEY", place)
+		require.NotContains(t, err.Error(), "c2VjcmV0")
+	}
+}
