@@ -40,7 +40,7 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	id := flags.String("id", sessionstore.NewID(), "session to go on with (default: a new one)")
 	last := flags.Bool("last", false, "go on with the session that changed last")
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
-	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share (default: the account of COSMOS_ENDPOINT, if set)")
+	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share, or cosmos://ACCOUNT/DATABASE/CONTAINER, with the key in COSMOS_KEY (default: the account of COSMOS_ENDPOINT, if set)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,7 +57,12 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 			defer r.Close()
 			options.Remote = r
 		}
-	} else if config, ok := cosmos.ConfigFromEnv(); ok {
+	} else if config, ok := cosmos.ConfigFromEnv(); ok || *remote != "" {
+		if *remote != "" {
+			if config, err = cosmos.ConfigFromURL(*remote); err != nil {
+				return err
+			}
+		}
 		if options.Remote, err = cosmos.Connect(ctx, config, nil, nil); err != nil {
 			return err
 		}

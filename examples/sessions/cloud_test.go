@@ -12,7 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 )
 
-// cloud starts an account with an empty container, which the environment then
+// cloud starts an account with an empty container, which SESSIONS_REMOTE then
 // names, until the script ends. The account takes the token "good", and "lost" is that of an identity without a role.
 func cloud(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
@@ -30,6 +30,6 @@ func cloud(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer client.Close()
 	ts.Check(cosmos.Provision(context.Background(), client, cosmos.DefaultDatabase, cosmos.DefaultContainer))
-	ts.Setenv("COSMOS_ENDPOINT", server.URL)
+	ts.Setenv("SESSIONS_REMOTE", "cosmos://test/"+cosmos.DefaultDatabase+"/"+cosmos.DefaultContainer+"?endpoint="+server.URL)
 	ts.Setenv("COSMOS_KEY", account.Key())
 }

@@ -32,7 +32,7 @@ var programs = map[string]func(){"sessions": main}
 //	valid result COMMAND        stdout is an answer of COMMAND with --json
 //	valid lines COMMAND         every line of stdout is one
 //	valid error COMMAND         stdout is an error with --json
-//	cloud                       an account that COSMOS_ENDPOINT and COSMOS_KEY name
+//	cloud                       an account that SESSIONS_REMOTE and COSMOS_KEY name
 //
 // The working directory of a script is a project: $here is its directory of
 // sessions, and $root that of all projects. Files below projects/here belong

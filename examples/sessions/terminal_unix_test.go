@@ -31,7 +31,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, lookPath(ts, args[1]), args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "AMPLIFIER_HOME", "AMPLIFIER_SESSION_STATE_HOME", "TERM", "PAGER", "LESS", "NO_COLOR", "COLUMNS", "TMPDIR", "GORACE", "TZ", "COSMOS_ENDPOINT", "COSMOS_KEY", "COSMOS_USER", "COSMOS_PROJECT", "COSMOS_REDACT"} {
+	for _, name := range []string{"PATH", "HOME", "AMPLIFIER_HOME", "AMPLIFIER_SESSION_STATE_HOME", "TERM", "PAGER", "LESS", "NO_COLOR", "COLUMNS", "TMPDIR", "GORACE", "TZ", "COSMOS_KEY", "SESSIONS_REMOTE"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: uint16(width)})

@@ -34,6 +34,7 @@ type app struct {
 	name   string // of the command, as "trash list"
 	plain  bool   // Markdown is not rendered
 	paged  bool   // long answers go through a pager
+	place  place  // the remote that the command is about
 	unread bool   // a session or project could not be read; a note of it was written
 
 	reference bool        // the command is one of amplifier-session

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/hybrid/redact"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -26,15 +25,9 @@ func explain(err error) string {
 	if errors.As(err, &corrupt) && corrupt.Line > 0 && corrupt.Malformed() {
 		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, corrupt.Err)
 	}
-	if config, failed := account(); failed == nil {
-		err = refused(err, config)
-	}
 	own := (*sessionstore.Error)(nil)
 	if errors.As(err, &own) && errors.Is(own.Err, sessionstore.ErrNotFound) {
 		return own.Err.Error()
-	}
-	if errors.Is(err, hybrid.ErrUnauthorized) && !errors.Is(err, errNoRole) {
-		return err.Error() + "; " + errNoRole.Error()
 	}
 	return err.Error()
 }

@@ -11,43 +11,38 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// remoteCommand are the commands about what the cloud has.
+// remoteCommand are the commands about remotes, and about what one has.
 type remoteCommand struct {
-	List      remoteListCommand `cmd:"" default:"withargs" help:"List what the cloud has, or show a session of it without bringing it here."`
-	Histories historiesCommand  `cmd:"" help:"List the former histories and branches of a session."`
+	List   remotesCommand `cmd:"" default:"1" help:"List the remotes that were added."`
+	Add    addCommand     `cmd:"" help:"Add a remote by a name, after a check of it."`
+	Check  checkCommand   `cmd:"" help:"Show whether a remote answers and what it lets this device do; or read all that it has of sessions, and check every hash."`
+	Remove forgetCommand  `cmd:"" help:"Take a remote out of the settings; what it has stays there."`
+	Copy   copyCommand    `cmd:"" help:"Copy all that one remote has to another one."`
+
+	Show      remoteShowCommand `cmd:"" help:"List the sessions that the remote has, or show one without bringing it here."`
 	Restore   restoreCommand    `cmd:"" help:"Make a former history or a branch the session again, on every device."`
-	Check     checkCommand      `cmd:"" help:"Read all that the cloud has of sessions, and check every hash."`
-	Logs      logsCommand       `cmd:"" help:"List the logs of a session, one of each device."`
 	Prune     pruneCommand      `cmd:"" help:"Keep the copy small: merge segments, remove what is of no use."`
 	Recreate  recreateCommand   `cmd:"" help:"Send sessions anew with today's rules, and remove what was sent before; also after a purge by mistake."`
-	Purge     purgeCommand      `cmd:"" help:"Remove sessions from the cloud for every device, with all of their text."`
+	Purge     purgeCommand      `cmd:"" help:"Remove sessions from the remote for every device, with all of their text."`
+	KeepLocal keepLocalCommand  `cmd:"" help:"Keep sessions from ever leaving this machine."`
+
+	Histories movedCommand `cmd:"" hidden:"" passthrough:""`
+	Logs      movedCommand `cmd:"" hidden:"" passthrough:""`
 }
 
 // one opens the cloud's copy of the one session that ref means.
-func (f cloudFlags) one(a *app, ref string) (remote, string, error) {
+func (f cloudFlags) one(a *app, ref string) (copied, string, error) {
 	all, err := f.open(a, true, true, nil)
 	if err == nil {
 		all, err = a.choose(all, []string{ref})
 	}
 	if err != nil {
-		return remote{}, "", err
+		return copied{}, "", err
 	}
 	if len(all) > 1 {
-		return remote{}, "", fmt.Errorf("%s is a session of %s; --project says which is meant", screen.Plain(ref), count(len(all), "project"))
+		return copied{}, "", fmt.Errorf("%s is a session of %s; --project says which is meant", screen.Plain(ref), count(len(all), "project"))
 	}
 	return all[0], all[0].ids[0], nil
-}
-
-type historiesCommand struct {
-	Session string `arg:"" help:"Id of a session that the cloud has, or the beginning of one."`
-	cloudFlags
-}
-
-// Help is shown below the usage.
-func (historiesCommand) Help() string {
-	return `Lists what the cloud keeps beside the session itself: branches, which one device had when another went on, and former heads, which a rewind, another change or a restore replaced. "sessions remote restore" brings one back.
-
-` + cloudHelp
 }
 
 // history is a history of a list.
@@ -61,8 +56,8 @@ type history struct {
 	KeptAs   *string `json:"kept_as"`
 }
 
-// Run lists.
-func (c *historiesCommand) Run(a *app) error {
+// histories lists the histories of the session.
+func (c *remoteShowCommand) histories(a *app) error {
 	r, id, err := c.one(a, c.Session)
 	if err != nil {
 		return err
@@ -79,7 +74,7 @@ func (c *historiesCommand) Run(a *app) error {
 		return errors.Join(a.writeJSON(shown), damage)
 	}
 	if len(all) == 0 {
-		a.Notef("The cloud keeps no other history of %s.", screen.Plain(id))
+		a.Notef("The remote keeps no other history of %s.", screen.Plain(id))
 		return damage
 	}
 	rows := make([][]string, len(all))
@@ -101,7 +96,7 @@ func (c *historiesCommand) Run(a *app) error {
 
 type restoreCommand struct {
 	Session string `arg:"" help:"Id of a session that the cloud has, or the beginning of one."`
-	History string `arg:"" help:"A history that \"remote histories\" lists, or the beginning of one."`
+	History string `arg:"" help:"A history that \"remote show --histories\" lists, or the beginning of one."`
 	cloudFlags
 	Force bool `short:"f" aliases:"yes" help:"Do not ask."`
 }
@@ -130,7 +125,7 @@ func (c *restoreCommand) Run(a *app) error {
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote histories\" lists them", histories(len(found)), screen.Plain(id), c.History)
+		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote show --histories\" lists them", histories(len(found)), screen.Plain(id), c.History)
 	}
 	h := found[0]
 	yes, err := a.agrees(fmt.Sprintf("Make the history of %s, with %s, the session %s on every device?", a.when(h.At), count(h.Messages, "message"), screen.Plain(id)), c.Force)
@@ -155,20 +150,33 @@ func (c *restoreCommand) Run(a *app) error {
 }
 
 type checkCommand struct {
-	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all that are here)."`
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions to read, or the beginnings of some (default: none)."`
 	cloudFlags
-	Mend bool `help:"Store again what is missing or damaged there, if this device has it."`
+	All  bool `help:"Read all sessions that are here."`
+	Mend bool `help:"Store again what is missing or damaged of them there, if this device has it."`
 }
 
 // Help is shown below the usage.
 func (checkCommand) Help() string {
-	return `Reads everything that the cloud has of the sessions, and checks every hash. The exit code is 1 when something is missing or damaged and stays so.
+	return `Without sessions, it asks the remote: whether it answers, which rights this device has, whether it keeps to conditions and shows what was just stored, how far the clocks differ, and what requests cost. For that it stores two small objects and removes one.
+
+With sessions, or --all, it reads everything that the remote has of them, and checks every hash. The exit code is 1 when something is missing or damaged and stays so.
 
 ` + cloudHelp
 }
 
 // Run checks.
 func (c *checkCommand) Run(a *app) error {
+	if len(c.Sessions) == 0 && !c.All {
+		if c.Mend {
+			return usageError{"--mend needs sessions, or --all"}
+		}
+		set, err := a.named(c.Remote)
+		if err != nil {
+			return err
+		}
+		return a.probe(set, c.local)
+	}
 	all, err := c.open(a, true, false, nil)
 	if err == nil {
 		all, err = a.choose(all, c.Sessions)
@@ -226,20 +234,8 @@ func (c *checkCommand) Run(a *app) error {
 	return a.half(failed)
 }
 
-type logsCommand struct {
-	Session string `arg:"" help:"Id of a session of this project, or the beginning of one."`
-	cloudFlags
-}
-
-// Help is shown below the usage.
-func (logsCommand) Help() string {
-	return `Lists the files of the logs of a session on this machine: those in its directory, and those of other devices as the last pull brought them. Together, in the order of their times, they are the whole log. The cloud is not asked. In a pipe every line has the columns name, device and path.
-
-` + cloudHelp
-}
-
-// Run lists.
-func (c *logsCommand) Run(a *app) error {
+// logs lists the logs of the session.
+func (c *remoteShowCommand) logs(a *app) error {
 	r, id, err := c.offline(a, c.Session)
 	if err != nil {
 		return err
@@ -262,21 +258,21 @@ func (c *logsCommand) Run(a *app) error {
 }
 
 // offline opens the cloud's copy of a session that is here, and makes no request.
-func (f cloudFlags) offline(a *app, ref string) (remote, string, error) {
+func (f cloudFlags) offline(a *app, ref string) (copied, string, error) {
 	t, err := here{ref, f.local}.find(a)
 	if err != nil {
-		return remote{}, "", err
+		return copied{}, "", err
 	}
 	all, err := f.open(a, false, false, nil)
 	if err != nil {
-		return remote{}, "", err
+		return copied{}, "", err
 	}
 	for _, r := range all {
 		if sameDir(r.Dir(), t.store.Dir()) {
 			return r, t.id, nil
 		}
 	}
-	return remote{}, "", fmt.Errorf("%s is a session of another project; --project=%s says so", screen.Plain(t.id), screen.Plain(projectOf(t)))
+	return copied{}, "", fmt.Errorf("%s is a session of another project; --project=%s says so", screen.Plain(t.id), screen.Plain(projectOf(t)))
 }
 
 type keepLocalCommand struct {

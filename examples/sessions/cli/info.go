@@ -144,6 +144,9 @@ func (c *statusCommand) Run(a *app) error {
 	return a.answer(states, func() {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
+		for _, r := range all {
+			a.noteSync(r.Dir(), 0)
+		}
 	})
 }
 

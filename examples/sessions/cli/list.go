@@ -65,6 +65,9 @@ func (c *listCommand) Run(a *app) error {
 	switch {
 	case len(rows) > 0:
 		c.table(a, rows)
+		if !c.AllProjects {
+			a.noteSync(filepath.Dir(a.dirOf(rows[0])), 24*time.Hour)
+		}
 	case a.unread:
 	case !c.AllProjects:
 		return c.nothingHere(a)

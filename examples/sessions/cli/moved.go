@@ -17,9 +17,13 @@ var moved = map[string]string{
 	"conversation":  `"sessions workflow conversation SESSION"`,
 	"decisions":     `"sessions workflow decisions SESSION"`,
 	"trash restore": `"sessions undo RECEIPT"`,
+	"keep-local":    `"sessions remote keep-local"`,
 	"prune":         `"sessions remote prune"`,
 	"purge":         `"sessions remote purge"`,
 	"recreate":      `"sessions remote recreate"`,
+
+	"remote histories": `"sessions remote show SESSION --histories"`,
+	"remote logs":      `"sessions remote show SESSION --logs"`,
 }
 
 // movedCommand answers to the former name of a command.
@@ -37,7 +41,7 @@ func hasMoved(name string) error {
 // formerNames adds the former names of commands to the commands of a parser.
 func formerNames() (all []kong.Option) {
 	for _, name := range slices.Sorted(maps.Keys(moved)) {
-		if !strings.ContainsAny(name, " -") {
+		if !strings.Contains(name, " ") && !strings.HasPrefix(name, "--") {
 			all = append(all, kong.DynamicCommand(name, "", "", &movedCommand{}, `cmd:""`, `hidden:""`, `passthrough:""`))
 		}
 	}

@@ -65,7 +65,7 @@ func (c *pruneCommand) ages(a *app) (err error) {
 }
 
 // confirm asks before anything is removed, and agrees when there is nothing to remove.
-func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
+func (c *pruneCommand) confirm(a *app, all []copied) (bool, error) {
 	if c.Force {
 		return true, nil
 	}
@@ -77,7 +77,7 @@ func (c *pruneCommand) confirm(a *app, all []remote) (bool, error) {
 }
 
 // prune prunes the sessions of all projects, or with plan only counts the work.
-func (c *pruneCommand) prune(a *app, all []remote, plan bool) (sum hybrid.PruneResult, failed error) {
+func (c *pruneCommand) prune(a *app, all []copied, plan bool) (sum hybrid.PruneResult, failed error) {
 	bar := a.Progress("looking", 0)
 	defer bar.Done()
 	for _, r := range all {

@@ -9,25 +9,38 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
-	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-type remoteListCommand struct {
+type remoteShowCommand struct {
 	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, all are listed."`
 	cloudFlags
-	Messages bool `short:"m" help:"Show the turn, role and time of each message of the session."`
+	Messages  bool `short:"m" xor:"part" help:"Show the turn, role and time of each message of the session."`
+	Histories bool `xor:"part" help:"List the former histories and branches of the session instead."`
+	Logs      bool `xor:"part" help:"List the files of the session's logs on this machine instead, one of each device."`
 }
 
 // Help is shown below the usage.
-func (remoteListCommand) Help() string {
-	return `Lists the sessions that the cloud has, the one that changed last first, or shows one of them. Nothing is brought here: no lines are fetched. The list may be half a minute behind.
+func (remoteShowCommand) Help() string {
+	return `Lists the sessions that the remote has, the one that changed last first, or shows one of them. Nothing is brought here: no lines are fetched. The list may be half a minute behind.
+
+--histories lists what the remote keeps beside the session itself: branches, which one device had when another went on, and former heads, which a rewind, another change or a restore replaced. "sessions remote restore" brings one back.
+
+--logs does not ask the remote: it lists the logs in the session's directory, and those of other devices as the last pull brought them. Together, in the order of their times, they are the whole log.
 
 ` + cloudHelp
 }
 
 // Run lists or shows.
-func (c *remoteListCommand) Run(a *app) error {
+func (c *remoteShowCommand) Run(a *app) error {
+	switch {
+	case c.Session == "" && (c.Messages || c.Histories || c.Logs):
+		return usageError{"--messages, --histories and --logs are of one session"}
+	case c.Histories:
+		return c.histories(a)
+	case c.Logs:
+		return c.logs(a)
+	}
 	all, err := c.open(a, true, true, nil)
 	if err != nil {
 		return err
@@ -65,7 +78,7 @@ func (a *app) remoteTable(all []remoteShown) error {
 		}
 		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
 	}
-	return a.list(all, "The cloud has no sessions of this project.", []screen.Column{
+	return a.list(all, "The remote has no sessions of this project.", []screen.Column{
 		{Title: "Project", Min: 10, Drop: 5, Tint: screen.In(screen.Magenta)},
 		idColumn(),
 		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
@@ -77,7 +90,7 @@ func (a *app) remoteTable(all []remoteShown) error {
 }
 
 // show shows the session of the first project that has it in the cloud.
-func (c *remoteListCommand) show(a *app, all []remote) error {
+func (c *remoteShowCommand) show(a *app, all []copied) error {
 	all, err := a.choose(all, []string{c.Session})
 	if err != nil {
 		return err
@@ -101,7 +114,7 @@ func (c *remoteListCommand) show(a *app, all []remote) error {
 	return err
 }
 
-func (c *remoteListCommand) fields(a *app, p hybrid.Preview) {
+func (c *remoteShowCommand) fields(a *app, p hybrid.Preview) {
 	rows := [][2]string{
 		{"Session", p.SessionID},
 		{"Name", p.Name},
@@ -191,49 +204,51 @@ func (a *app) stores(w where) (all []*sessionstore.Store, closed, err error) {
 	return all, closed, nil
 }
 
-// unsynced returns a function that returns the sessions of st of which the cloud lacks
-// something, each with a text about that. It returns nil when no cloud is configured.
+// unsynced returns a function that returns the sessions of st of which the remote lacks
+// something, each with a text about that. It returns nil when no remote is configured.
 // The function makes no request.
 func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error) {
-	config, err := account()
+	set, err := a.named(a.env("SESSIONS_REMOTE"))
 	if errors.Is(err, errNoCloud) {
 		return nil
 	}
 	return func(ctx context.Context, ids []string) (map[string]string, error) {
+		all, err := map[string]string{}, err // of this call
+		if err == nil {
+			err = a.lacking(ctx, set, st.Dir(), ids, all)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w. \"sessions delete --even=unsynced\" does without", err)
 		}
-		return a.lacking(ctx, config, st.Dir(), ids)
+		return all, nil
 	}
 }
 
-// lacking returns the sessions of ids, in the sessions directory dir, of which the cloud
+// lacking adds to all the sessions of ids, in the sessions directory dir, of which the remote
 // lacks something, each with a text about that.
-func (a *app) lacking(ctx context.Context, config cosmos.Config, dir string, ids []string) (_ map[string]string, err error) {
-	f := cloudFlags{As: a.env("COSMOS_PROJECT"), User: a.env("COSMOS_USER")}
-	o := f.options(a, filepath.Base(filepath.Dir(dir)))
-	if err := connect(ctx, config, false, o); err != nil {
-		return nil, err
+func (a *app) lacking(ctx context.Context, set setting, dir string, ids []string, all map[string]string) (err error) {
+	o := account{}.options(set, filepath.Base(filepath.Dir(dir)))
+	if o.Remote, err = set.URL.open(a, false); err != nil {
+		return err
 	}
 	st, err := hybrid.Open(ctx, dir, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	all := map[string]string{}
 	for _, id := range ids {
 		found, err := st.Status(ctx, id)
 		if errors.Is(err, sessionstore.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if text := lacks(&found[0]); text != "" {
 			all[id] = text
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // lacks returns a text about the part of a session that the cloud lacks, "" when it
@@ -242,11 +257,11 @@ func lacks(s *hybrid.Status) string {
 	switch s.State {
 	case hybrid.Pending, hybrid.Deferred, hybrid.Blocked:
 		if s.Local > s.Remote {
-			return fmt.Sprintf("the cloud lacks %s of it", count(s.Local-s.Remote, "message"))
+			return fmt.Sprintf("the remote lacks %s of it", count(s.Local-s.Remote, "message"))
 		}
-		return "the cloud lacks something of it"
+		return "the remote lacks something of it"
 	case hybrid.Removed:
-		return "it was deleted in the cloud: this is the last copy"
+		return "it was deleted in the remote: this is the last copy"
 	}
 	return ""
 }

@@ -234,6 +234,9 @@ func (a *app) tell(chosen *kong.Context, err error) int {
 // tellError shows an error, and writes it as the answer where that is JSON.
 func (a *app) tellError(err error) {
 	text := explain(err)
+	if advice := a.place.advice(err); advice != "" {
+		text += ". " + advice
+	}
 	switch {
 	case a.reference && a.json:
 		a.answerError(text, nil)

@@ -12,7 +12,6 @@ import (
 type syncCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all)."`
 	cloudFlags
-	DryRun bool `help:"Show which sessions are not in step, without asking the cloud."`
 }
 
 // Help is shown below the usage.
@@ -36,9 +35,6 @@ func (c *syncCommand) Run(a *app) error {
 	}
 	if all, err = a.choose(all, c.Sessions); err != nil {
 		return err
-	}
-	if c.DryRun {
-		return c.plan(a, all)
 	}
 	bar = a.Progress("syncing", 0)
 	defer bar.Done()
@@ -76,33 +72,6 @@ func (c *syncCommand) Run(a *app) error {
 		count(sum.Sessions, "session"), number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
 	a.tellConflicts(sum.Conflicts)
 	return a.half(failed)
-}
-
-// plan shows which sessions are not in step, as far as is known without asking. Of those that
-// are named it also shows the ones for which nothing is to be done.
-func (c *syncCommand) plan(a *app, all []remote) error {
-	states := []stateShown{}
-	for _, r := range all {
-		some, err := r.Status(a.ctx)
-		if err != nil {
-			return err
-		}
-		for _, s := range some {
-			shown := s.State == hybrid.Pending || s.State == hybrid.Behind || s.State == hybrid.Deferred || s.State == hybrid.Blocked
-			if len(r.ids) > 0 {
-				shown = s.State != hybrid.UpToDate && slices.Contains(r.ids, s.SessionID)
-			}
-			if shown {
-				states = append(states, showState(r.project, &s))
-			}
-		}
-	}
-	if a.json {
-		return a.writeJSON(states)
-	}
-	a.stateTable(states)
-	a.Notef("%s not in step", count(len(states), "session"))
-	return nil
 }
 
 type pullCommand struct {
@@ -201,13 +170,8 @@ func (a *app) half(failed error) error {
 		return nil
 	}
 	a.Notef("%s %s", a.PaintError(screen.Red, "sessions:"), screen.Lines(textOf(once(failed))))
-	switch {
-	case errors.Is(failed, hybrid.ErrUnreachable):
-		a.Notef("Nothing is lost: run the command again later.")
-	case errors.Is(failed, hybrid.ErrUnauthorized):
-		a.Notef("Nothing is lost: %v.", errNoRole)
-	case errors.Is(failed, hybrid.ErrBlocked):
-		a.Notef("Nothing is lost: check endpoint, database and container, and what the key may do, and run the command again.")
+	if text := a.place.advice(failed); text != "" {
+		a.Notef("%s", screen.Plain(text))
 	}
 	return exitCode(exitError)
 }
@@ -275,7 +239,7 @@ func (a *app) tellConflicts(all []hybrid.Conflict) {
 		id, kept := screen.Plain(c.SessionID), screen.Plain(c.KeptAs)
 		mark := a.Paint(screen.Yellow, "both kept:")
 		if kept == "" { // as long as a program may run it here, see hybrid.Behind
-			a.Printf("  %s %s: another device added to it too; this device's history is in the cloud. The session was used here just now: when nobody runs it, \"sessions sync\" names both\n", mark, id)
+			a.Printf("  %s %s: another device added to it too; this device's history is in the remote. The session was used here just now: when nobody runs it, \"sessions sync\" names both\n", mark, id)
 			continue
 		}
 		a.Printf("  %s %s: another device added to it too; this device's history is now session %s\n", mark, id, kept)

@@ -122,13 +122,13 @@ func (c *familyCommand) Validate() error {
 
 // family opens the project, and returns all sessions that the command is about. It notes
 // which others belong to them and stay.
-func (c *familyCommand) family(a *app) (remote, []string, error) {
+func (c *familyCommand) family(a *app) (copied, []string, error) {
 	all, err := c.open(a, true, true, nil)
 	if err != nil {
-		return remote{}, nil, err
+		return copied{}, nil, err
 	}
 	if all, err = a.choose(all, c.Sessions); err != nil {
-		return remote{}, nil, err
+		return copied{}, nil, err
 	}
 	r := all[0]
 	if err := whole(c.Sessions, r.ids); err != nil {
@@ -178,7 +178,7 @@ func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 }
 
 // familyTable lists the sessions of a family as the cloud's list has them.
-func (a *app) familyTable(r remote, ids []string) error {
+func (a *app) familyTable(r copied, ids []string) error {
 	listed, err := r.Remote(a.ctx)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (c *recreateCommand) Run(a *app) error {
 		bar := a.Progress("sending", 0)
 		err = r.Recreate(a.ctx, ids...)
 		if bar.Done(); errors.Is(err, hybrid.ErrRedaction) {
-			return fmt.Errorf("%w; --redact or COSMOS_REDACT=true applies those of this tool", err)
+			return fmt.Errorf("%w; --redact, here or of \"remote add\", applies those of this tool", err)
 		}
 		if err != nil {
 			return err
@@ -275,7 +275,7 @@ func (c *recreateCommand) Run(a *app) error {
 }
 
 // tell writes the sessions, and the action on them, which --dry-run only plans.
-func (c *familyCommand) tell(a *app, r remote, ids []string, status, done string) error {
+func (c *familyCommand) tell(a *app, r copied, ids []string, status, done string) error {
 	if a.json {
 		return a.writeJSON(object{{"status", status}, {"sessions", ids}})
 	}

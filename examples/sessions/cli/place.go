@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/dir"
+	"github.com/amplifier-go/sessionstorage/hybrid/postgres"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/s3"
+)
+
+// place is the URL of a remote. It holds no secret.
+type place string
+
+// kind is what the tool knows of a kind of remotes.
+type kind struct {
+	secret string // where a key or password belongs
+	cost   string // of a turn
+}
+
+var kinds = map[string]kind{
+	"cosmos":   {"COSMOS_KEY", "a turn of 4 KB: 3 requests, 33 request units; an idle minute: 3 units"},
+	"s3":       {"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials and profile=NAME", "a turn: 3 PUT and 1 GET, 0.0015 cents at AWS; an idle minute: 1 LIST"},
+	"postgres": {"PGPASSWORD or ~/.pgpass", "a turn: 3 statements; an idle minute: 1"},
+	"dir":      {"the settings of the mount", "a turn: 4 files; an idle minute: reads of a directory"},
+}
+
+func (p place) scheme() string {
+	scheme, _, _ := strings.Cut(string(p), ":")
+	if scheme == "postgresql" {
+		return "postgres"
+	}
+	return scheme
+}
+
+// errPlace is returned for what is no place. It does not show it: it may be a connection
+// string with a key.
+var errPlace = errors.New("a remote is cosmos://ACCOUNT/DATABASE/CONTAINER, s3://BUCKET/PREFIX?region=NAME, postgres://USER@HOST/DATABASE or dir:/PATH")
+
+// check returns an error for what is no place, and for one that holds a secret.
+func (p place) check() error {
+	k, known := kinds[p.scheme()]
+	if !known {
+		return errPlace
+	}
+	if p.scheme() == "dir" {
+		return nil
+	}
+	u, err := url.Parse(string(p))
+	if err != nil {
+		return errPlace
+	}
+	_, password := u.User.Password()
+	secret := password || u.User != nil && p.scheme() != "postgres" || strings.Contains(string(p), "AccountKey=")
+	for name := range u.Query() {
+		for _, word := range []string{"password", "secret", "token", "key", "sig", "passwd", "credential"} {
+			secret = secret || strings.Contains(strings.ToLower(name), word) && name != "sslkey"
+		}
+	}
+	if at, err := url.Parse(u.Query().Get("endpoint")); err != nil || at.User != nil {
+		secret = true
+	}
+	if secret {
+		return fmt.Errorf("the URL holds a password or key, which the settings must not have: put it into %s", k.secret)
+	}
+	return nil
+}
+
+// answerTime limits the time for which a command waits for a file server or a sign-in.
+const answerTime = 30 * time.Second
+
+// open opens a remote, and closes it when the command is over. Without asking, it needs no
+// key. No open makes a request, but for a sign-in, and for a directory.
+func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, answerTime)
+	defer cancel()
+	switch p.scheme() {
+	case "s3":
+		r, err = s3.Open(ctx, string(p), nil)
+	case "postgres":
+		r, err = postgres.Connect(string(p))
+	case "dir":
+		if r, err = dir.Open(ctx, strings.TrimPrefix(string(p), "dir:")); errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", remote.ErrBlocked, err)
+		}
+	default:
+		r, err = p.openCosmos(ctx, asking)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := r.(io.Closer); ok {
+		a.later(c.Close)
+	}
+	return r, nil
+}
+
+// unusedKey takes the place of a missing key where no request is made.
+const unusedKey = "AA=="
+
+func (p place) openCosmos(ctx context.Context, asking bool) (remote.Remote, error) {
+	c, err := cosmos.ConfigFromURL(string(p))
+	if err != nil {
+		return nil, err
+	}
+	var cred azcore.TokenCredential
+	if c.Key == "" && asking {
+		if cred, err = signIn(ctx, c.Endpoint); err != nil {
+			return nil, fmt.Errorf("sign in at %s with Microsoft Entra ID, since COSMOS_KEY is not set; run \"az login\", or set COSMOS_KEY: %w", c.Endpoint, err)
+		}
+	} else {
+		c.Key = cmp.Or(c.Key, unusedKey)
+	}
+	return cosmos.Connect(ctx, c, cred, nil)
+}
+
+// signIn returns a credential for an account, after it gave a first token.
+func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error) {
+	at, err := url.Parse(endpoint)
+	if err != nil {
+		return nil, errPlace
+	}
+	cred, err := azidentity.NewDefaultAzureCredential(nil)
+	if err != nil {
+		return nil, err
+	}
+	_, err = cred.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{at.Scheme + "://" + at.Hostname() + "/.default"}})
+	return cred, err
+}
+
+// provision makes the remote where it is missing, but for a bucket and a container.
+func (p place) provision(ctx context.Context) error {
+	switch p.scheme() {
+	case "dir":
+		return dir.Provision(ctx, strings.TrimPrefix(string(p), "dir:"))
+	case "postgres":
+		return postgres.Provision(ctx, string(p))
+	}
+	return nil
+}
+
+// advice returns a sentence about what a user can do about an error of a remote, "" for
+// other errors.
+func (p place) advice(err error) string {
+	switch {
+	case p == "", errors.Is(err, hybrid.ErrClock):
+		return ""
+	case errors.Is(err, hybrid.ErrUnreachable):
+		return fmt.Sprintf("Nothing is lost: run the command again when %s answers.", p)
+	case !errors.Is(err, hybrid.ErrUnauthorized) && !errors.Is(err, hybrid.ErrBlocked):
+		return ""
+	case p.scheme() == "cosmos" && os.Getenv("COSMOS_KEY") == "":
+		return fmt.Sprintf(`Nothing is lost: check %s, or make it by "go run . -provision" in examples/cloudsync. You are signed in with Microsoft Entra ID, since COSMOS_KEY is not set: that identity must be of the account's tenant and have the role that hybrid/README.md, "Setting it up with the least rights", makes, which takes some minutes to arrive.`, p)
+	}
+	return fmt.Sprintf(`Nothing is lost: check %s, and %s. "sessions remote check" shows what works; "sessions remote add" with --provision makes a remote that is missing.`, p, kinds[p.scheme()].secret)
+}

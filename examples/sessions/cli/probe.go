@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// probed is what a remote lets this device do.
+type probed struct {
+	URL          place    `json:"url"`
+	Milliseconds int64    `json:"milliseconds"` // of the first answer
+	Write        bool     `json:"write"`
+	Delete       bool     `json:"delete"`
+	Conditions   bool     `json:"conditions"` // a swap of a former version is refused
+	Shows        bool     `json:"shows"`      // reads and lists have what was stored before
+	Clock        *float64 `json:"clock_seconds"`
+	Requests     int      `json:"requests"`
+	Units        float64  `json:"request_units"`
+	Cost         string   `json:"cost"`
+	LastSync     *string  `json:"last_sync"`
+	Why          string   `json:"why"` // the reason why this device may not write
+}
+
+// The part of the objects that a probe stores, and the name of the one that stays.
+const (
+	probePart = "check"
+	probeName = "probe"
+)
+
+// probe asks a remote what it lets this device do, and shows it. The error is of a remote
+// that cannot be read.
+func (a *app) probe(set setting, l local) error {
+	a.place = set.URL
+	r, err := set.URL.open(a, true)
+	if err != nil {
+		return err
+	}
+	p := probed{URL: set.URL, Cost: kinds[set.URL.scheme()].cost}
+	ctx, cancel := context.WithTimeout(remote.Observed(a.ctx, func(q remote.Request) { p.Requests++; p.Units += q.Units }), answerTime)
+	defer cancel()
+	start := time.Now()
+	was, err := r.Get(ctx, probePart, probeName, "")
+	if err != nil && !errors.Is(err, remote.ErrNotExist) {
+		return fmt.Errorf("read: %w", err)
+	}
+	p.Milliseconds = time.Since(start).Milliseconds()
+	if err := p.try(ctx, r, was.Version); err != nil {
+		p.Why = explain(err)
+	}
+	if info, err := r.Info(ctx); err == nil && !info.Time.IsZero() {
+		differs := time.Until(info.Time).Seconds()
+		p.Clock = &differs
+	}
+	last, err := a.lastSync(set, l)
+	if err != nil {
+		return err
+	}
+	p.LastSync = moment(last)
+	if a.json {
+		return a.writeJSON(p)
+	}
+	rights := "read, write, delete"
+	switch {
+	case !p.Write:
+		rights = "read alone: pull works, sync does not: " + p.Why
+	case !p.Delete:
+		rights = "read, write: purge and prune do not work: " + p.Why
+	}
+	state := func(ok bool) string {
+		switch {
+		case ok:
+			return "yes"
+		case p.Write:
+			return a.Paint(screen.Red, "no: two devices could lose what the other wrote")
+		}
+		return "not tried"
+	}
+	clock := "not known"
+	if p.Clock != nil {
+		clock = fmt.Sprintf("differs by %.0f s", *p.Clock)
+	}
+	a.fields([][2]string{
+		{"Remote", string(p.URL)},
+		{"Answers", fmt.Sprintf("in %d ms", p.Milliseconds)},
+		{"Rights", rights},
+		{"Conditions", state(p.Conditions)},
+		{"Consistent", state(p.Shows)},
+		{"Clock", clock},
+		{"Cost", fmt.Sprintf("%s; this check: %s, %.0f units", p.Cost, count(p.Requests, "request"), p.Units)},
+		{"Last sync", a.when(last)},
+	})
+	return nil
+}
+
+// try stores objects, reads them, and removes one.
+func (p *probed) try(ctx context.Context, r remote.Remote, was remote.Version) error {
+	o := remote.Object{Name: "o-" + sessionstore.NewID(), Label: []byte(`{}`), Body: []byte("probe")}
+	fixed := remote.Object{Name: probeName, Label: []byte(`{}`), Body: []byte(o.Name)}
+	v, err := r.Commit(ctx, probePart, []remote.Object{o}, &remote.Swap{Object: fixed, If: was})
+	if err != nil {
+		return err
+	}
+	p.Write = true
+	_, err = r.Commit(ctx, probePart, nil, &remote.Swap{Object: fixed, If: was})
+	p.Conditions = errors.Is(err, remote.ErrChanged)
+	now, err := r.Get(ctx, probePart, probeName, "")
+	p.Shows = err == nil && now.Version == v
+	listed := false
+	for one, err := range r.List(ctx, probePart, remote.Query{Prefix: "o-"}) {
+		listed = listed || err == nil && one.Name == o.Name
+	}
+	p.Shows = p.Shows && listed
+	if err := r.Delete(ctx, probePart, []string{o.Name}); err != nil {
+		return err
+	}
+	p.Delete = true
+	return nil
+}
