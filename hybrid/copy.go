@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,51 +22,53 @@ import (
 
 // CopyResult is the outcome of a [Copy].
 type CopyResult struct {
-	Sessions int         // in the remote that is copied, with the removed ones
-	Copied   int         // whose head was stored
-	Objects  int         // stored beside the heads
-	Bytes    int64       // of these
-	Failed   []Exception // sessions that were not copied
+	Sessions int   `json:"sessions"` // in the remote that is copied, with the removed ones
+	Copied   int   `json:"copied"`   // whose head was stored
+	Objects  int   `json:"objects"`  // stored beside the heads
+	Bytes    int64 `json:"bytes"`    // of these
 }
+
+// ErrElsewhere is returned for a session that two remotes have with different histories.
+var ErrElsewhere = errors.New("the other remote has the session with another history: remove it from one of them")
 
 // Copy copies the sessions of a user's project from one remote to another one: their
 // lines, files and histories, the logs of all devices, and the tombstones of removed
-// sessions. An object keeps its name and content, so devices that change to the other
+// sessions. Objects keep their names and contents, so devices that change to the other
 // remote find what they know. A head is stored last, after everything that it leads to was
 // read from the other remote, with all hashes checked. At the end all heads are compared
 // again, and what changed in between is copied too.
 //
 // Copy may end at any time; another call goes on, and copies what is new. A session that
 // the other remote has with another beginning, or that devices went on with there and here,
-// is not touched: its error Is [ErrElsewhere]. The result names the sessions that were not
-// copied, and the error joins the reasons. done, which may be nil, is called after each
-// session by one goroutine at a time.
-func Copy(ctx context.Context, from, to remote.Remote, user, project string, done func(CopyResult)) (CopyResult, error) {
-	c := &copier{done: done, failed: newErrors()}
+// is not touched: its error Is [ErrElsewhere]. Copy goes on after a session that fails; the
+// error joins the failures. done, which may be nil, is called after each session by one
+// goroutine at a time.
+func Copy(ctx context.Context, from, to remote.Remote, user, project string, done func()) (CopyResult, error) {
 	who := segment.Identity{User: user, Project: project}
+	c := &copier{uid: who.UID(), done: done, failed: map[string]error{}}
 	err := who.Check()
 	if err == nil {
-		c.uid = who.UID()
 		err = c.connect(ctx, from, to)
 	}
-	if err == nil {
-		err = c.all(ctx)
+	for changed := true; err == nil && changed; {
+		changed, err = c.round(ctx)
+	}
+	for _, sid := range slices.Sorted(maps.Keys(c.failed)) {
+		err = errors.Join(err, c.failed[sid])
 	}
 	return c.sum, wrap("copy", "", err)
 }
-
-// ErrElsewhere is returned for a session that two remotes have with different histories.
-var ErrElsewhere = errors.New("the other remote has the session with another history: remove it from one of them")
 
 // copier is the work of a Copy.
 type copier struct {
 	from, to *remoteread.Reader
 	uid      string
-	done     func(CopyResult)
-	failed   *errorList
+	done     func()
+	rounds   int
 
-	mu  sync.Mutex // guards sum
-	sum CopyResult
+	mu     sync.Mutex // guards the fields below
+	failed map[string]error
+	sum    CopyResult
 }
 
 func (c *copier) connect(ctx context.Context, from, to remote.Remote) error {
@@ -84,45 +87,30 @@ func (c *copier) connect(ctx context.Context, from, to remote.Remote) error {
 // copyRounds is the number of times that heads which change during a Copy are copied.
 const copyRounds = 5
 
-// all copies all sessions, until no head is another one than the copied head.
-func (c *copier) all(ctx context.Context) error {
-	for range copyRounds {
-		var entries []remoteread.Entry
-		for entry, err := range c.from.Entries(ctx, c.uid, "", time.Time{}) {
-			if err != nil {
-				return fmt.Errorf("read catalogue: %w", err)
-			}
+// round copies the sessions whose heads differ, without those that failed before, and
+// reports whether there were any. Its error concerns all sessions.
+func (c *copier) round(ctx context.Context) (changed bool, err error) {
+	if c.rounds++; c.rounds > copyRounds {
+		return false, fmt.Errorf("%w: end the programs that sync with it, and copy again", ErrContended)
+	}
+	var entries []remoteread.Entry
+	for entry, err := range c.from.Entries(ctx, c.uid, "", time.Time{}) {
+		if err != nil {
+			return false, fmt.Errorf("read catalogue: %w", err)
+		}
+		if c.failed[entry.SID] == nil {
 			entries = append(entries, entry)
 		}
-		c.sum.Sessions = len(entries)
-		changed, err := c.round(ctx, entries)
-		if err != nil {
-			return err
-		}
-		if !changed {
-			return c.failed.all()
-		}
 	}
-	return errors.Join(c.failed.all(), fmt.Errorf("%w: end the programs that sync with it, and copy again", ErrContended))
-}
-
-// round copies the sessions of a catalogue, without those that failed before, and reports
-// whether it stored a head. Its error concerns all sessions.
-func (c *copier) round(ctx context.Context, entries []remoteread.Entry) (changed bool, err error) {
+	c.sum.Sessions = len(entries) + len(c.failed)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	failed := slices.Clone(c.sum.Failed)
 	atOnce(maxSyncs, entries, func(entry remoteread.Entry) {
-		if slices.ContainsFunc(failed, func(x Exception) bool { return x.SessionID == entry.Session }) {
-			return
-		}
-		did, err := false, context.Cause(ctx)
-		if err == nil {
-			err = remoteread.Again(ctx, nil, func() (err error) {
-				did, err = c.session(ctx, entry.SID)
-				return err
-			})
-		}
+		did := false
+		err := remoteread.Again(ctx, nil, func() (err error) {
+			did, err = c.session(ctx, entry.SID)
+			return err
+		})
 		if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrBlocked) && !errors.Is(err, remote.ErrRefused) {
 			cancel(err) // it is the same for all sessions
 		}
@@ -132,15 +120,13 @@ func (c *copier) round(ctx context.Context, entries []remoteread.Entry) (changed
 			c.sum.Copied++
 			changed = true
 		}
-		if err != nil && context.Cause(ctx) == nil {
-			c.failed.add(wrap("copy", entry.Session, err))
-			c.sum.Failed = append(c.sum.Failed, Exception{SessionID: entry.Session, Err: err})
+		if err != nil && ctx.Err() == nil {
+			c.failed[entry.SID] = wrap("copy", entry.Session, err)
 		}
 		if c.done != nil {
-			c.done(c.sum)
+			c.done()
 		}
 	})
-	slices.SortFunc(c.sum.Failed, func(a, b Exception) int { return strings.Compare(a.SessionID, b.SessionID) })
 	return changed, context.Cause(ctx)
 }
 
@@ -180,7 +166,7 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 		marks = append(marks, segment.Document{ID: mark, Label: segment.Label("copy")})
 	}
 	for name := range has { // of a removed session nothing stays but the head
-		if name != swap.Name && (t.Deleted || strings.HasPrefix(name, sid+copied)) {
+		if name != swap.Name && (t.Deleted || name != mark && strings.HasPrefix(name, sid+copied)) {
 			swap.Remove = append(swap.Remove, name)
 		}
 	}
@@ -231,6 +217,11 @@ func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Versi
 			missing = append(missing, o.Name)
 		}
 	}
+	for _, h := range histories { // also where the list lags
+		if !has[h.ID] && !slices.Contains(missing, h.ID) {
+			missing = append(missing, h.ID)
+		}
+	}
 	errs := newErrors()
 	atOnce(copiesAtOnce, missing, func(name string) {
 		if ctx.Err() == nil {
@@ -277,9 +268,6 @@ func (c *copier) check(ctx context.Context, t *head.Head, histories []head.Histo
 	}
 	for _, h := range histories {
 		ends[h.Stream] = append(ends[h.Stream], h.Extent.Point())
-		if o, err := c.to.Get(ctx, segment.SessionPK(t.SID), h.ID, ""); err != nil || o == nil {
-			return errors.Join(err, fmt.Errorf("%w: a history is missing", ErrDamaged))
-		}
 	}
 	for st, points := range ends {
 		infos, err := c.to.Segments(ctx, t, st, 0)

@@ -92,7 +92,7 @@ func parse(address string) (*pgxpool.Config, string, error) {
 		return nil, "", errors.New("the address is none of the form postgres://user@host/database") // it may hold a password
 	}
 	q := u.Query()
-	if _, secret := u.User.Password(); secret || q.Has("password") {
+	if _, secret := u.User.Password(); secret || q.Has("password") || q.Has("sslpassword") {
 		return nil, "", fmt.Errorf("%w: the address holds a password: put it into PGPASSWORD or ~/.pgpass", remote.ErrBlocked)
 	}
 	schema := q.Get("schema")

@@ -55,7 +55,6 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
-	a.place = set.URL
 	dirs, err := f.dirs(a, make)
 	if err != nil {
 		return nil, err

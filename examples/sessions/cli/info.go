@@ -144,9 +144,11 @@ func (c *statusCommand) Run(a *app) error {
 	return a.answer(states, func() {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
+		var dirs []string
 		for _, r := range all {
-			a.noteSync(r.Dir(), 0)
+			dirs = append(dirs, r.Dir())
 		}
+		a.noteSync(0, dirs...)
 	})
 }
 

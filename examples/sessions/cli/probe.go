@@ -4,27 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // probed is what a remote lets this device do.
 type probed struct {
-	URL          place    `json:"url"`
-	Milliseconds int64    `json:"milliseconds"` // of the first answer
-	Write        bool     `json:"write"`
-	Delete       bool     `json:"delete"`
-	Conditions   bool     `json:"conditions"` // a swap of a former version is refused
-	Shows        bool     `json:"shows"`      // reads and lists have what was stored before
-	Clock        *float64 `json:"clock_seconds"`
-	Requests     int      `json:"requests"`
-	Units        float64  `json:"request_units"`
-	Cost         string   `json:"cost"`
-	LastSync     *string  `json:"last_sync"`
-	Why          string   `json:"why"` // the reason why this device may not write
+	URL        place    `json:"url"`
+	Write      bool     `json:"write"`
+	Delete     bool     `json:"delete"`
+	Conditions bool     `json:"conditions"` // a swap of a former version is refused
+	Shows      bool     `json:"shows"`      // reads and lists have what was stored before
+	Clock      *float64 `json:"clock_seconds"`
+	Requests   int      `json:"requests"`
+	Units      float64  `json:"request_units"`
+	Cost       string   `json:"cost"`
+	LastSync   *string  `json:"last_sync"` // of the project of the working directory
+	Why        string   `json:"why"`       // the reason why this device may not write or delete
 }
 
 // The part of the objects that a probe stores, and the name of the one that stays.
@@ -35,8 +36,7 @@ const (
 
 // probe asks a remote what it lets this device do, and shows it. The error is of a remote
 // that cannot be read.
-func (a *app) probe(set setting, l local) error {
-	a.place = set.URL
+func (a *app) probe(set setting) error {
 	r, err := set.URL.open(a, true)
 	if err != nil {
 		return err
@@ -49,51 +49,47 @@ func (a *app) probe(set setting, l local) error {
 	if err != nil && !errors.Is(err, remote.ErrNotExist) {
 		return fmt.Errorf("read: %w", err)
 	}
-	p.Milliseconds = time.Since(start).Milliseconds()
+	answered := time.Since(start).Milliseconds()
 	if err := p.try(ctx, r, was.Version); err != nil {
 		p.Why = explain(err)
 	}
-	if info, err := r.Info(ctx); err == nil && !info.Time.IsZero() {
-		differs := time.Until(info.Time).Seconds()
-		p.Clock = &differs
+	clock := "not known"
+	info, _ := r.Info(ctx) // the time is of an answer to the other requests
+	if !info.Time.IsZero() {
+		p.Clock = new(time.Until(info.Time).Seconds())
+		clock = fmt.Sprintf("differs by %.0f s", math.Abs(*p.Clock))
 	}
-	last, err := a.lastSync(set, l)
-	if err != nil {
-		return err
+	last := ""
+	if dirs, err := (cloudFlags{}).dirs(a, false); err == nil && len(dirs) > 0 {
+		if at, of := hybrid.LastSync(dirs[0]); of == info.Identity {
+			p.LastSync, last = moment(at), a.when(at)
+		}
 	}
-	p.LastSync = moment(last)
 	if a.json {
 		return a.writeJSON(p)
 	}
-	rights := "read, write, delete"
+	rights, kept, shows := "read, write, delete", "yes", "yes"
 	switch {
 	case !p.Write:
-		rights = "read alone: pull works, sync does not: " + p.Why
+		rights, kept, shows = "read alone: pull works, sync does not: "+p.Why, "not tried", "not tried"
 	case !p.Delete:
 		rights = "read, write: purge and prune do not work: " + p.Why
 	}
-	state := func(ok bool) string {
-		switch {
-		case ok:
-			return "yes"
-		case p.Write:
-			return a.Paint(screen.Red, "no: two devices could lose what the other wrote")
-		}
-		return "not tried"
+	if p.Write && !p.Conditions {
+		kept = a.Paint(screen.Red, "no: two devices could lose what the other wrote")
 	}
-	clock := "not known"
-	if p.Clock != nil {
-		clock = fmt.Sprintf("differs by %.0f s", *p.Clock)
+	if p.Write && !p.Shows {
+		shows = a.Paint(screen.Red, "no: a device could make two histories")
 	}
 	a.fields([][2]string{
 		{"Remote", string(p.URL)},
-		{"Answers", fmt.Sprintf("in %d ms", p.Milliseconds)},
+		{"Answers", fmt.Sprintf("in %d ms", answered)},
 		{"Rights", rights},
-		{"Conditions", state(p.Conditions)},
-		{"Consistent", state(p.Shows)},
+		{"Conditions", kept},
+		{"Consistent", shows},
 		{"Clock", clock},
 		{"Cost", fmt.Sprintf("%s; this check: %s, %.0f units", p.Cost, count(p.Requests, "request"), p.Units)},
-		{"Last sync", a.when(last)},
+		{"Last sync", last},
 	})
 	return nil
 }

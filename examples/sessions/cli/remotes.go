@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,13 +18,7 @@ type remotesCommand struct{}
 
 // Help is shown below the usage.
 func (remotesCommand) Help() string {
-	return `Lists the remotes of the settings, ~/.amplifier/remotes.json (AMPLIFIER_HOME), with the last success of a sync of the working directory's project. "sessions remote show" lists the sessions that one has.`
-}
-
-// remoteListed is a remote of the list.
-type remoteListed struct {
-	setting
-	LastSync *string `json:"last_sync"` // of the working directory's project, if this was its last remote
+	return `Lists the remotes of the settings, ~/.amplifier/remotes.json (AMPLIFIER_HOME). "sessions remote check" shows what one lets this device do, "sessions remote show" the sessions that it has.`
 }
 
 // Run lists.
@@ -34,64 +27,39 @@ func (*remotesCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	listed, rows := []remoteListed{}, [][]string{}
-	for _, s := range all {
-		at, err := a.lastSync(s, local{})
-		if err != nil {
-			return err
-		}
-		listed = append(listed, remoteListed{s, moment(at)})
-		rows = append(rows, []string{s.Name, string(s.URL), s.User, a.when(at)})
-	}
 	if a.json {
-		return a.writeJSON(listed)
+		return a.writeJSON(filled(all))
 	}
-	if len(all) == 0 {
-		a.Notef("%v", former())
+	rows := [][]string{}
+	for _, s := range all {
+		rows = append(rows, []string{s.Name, string(s.URL), s.User})
+	}
+	if len(rows) == 0 {
+		a.Notef("%v", errNoCloud)
 		return nil
 	}
-	a.Table([]screen.Column{{Title: "Remote", Tint: screen.In(screen.Green)}, {Title: "URL", Min: 20}, {Title: "User", Drop: 2}, {Title: "Last sync", Drop: 1, Tint: screen.In(screen.Yellow)}}, rows)
+	a.Table([]screen.Column{{Title: "Remote", Tint: screen.In(screen.Green)}, {Title: "URL", Min: 20}, {Title: "User", Drop: 1}}, rows)
 	return nil
 }
 
-// lastSync returns the time of the last success of the sync of a project with a remote.
-func (a *app) lastSync(s setting, l local) (time.Time, error) {
-	dirs, err := cloudFlags{local: l}.dirs(a, false)
-	if err != nil || len(dirs) == 0 || s.URL.scheme() == "dir" && !isDir(strings.TrimPrefix(string(s.URL), "dir:")) {
-		return time.Time{}, nil // no project is here
+// noteSync notes how long ago the sync of one of the sessions directories succeeded last,
+// the oldest, if that is longer ago than an age and a remote is configured.
+func (a *app) noteSync(older time.Duration, dirs ...string) {
+	oldest := a.now()
+	for _, dir := range dirs {
+		if at, _ := hybrid.LastSync(dir); at.Before(oldest) {
+			oldest = at
+		}
 	}
-	r, err := s.URL.open(a, false)
-	if err != nil {
-		return time.Time{}, nil //nolint:nilerr // "remote check" shows it
-	}
-	info, _ := r.Info(a.ctx) // the identity comes without an answer
-	if at, of := hybrid.LastSync(dirs[0]); of == info.Identity {
-		return at, nil
-	}
-	return time.Time{}, nil
-}
-
-// noteSync notes how old the last success of the sync of a sessions directory is, if it is
-// older than an age and a remote is configured.
-func (a *app) noteSync(dir string, older time.Duration) {
-	at, _ := hybrid.LastSync(dir)
-	age := a.now().Sub(at)
-	if age < older {
-		return
-	}
-	if all, _, err := a.settings(); err != nil || len(all) == 0 && a.env("SESSIONS_REMOTE") == "" {
+	age := a.now().Sub(oldest)
+	if _, err := a.named(a.env("SESSIONS_REMOTE")); len(dirs) == 0 || age < older || errors.Is(err, errNoCloud) {
 		return
 	}
 	switch {
-	case at.IsZero() && older == 0:
+	case oldest.IsZero() && older == 0:
 		a.Notef("Never synced.")
-	case at.IsZero():
-	case age >= 48*time.Hour:
-		a.Notef("Last synced %s ago, %s.", count(int(age.Hours()/24), "day"), a.when(at))
-	case age >= 2*time.Hour:
-		a.Notef("Last synced %s ago, %s.", count(int(age.Hours()), "hour"), a.when(at))
-	default:
-		a.Notef("Last synced %s ago, %s.", count(int(age.Minutes()), "minute"), a.when(at))
+	case !oldest.IsZero():
+		a.Notef("Last synced %s ago, %s.", count(int(age.Hours()), "hour"), a.when(oldest))
 	}
 }
 
@@ -124,23 +92,21 @@ func (c *addCommand) Run(a *app) error {
 	if !remoteName.MatchString(c.Name) {
 		return usageError{"the name of a remote has letters, digits, - and _ alone"}
 	}
-	set := setting{Name: c.Name, URL: place(c.URL), User: c.User, Redact: c.Redact}
-	err := set.URL.check()
-	if path, ok := strings.CutPrefix(c.URL, "dir:"); ok && err == nil {
-		path, err = filepath.Abs(path)
-		set.URL = place("dir:" + path)
-	}
-	if a.place = set.URL; err == nil && c.Provision {
-		ctx, cancel := context.WithTimeout(a.ctx, answerTime)
-		defer cancel()
-		err = set.URL.provision(ctx)
-	}
-	if err != nil {
-		return err
-	}
 	all, path, err := a.settings()
 	if err != nil {
 		return err
+	}
+	set := setting{Name: c.Name, URL: place(c.URL), User: c.User, Redact: c.Redact}
+	if at, ok := strings.CutPrefix(c.URL, "dir:"); ok {
+		if at, err = filepath.Abs(at); err != nil {
+			return err
+		}
+		set.URL = place("dir:" + at)
+	}
+	if c.Provision {
+		if err := set.URL.provision(a.ctx); err != nil {
+			return err
+		}
 	}
 	i := slices.IndexFunc(all, func(s setting) bool { return s.Name == c.Name })
 	if i < 0 {
@@ -157,16 +123,16 @@ func (c *addCommand) Run(a *app) error {
 		set.Projects[filepath.Base(filepath.Dir(dirs[0]))] = c.As
 	}
 	all[i] = set
-	if err := a.probe(set, local{}); err != nil {
+	if err := a.probe(set); err != nil {
 		return err
 	}
 	if err := saveSettings(path, all); err != nil || a.json {
 		return err
 	}
-	join := fmt.Sprintf("sessions remote add %s '%s'", c.Name, strings.ReplaceAll(string(set.URL), "'", `'\''`))
-	for flag, value := range map[string]string{" --as ": c.As, " --user ": c.User} {
-		if value != "" {
-			join += flag + "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+	join := "sessions remote add " + c.Name
+	for _, part := range [][2]string{{"", string(set.URL)}, {"--as ", c.As}, {"--user ", c.User}} {
+		if part[1] != "" {
+			join += " " + part[0] + "'" + strings.ReplaceAll(part[1], "'", `'\''`) + "'"
 		}
 	}
 	if c.Redact {
@@ -193,8 +159,7 @@ func (c *forgetCommand) Run(a *app) error {
 	}
 	left := slices.DeleteFunc(slices.Clone(all), func(s setting) bool { return s.Name == c.Name })
 	if len(left) == len(all) {
-		_, err := a.named(c.Name + " ")
-		return err
+		return fmt.Errorf("no remote is named %s in %s", screen.Plain(c.Name), path)
 	}
 	if err := saveSettings(path, left); err != nil {
 		return err
@@ -232,14 +197,12 @@ func (c *copyCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	a.place = from.URL
 	source, err := from.URL.open(a, true)
 	if err != nil {
 		return err
 	}
 	target, err := to.URL.open(a, true)
 	if err != nil {
-		a.place = to.URL
 		return err
 	}
 	dirs, err := cloudFlags{local: c.local, AllProjects: c.Project == "" && c.As == ""}.dirs(a, true)
@@ -252,13 +215,12 @@ func (c *copyCommand) Run(a *app) error {
 	var failed error
 	for _, dir := range dirs {
 		o := c.options(from, filepath.Base(filepath.Dir(dir)))
-		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, func(hybrid.CopyResult) { bar.Step(1) })
+		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, func() { bar.Step(1) })
 		failed = errors.Join(failed, err)
 		sum.Sessions += res.Sessions
 		sum.Copied += res.Copied
 		sum.Objects += res.Objects
 		sum.Bytes += res.Bytes
-		sum.Failed = append(sum.Failed, res.Failed...)
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
@@ -266,13 +228,9 @@ func (c *copyCommand) Run(a *app) error {
 	}
 	if a.json {
 		err := a.writeJSON(struct {
-			Sessions int              `json:"sessions"`
-			Copied   int              `json:"copied"`
-			Objects  int              `json:"objects"`
-			Bytes    int64            `json:"bytes"`
-			Failed   []exceptionShown `json:"failed"`
-			Error    string           `json:"error"`
-		}{sum.Sessions, sum.Copied, sum.Objects, sum.Bytes, exceptions(sum.Failed), textOf(failed)})
+			hybrid.CopyResult
+			Error string `json:"error"`
+		}{sum, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s copied: %s in %s\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Copied), size(sum.Bytes), count(sum.Objects, "object"))
