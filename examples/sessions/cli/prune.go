@@ -39,14 +39,17 @@ func (c *pruneCommand) Run(a *app) error {
 	if all, err = a.choose(all, c.Sessions); err != nil {
 		return err
 	}
-	if c.DryRun {
-		sum, failed := c.prune(a, all, true)
-		return c.tell(a, sum, failed)
+	if !c.Force && !c.DryRun {
+		plan, err := c.prune(a, all, true)
+		yes := true
+		if err == nil && plan.Removed+plan.Expired > 0 {
+			yes, err = a.agrees(fmt.Sprintf("Remove %s and %s from the remote for good?", count(plan.Removed, "document"), count(plan.Expired, "former head")), false)
+		}
+		if err != nil || !yes {
+			return err
+		}
 	}
-	if yes, err := c.confirm(a, all); err != nil || !yes {
-		return err
-	}
-	sum, failed := c.prune(a, all, false)
+	sum, failed := c.prune(a, all, c.DryRun)
 	return c.tell(a, sum, failed)
 }
 
@@ -62,18 +65,6 @@ func (c *pruneCommand) ages(a *app) (err error) {
 		return usageError{"--grace and --former: ages must be positive, as 12h or 7d"}
 	}
 	return nil
-}
-
-// confirm asks before anything is removed, and agrees when there is nothing to remove.
-func (c *pruneCommand) confirm(a *app, all []copied) (bool, error) {
-	if c.Force {
-		return true, nil
-	}
-	plan, err := c.prune(a, all, true)
-	if err != nil || plan.Removed == 0 && plan.Expired == 0 {
-		return err == nil, err
-	}
-	return a.agrees(fmt.Sprintf("Remove %s and %s from the cloud for good?", count(plan.Removed, "document"), count(plan.Expired, "former head")), false)
 }
 
 // prune prunes the sessions of all projects, or with plan only counts the work.

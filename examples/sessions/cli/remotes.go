@@ -205,6 +205,7 @@ func (c *copyCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	a.place = from.URL + " or " + to.URL
 	dirs, err := cloudFlags{local: c.local, AllProjects: c.Project == "" && c.As == ""}.dirs(a, true)
 	if err != nil {
 		return err
