@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
@@ -74,7 +73,7 @@ func keysAway(err error) bool {
 			return false
 		}
 	}
-	network, answer := (*net.OpError)(nil), (*smithyhttp.ResponseError)(nil)
+	network, answer := (*net.OpError)(nil), interface{ HTTPStatusCode() int }(nil)
 	return errors.As(err, &network) || errors.As(err, &answer) && (answer.HTTPStatusCode() >= 500 || answer.HTTPStatusCode() == http.StatusTooManyRequests)
 }
 

@@ -43,7 +43,7 @@ func TestSimulation(t *testing.T) {
 // or stalls at it for longer than the grace time.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	inHybrid(t, "^Test(KillElsewhere|Stalls)$", testenv.Some(t, 1, slices.Sorted(maps.Keys(servers))...))
+	inHybrid(t, "^Test(KillElsewhere|Stalls)$", []string{gofakes3, versitygw}[:testenv.Share(1, 1, 2)])
 }
 
 // inHybrid runs tests of package hybrid with buckets of servers.
