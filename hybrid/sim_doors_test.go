@@ -359,6 +359,11 @@ func (d *door) Commit(ctx context.Context, part string, objects []remote.Object,
 	}
 	return d.call(ctx, op, part, names, func(ctx context.Context, to remote.Remote, f cosmostest.Fault) (remote.Version, error) {
 		if f.Operation > 0 && d.info.Batch == (remote.Batch{}) {
+			if r, is := to.(*servedRemote); is { // it is broken off in one of its requests
+				r.loses = f.Operation
+				defer func() { r.loses = 0 }()
+				return to.Commit(ctx, part, sent, swap)
+			}
 			_, err := to.Commit(ctx, part, sent[:min(f.Operation-1, len(sent))], nil)
 			return "", cmp.Or(err, lost(op, errors.New("broken off between two objects")))
 		}

@@ -26,6 +26,7 @@ import (
 type servedRemote struct {
 	net.Conn
 	stopped func() // is called at the request that stops
+	loses   int    // the request of each Commit whose answer is lost; 0: none
 
 	turn chan struct{} // holds a value while a call is made; no mutex, which time does not pass at in a bubble
 	out  *gob.Encoder
@@ -92,7 +93,7 @@ func (r *servedRemote) List(ctx context.Context, part string, q remote.Query) it
 }
 
 func (r *servedRemote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
-	a, err := r.call(ctx, &served.Call{Method: "Commit", Part: part, Objects: objects, Swap: swap})
+	a, err := r.call(ctx, &served.Call{Method: "Commit", Part: part, Objects: objects, Swap: swap, Lose: r.loses})
 	return a.Version, err
 }
 

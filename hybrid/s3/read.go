@@ -66,9 +66,9 @@ func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput, f
 		if o.Version == "" || o.Time.IsZero() {
 			return errElsewhere
 		}
-		body, before, behind := io.Reader(out.Body), int64(0), int64(0)
+		body := io.Reader(out.Body)
 		if out.ContentRange == nil && from > 0 {
-			if before, err = io.CopyN(io.Discard, body, int64(from)); err != nil {
+			if _, err = io.CopyN(io.Discard, body, int64(from)); err != nil {
 				return err
 			}
 		}
@@ -77,8 +77,8 @@ func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput, f
 		}
 		s.bytes, err = io.ReadAll(body)
 		if err == nil && out.ContentLength == nil && out.ContentRange == nil { // as some proxies pass it on
-			behind, err = io.Copy(io.Discard, out.Body)
-			s.size = before + int64(len(s.bytes)) + behind
+			s.size, err = io.Copy(io.Discard, out.Body)
+			s.size += int64(from + len(s.bytes))
 		}
 		return err
 	})

@@ -28,6 +28,7 @@ type Call struct {
 	Objects            []remote.Object
 	Swap               *remote.Swap
 	Names              []string
+	Lose               int  // the number of the call's request whose answer is lost; 0: none
 	Stop               int  // the number of the request that stops; 0: none
 	Done               bool // it stops after the request, not before
 }
@@ -53,6 +54,7 @@ type Device struct {
 	first    Call
 	now      atomic.Pointer[time.Time]
 	requests atomic.Int64
+	lose     atomic.Int64 // requests up to the end of the one whose answer is lost
 	in       *gob.Decoder
 	out      *gob.Encoder
 }
@@ -61,8 +63,10 @@ type Device struct {
 // request stops.
 func (d *Device) Now() time.Time { return *d.now.Load() }
 
-// Request makes a request. It returns an error when the device has ended before it.
+// Request makes a request. It returns an error when the device has ended before it, and when
+// the answer is lost.
 func (d *Device) Request(make func() error) error {
+	lost := d.lose.Add(-1) == 0
 	stops := d.requests.Add(1) == int64(d.first.Stop)
 	if stops && !d.first.Done {
 		if err := d.stop(); err != nil {
@@ -72,6 +76,9 @@ func (d *Device) Request(make func() error) error {
 	err := make()
 	if stops && d.first.Done {
 		err = errors.Join(err, d.stop())
+	}
+	if lost {
+		err = errors.New("the answer is lost")
 	}
 	return err
 }
@@ -137,6 +144,7 @@ func serve(c net.Conn, open Open) {
 			return
 		}
 		d.now.Store(&call.Now)
+		d.lose.Store(int64(call.Lose))
 		do := func() error { return a.of(r, &call) }
 		if d.Calls && call.Method != "Info" {
 			a.fail(d.Request(do))
