@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/dir"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
@@ -102,6 +103,41 @@ func (r *servedRemote) Delete(ctx context.Context, part string, names []string) 
 	return err
 }
 
+// onEach runs a test on the remote of the flag -remote, or else on memory and a directory, at
+// addresses of their own.
+func onEach(t *testing.T, test func(t *testing.T, address string)) {
+	t.Helper()
+	if strings.Contains(*simRemote, ":") {
+		test(t, *simRemote)
+		return
+	}
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		test(t, addressOf(t))
+	})
+	t.Run("dir", func(t *testing.T) {
+		t.Parallel()
+		top := t.TempDir()
+		test(t, listen(t, func(d *served.Device) (remote.Remote, error) {
+			d.Calls = true
+			if err := dir.Provision(t.Context(), filepath.Join(top, d.Place)); err != nil {
+				return nil, err
+			}
+			return dir.Open(t.Context(), filepath.Join(top, d.Place))
+		}))
+	})
+}
+
+// listen serves remotes for a test.
+func listen(t *testing.T, open served.Open) (address string) {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	go served.Serve(l, open)
+	return l.Addr().String()
+}
+
 // addressOf returns the address of the remote of a test: of the flag -remote, or of one in
 // memory.
 func addressOf(t *testing.T) string {
@@ -109,12 +145,9 @@ func addressOf(t *testing.T) string {
 	if strings.Contains(*simRemote, ":") {
 		return *simRemote
 	}
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	var mu sync.Mutex // guards what follows
 	places, devices := map[string]*memremote.Remote{}, map[string][]*served.Device{}
-	go served.Serve(l, func(d *served.Device) (remote.Remote, error) {
+	return listen(t, func(d *served.Device) (remote.Remote, error) {
 		d.Calls = true
 		mu.Lock()
 		defer mu.Unlock()
@@ -133,7 +166,6 @@ func addressOf(t *testing.T) string {
 		}
 		return places[d.Place], nil
 	})
-	return l.Addr().String()
 }
 
 // TestServed is what comes through a socket of a remote.

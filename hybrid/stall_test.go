@@ -1,16 +1,20 @@
 package hybrid
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -44,18 +48,16 @@ func (c *cloud) stopping(t *testing.T, address string, at int, done bool, stoppe
 // twice.
 func TestKillElsewhere(t *testing.T) {
 	t.Parallel()
-	for _, done := range []bool{false, true} {
-		t.Run(map[bool]string{false: "before", true: "after"}[done], func(t *testing.T) {
-			t.Parallel()
-			address := addressOf(t)
+	onEach(t, func(t *testing.T, address string) {
+		for _, done := range []bool{false, true} {
 			step := testenv.Share(20, 20, testenv.Further(4, 1))
 			at := 1 + testenv.Rand(t).IntN(step)
 			for killedElsewhere(t, address, at, done) {
 				at += step
 			}
 			require.Greater(t, at, 20, "requests of the whole journey")
-		})
-	}
+		}
+	})
 }
 
 // killedElsewhere lets the process die at a request, and reports whether it came so far.
@@ -113,6 +115,67 @@ func (r *testDevice) beside(t *testing.T, id string) (all string) {
 		all += string(text)
 	}
 	return all
+}
+
+// TestCrowd lets devices write, sync, fetch and prune at once. In the end each has all that
+// each has written, once in a session.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	onEach(t, crowd)
+}
+
+func crowd(t *testing.T, address string) {
+	c, r := placeAt(t, address), newSimReader(nil)
+	devices := make([]*testDevice, 4)
+	for i := range devices {
+		devices[i] = c.device(t, fmt.Sprint("d", i))
+	}
+	seed := testenv.Seed(t)
+	var work sync.WaitGroup
+	for i, d := range devices {
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		work.Go(func() {
+			for range testenv.Share(10, 10, 40) {
+				id := []string{"shared", fmt.Sprint("s", i)}[random.IntN(2)]
+				d.say(id, r.mark(), r.mark())
+				_, synced := d.Sync(t.Context(), id)
+				pulled, pruned := error(nil), error(nil)
+				switch random.IntN(3) {
+				case 0:
+					_, pulled = d.Pull(t.Context())
+				case 1:
+					_, pruned = d.Prune(t.Context(), atOnceOf())
+				}
+				for _, err := range []error{synced, pulled, pruned} {
+					if !errors.Is(err, ErrContended) {
+						assert.NoError(t, err)
+					}
+				}
+			}
+		})
+	}
+	work.Wait()
+	for moved, round := true, 0; moved; round++ {
+		require.Less(t, round, 20, "the devices do not come to rest")
+		moved = false
+		for _, d := range devices {
+			s, p := d.sync(), d.pull()
+			moved = moved || s.Pushed+p.Pulled+len(s.Conflicts)+len(p.Conflicts) > 0
+		}
+	}
+	for _, d := range devices {
+		require.ElementsMatch(testenv.Lost(t), devices[0].ids(), d.ids())
+		found := map[string]bool{}
+		for _, id := range d.ids() {
+			text := d.file(id, "transcript.jsonl")
+			require.Equal(testenv.Lost(t), devices[0].file(id, "transcript.jsonl"), text)
+			for mark := range marksIn([]byte(text)) {
+				found[mark] = true
+				require.Equal(testenv.Lost(t), 1, strings.Count(text, mark), "%s in %s", mark, id)
+			}
+		}
+		require.Len(testenv.Lost(t), found, r.marks)
+	}
 }
 
 // TestStalls lets a device that writes stop in one of its requests, before it is done or

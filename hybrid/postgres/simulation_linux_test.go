@@ -29,11 +29,11 @@ func TestSimulation(t *testing.T) {
 }
 
 // TestElsewhere runs the tests of package hybrid in which a process is killed at a request,
-// or stalls at it for longer than the grace time.
+// or stalls at it for longer than the grace time, or devices work at once.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	testenv.Seed(t)
-	inHybrid(t, "^Test(KillElsewhere|Stalls)$")
+	inHybrid(t, "^Test(KillElsewhere|Stalls|Crowd)$")
 }
 
 // inHybrid runs tests of package hybrid with tables of their own.

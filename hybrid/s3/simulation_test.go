@@ -40,10 +40,10 @@ func TestSimulation(t *testing.T) {
 }
 
 // TestElsewhere runs the tests of package hybrid in which a process is killed at a request,
-// or stalls at it for longer than the grace time.
+// or stalls at it for longer than the grace time, or devices work at once.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	inHybrid(t, "^Test(KillElsewhere|Stalls)$", []string{gofakes3, versitygw}[:testenv.Share(1, 1, 2)])
+	inHybrid(t, "^Test(KillElsewhere|Stalls|Crowd)$", []string{gofakes3, versitygw}[:testenv.Share(1, 1, 2)])
 }
 
 // inHybrid runs tests of package hybrid with buckets of servers.
