@@ -78,7 +78,7 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 			}
 		case kept != nil:
 			if was := kept.RecordAt(l.line); was >= 0 {
-				if !tg.file.Tool.IsCompared(*kept.Records.At(was)) {
+				if !tg.file.Tool.Compares(*kept.Records.At(was)) {
 					continue // the tool wrote it anew, or not any more
 				}
 				l.uuid = kept.Records.At(was).UUID
@@ -104,7 +104,7 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 // from the session's id and its transcript, so that the next import after a killed one
 // makes no second fork.
 func (ld *lander) former(ctx context.Context, tg target, md sessionstore.Metadata, has sessionstore.Revision) error {
-	id := thread.UUID5(tg.file.Tool.Name(), tg.id+"/former/"+revisionText(has))
+	id := thread.UUID5(tg.file.Tool.Name, tg.id+"/former/"+revisionText(has))
 	shared, own, err := ld.sharedTurns(ctx, tg)
 	if err != nil {
 		return err

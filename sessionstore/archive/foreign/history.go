@@ -22,7 +22,7 @@ const (
 )
 
 // programs are the tools.
-var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}}
+var programs = map[string]*thread.Tool{string(Claude): &claude.Tool, string(Codex): &codex.Tool}
 
 // History is one session of a tool, as its files say.
 type History struct {

@@ -56,7 +56,7 @@ func ownID(session, tool string) string {
 // findHome finds the session that a file is an export of, and where it keeps the file. If
 // the tool forked the export, the session is the origin.
 func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History, named string) error {
-	id, tool := f.Table.Exported, ld.tool.Name()
+	id, tool := f.Table.Exported, ld.tool.Name
 	if id == "" || h.Parent != "" {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 // sessionOf returns the id of the session for the tool's session id: the session imported
 // from it, or the session that it was exported from.
 func (ld *lander) sessionOf(id string) (string, error) {
-	made := thread.UUID5(ld.tool.Name(), id)
+	made := thread.UUID5(ld.tool.Name, id)
 	if !uuidForm.MatchString(id) {
 		return made, nil
 	}
@@ -223,8 +223,8 @@ type making struct {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
-	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, tool: tool.Name(), id: id, session: session}
+func newMaking(tool *thread.Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
+	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, tool: tool.Name, id: id, session: session}
 	out.last = time.Unix(0, 0).UTC()
 	if t, ok := md.Created(); ok {
 		out.last = t

@@ -186,7 +186,7 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History,
 // topOf returns the session of the conversation of a file. It is a sub-session when
 // the file says that a sub-agent wrote it.
 func topOf(f *thread.File, parent string) target {
-	tool := f.Tool.Name()
+	tool := f.Tool.Name
 	tg := target{file: f, kind: Conversation, id: thread.UUID5(tool, f.ID), original: true, mine: func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsSidechain) }}
 	if parent != "" {
 		id, name, task := f.Format.Agent(f.Path, f.Table)
@@ -221,7 +221,7 @@ func sessionsOf(top target, roots thread.Roots) sessions {
 	for _, root := range slices.Sorted(maps.Keys(leaves)) {
 		first := f.RecordID(root - 1)
 		ss.add(target{
-			file: f, kind: Agent, id: thread.SubID(f.Tool.Name(), f.ID+"/sidechain/"+first, "agent"), chain: f.Table.Back(leaves[root][0], f.Table.Scope),
+			file: f, kind: Agent, id: thread.SubID(f.Tool.Name, f.ID+"/sidechain/"+first, "agent"), chain: f.Table.Back(leaves[root][0], f.Table.Scope),
 			parent: top.id, agent: "agent", task: f.Table.Facts.Summaries[f.Table.Records.At(root-1).Key], foreign: first, mine: func(at int32) bool { return roots[at] == root },
 		}, leaves[root])
 	}
@@ -246,7 +246,7 @@ func (ss *sessions) add(tg target, leaves []int32) {
 	for _, b := range found {
 		chain := f.Table.Back(b.Leaf, f.Table.Scope)
 		ss.all = append(ss.all, target{
-			file: f, kind: Branch, id: thread.UUID5(f.Tool.Name(), f.ID+"/branch/"+f.RecordID(b.Prompt)), chain: chain, parent: tg.id,
+			file: f, kind: Branch, id: thread.UUID5(f.Tool.Name, f.ID+"/branch/"+f.RecordID(b.Prompt)), chain: chain, parent: tg.id,
 			turn: f.Table.Prompts(chain[:max(0, slices.Index(chain, b.Prompt))]),
 		})
 	}
@@ -321,7 +321,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 // repeats reports whether a file of an agent repeats the conversation of its session.
 func (ld *lander) repeats(top target, f *thread.File, path string) bool {
 	copied, _ := ld.tool.Repeats(path)
-	return copied || ld.tool.IsLinked() && top.file.Table.Has(f.Table)
+	return copied || ld.tool.Linked && top.file.Table.Has(f.Table)
 }
 
 // sideQuestion is the name of the sub-session of a question that a person asked beside
@@ -347,7 +347,7 @@ func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, pat
 		name = sideQuestion
 	}
 	tg := target{
-		file: f, kind: Agent, id: thread.SubID(ld.tool.Name(), f.ID, name), parent: cmp.Or(made[f.Table.Lineage.Spawner], top.id),
+		file: f, kind: Agent, id: thread.SubID(ld.tool.Name, f.ID, name), parent: cmp.Or(made[f.Table.Lineage.Spawner], top.id),
 		agent: name, foreign: id, original: true, mine: all,
 	}
 	if ld, err = ld.of(tg.id); err != nil {

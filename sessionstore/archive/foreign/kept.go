@@ -64,7 +64,7 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 }
 
 // openKept opens the copy of the tool's file that an import kept in a folder.
-func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*thread.File, func(), error) {
+func openKept(ctx context.Context, dir string, tool *thread.Tool, id string) (*thread.File, func(), error) {
 	h, _, err := readHeader(dir)
 	if err != nil {
 		return nil, nil, err
@@ -74,8 +74,8 @@ func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*th
 
 // openOriginal opens the tool's file that a session keeps, nil where it keeps none of that
 // tool.
-func openOriginal(ctx context.Context, dir string, tool thread.Tool, s state) (*thread.File, func()) {
-	if tool == nil || s.Tool != tool.Name() {
+func openOriginal(ctx context.Context, dir string, tool *thread.Tool, s state) (*thread.File, func()) {
+	if tool == nil || s.Tool != tool.Name {
 		return nil, nil
 	}
 	f, leave, err := openKept(ctx, dir, tool, s.ID)

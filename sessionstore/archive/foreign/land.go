@@ -50,7 +50,7 @@ func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, 
 // divergedID returns the id of the nth session that a target makes because both sides
 // went on.
 func divergedID(tg target, n int) string {
-	return thread.UUID5(tg.file.Tool.Name(), tg.id+"/diverged/"+strconv.Itoa(n))
+	return thread.UUID5(tg.file.Tool.Name, tg.id+"/diverged/"+strconv.Itoa(n))
 }
 
 // try brings the target into the session with its id. It returns the plan of the target if
@@ -178,13 +178,13 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 
 func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
-		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
+		Tool: tg.file.Tool.Name, ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
 		Spent: tg.spent(), Here: r.FromHere,
 	}
 	if tg.kind == Conversation {
 		for _, id := range tg.file.Table.Facts.GoesOn {
-			s.ContinuedIn = append(s.ContinuedIn, thread.UUID5(tg.file.Tool.Name(), id))
+			s.ContinuedIn = append(s.ContinuedIn, thread.UUID5(tg.file.Tool.Name, id))
 		}
 	}
 	return s

@@ -45,7 +45,7 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 // hasThread reports whether the session of a thread has all records of a file that is a part
 // of the thread and lacks its beginning.
 func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string) (bool, error) {
-	id := thread.UUID5(f.Tool.Name(), threadID)
+	id := thread.UUID5(f.Tool.Name, threadID)
 	if threadID == "" || !ld.has(id) {
 		return false, nil
 	}

@@ -102,7 +102,7 @@ func (tg target) count(path string) (c thread.Count, err error) {
 	f := tg.file
 	facts := &f.Table.Facts
 	c = thread.Count{
-		Tool: f.Tool.Name(), ID: tg.id, ForeignID: cmp.Or(tg.foreign, f.ID), Parent: textOrNull(tg.parent), File: path, Dir: textOrNull(f.Table.Dir),
+		Tool: f.Tool.Name, ID: tg.id, ForeignID: cmp.Or(tg.foreign, f.ID), Parent: textOrNull(tg.parent), File: path, Dir: textOrNull(f.Table.Dir),
 		First: textOrNull(facts.FirstText), Last: textOrNull(facts.LastText), Models: map[string]int{}, UnreadLines: facts.Unread, UnknownKinds: facts.Unknown,
 	}
 	if c.UnknownKinds == nil {

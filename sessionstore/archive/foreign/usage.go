@@ -49,7 +49,7 @@ type payer struct {
 	id    string
 	place string // see target.place
 	state state
-	tool  thread.Tool // nil: none that is known
+	tool  *thread.Tool // nil: none that is known
 }
 
 // payersOf returns the imported sessions among the found ones. When both sides of a thread
@@ -76,7 +76,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 			if it.state.Spent == nil {
 				continue
 			}
-			if it.tool != nil && !it.tool.IsLinked() { // its totals are of the whole thread
+			if it.tool != nil && !it.tool.Linked { // its totals are of the whole thread
 				if other := threads[place+it.state.ID]; other != nil {
 					if it.responses() > other.responses() {
 						*other = *it
@@ -133,7 +133,7 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 
 // used returns the usage of each response of a session, from its map.
 func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
-	if f.tool == nil || !f.tool.IsLinked() {
+	if f.tool == nil || !f.tool.Linked {
 		return nil, nil
 	}
 	return mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))

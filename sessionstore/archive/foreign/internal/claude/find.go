@@ -17,7 +17,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+// find lists the histories below the directory of the tool that were changed since.
+func find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
 	top := filepath.Join(home, "projects")
 	folders, err := os.ReadDir(top)
 	if errors.Is(err, fs.ErrNotExist) {

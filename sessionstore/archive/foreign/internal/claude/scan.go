@@ -15,27 +15,20 @@ import (
 )
 
 // Tool is Claude Code.
-type Tool struct{}
-
-func (Tool) Name() string { return "claude" }
-
-func (Tool) Format(l thread.Layout) thread.Format {
-	return &format{copies: l.Copies, begins: l.Copies, end: end{last: -1}}
+var Tool = thread.Tool{
+	Name: "claude", Linked: true, Find: find, Repeats: repeats,
+	Format: func(l thread.Layout) thread.Format {
+		return &format{copies: l.Copies, begins: l.Copies, end: end{last: -1}}
+	},
+	Maker: func(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} },
+	Says: func(raw []byte) uint64 {
+		l, _ := parse(raw)
+		return l.says()
+	},
 }
 
-func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
-
-func (Tool) Says(raw []byte) uint64 {
-	l, _ := parse(raw)
-	return l.says()
-}
-
-func (Tool) IsLinked() bool { return true }
-
-func (Tool) IsCompared(thread.Record) bool { return true }
-
-// Repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
-func (Tool) Repeats(path string) (copied, question bool) {
+// repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
+func repeats(path string) (copied, question bool) {
 	name := filepath.Base(path)
 	question = strings.HasPrefix(name, agentPrefix+"aside_question-")
 	return question || strings.HasPrefix(name, agentPrefix+"acompact-"), question

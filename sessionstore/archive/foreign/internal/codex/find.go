@@ -22,30 +22,20 @@ const (
 )
 
 // Tool is the Codex CLI.
-type Tool struct{}
-
-func (Tool) Name() string { return "codex" }
-
-func (Tool) Format(l thread.Layout) thread.Format { return &format{layout: l, group: 1} }
-
-func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
-
-func (Tool) Says(raw []byte) uint64 {
-	l, _ := parse(raw)
-	return l.hash()
+var Tool = thread.Tool{
+	Name: "codex", Find: find,
+	Format:  func(l thread.Layout) thread.Format { return &format{layout: l, group: 1} },
+	Maker:   func(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} },
+	Repeats: func(string) (copied, question bool) { return false, false },
+	Says: func(raw []byte) uint64 {
+		l, _ := parse(raw)
+		return l.hash()
+	},
 }
 
-func (Tool) IsLinked() bool { return false }
-
-func (Tool) IsCompared(r thread.Record) bool {
-	return r.Is(thread.IsPerson | thread.IsAssistant | thread.HasResults)
-}
-
-func (Tool) Repeats(string) (copied, question bool) { return false, false }
-
-// Find: a file of a sub-agent belongs to the history of the session that began it, where
+// find lists the histories below the directory of the tool that were changed since. A file of a sub-agent belongs to the history of the session that began it, where
 // that is there.
-func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+func find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
 	var found []*rollout
 	var failed error
 	for _, folder := range []string{"sessions", "archived_sessions"} {

@@ -157,7 +157,7 @@ func (f *format) nested(raw []byte, n int) item {
 
 func (*format) Says(_ context.Context, f *thread.File) (all []uint64, err error) {
 	for _, r := range f.Table.Records.All() {
-		if r.UUID != 0 && f.Tool.IsCompared(*r) {
+		if r.UUID != 0 && f.Tool.Compares(*r) {
 			all = append(all, r.UUID)
 		}
 	}

@@ -23,32 +23,27 @@ import (
 )
 
 // Tool is a tool whose histories are read. The rest of the package knows none.
-type Tool interface {
-	Name() string
+type Tool struct {
+	Name string
+
+	// Linked: each record names the record that it follows. The records of other tools
+	// follow the line before.
+	Linked bool
 
 	// Find lists the histories below the directory of the tool that were changed since.
-	Find(ctx context.Context, home string, since time.Time) ([]History, error)
+	Find func(ctx context.Context, home string, since time.Time) ([]History, error)
 
-	// Format returns how the tool writes a file.
-	Format(l Layout) Format
-
-	// Maker returns the maker of lines of the tool.
-	Maker(w *LineWriter, a About) Maker
-
-	// Says returns a hash of the content of a line, without its time.
-	Says(raw []byte) uint64
-
-	// IsLinked reports whether each record names the record that it follows. The records of
-	// other tools follow the line before.
-	IsLinked() bool
-
-	// IsCompared reports whether files are compared by a record.
-	IsCompared(r Record) bool
+	Format func(l Layout) Format              // of a file
+	Maker  func(w *LineWriter, a About) Maker // of lines
+	Says   func(raw []byte) uint64            // a hash of the content of a line, without its time
 
 	// Repeats reports whether the name of an agent's file says that it repeats the
 	// conversation, and whether a question that a person asked beside that follows there.
-	Repeats(path string) (copied, question bool)
+	Repeats func(path string) (copied, question bool)
 }
+
+// Compares reports whether files are compared by a record.
+func (t *Tool) Compares(r Record) bool { return t.Linked || r.Is(IsPerson|IsAssistant|HasResults) }
 
 // Format is how a tool writes one file.
 type Format interface {
@@ -205,13 +200,13 @@ type File struct {
 	Format Format
 	Layout Layout
 	Table  *Table
-	Tool   Tool
+	Tool   *Tool
 	ID     string // the tool's id of the session
 	Told   func(line int, err error) LineError
 }
 
 // Open opens and scans the files of a history.
-func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
+func Open(ctx context.Context, src Source, tool *Tool, id string, n *Notes) (*File, func(), error) {
 	r, size, l, leave, err := openSegments(ctx, src.Segments)
 	if err != nil {
 		return nil, nil, err

@@ -15,7 +15,7 @@ import (
 // number of turns before the first one of its own, and here has the messages that came from
 // its session.
 func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
-	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID}}
+	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name, ID: f.ID}}
 	return r, r.run()
 }
 
