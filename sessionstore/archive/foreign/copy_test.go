@@ -33,7 +33,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 	require.Len(t, all, 3)
 	p := openProjects(t)
 	id := func(of string) string { return idOf(Claude, of) }
-	parents, turns, next := map[string]string{}, map[string]int{}, map[string][]string{}
+	parents, turns := map[string]string{}, map[string]int{}
 	for _, h := range all {
 		report, err := Import(t.Context(), p, h, nil)
 		require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 		md, err := st.Metadata(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		turn, _ := md.Int("forked_from_turn")
-		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, stateOf(md).ContinuedIn
+		parents[h.ID], turns[h.ID] = md.Text("parent_id"), turn
 		s, err := st.Summary(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		require.Equal(t, h.ID != "a", s.Fork)
@@ -53,7 +53,6 @@ func TestGoesOnAsCopy(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"a": "", "b": id("a"), "c": id("b")}, parents)
 	require.Equal(t, map[string]int{"a": 0, "b": 2, "c": 3}, turns)
-	require.Equal(t, map[string][]string{"a": {id("b")}, "b": {id("c")}, "c": {id("c"), id("b")}}, next)
 }
 
 // TestKnownKinds has records that newer versions of Claude Code write beside the

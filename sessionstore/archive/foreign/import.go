@@ -254,13 +254,11 @@ func (ss *sessions) add(tg target, leaves []int32) {
 
 // count counts the session of a file and the sub-agents whose lines are in the same file.
 func (ld *lander) count(ss sessions, path string) error {
-	others, forks := ss.beside(), map[string]int{}
-	for _, tg := range others {
-		if tg.kind == Branch {
-			forks[tg.parent]++
-		}
+	all := ss.all
+	if len(ss.top.chain) == 0 {
+		all = append([]target{ss.top}, all...)
 	}
-	for i, tg := range append([]target{ss.top}, others...) {
+	for i, tg := range all {
 		if i > 0 && tg.kind != Agent {
 			continue
 		}
@@ -268,7 +266,12 @@ func (ld *lander) count(ss sessions, path string) error {
 		if err != nil {
 			return err
 		}
-		if c.Forks = forks[c.ID]; i > 0 {
+		for _, other := range all {
+			if other.kind == Branch && other.parent == c.ID {
+				c.Forks++
+			}
+		}
+		if i > 0 {
 			c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
 			first, last, err := tg.file.Times(tg.mine)
 			if err != nil {

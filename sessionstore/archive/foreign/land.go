@@ -177,17 +177,11 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 }
 
 func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
-	s := state{
+	return state{
 		Tool: tg.file.Tool.Name, ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
 		Spent: tg.spent(), Here: r.FromHere,
 	}
-	if tg.kind == Conversation {
-		for _, id := range tg.file.Table.Facts.GoesOn {
-			s.ContinuedIn = append(s.ContinuedIn, thread.UUID5(tg.file.Tool.Name, id))
-		}
-	}
-	return s
 }
 
 // change writes the target into the session that has the transcript has, its own transcript

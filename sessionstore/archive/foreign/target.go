@@ -94,7 +94,7 @@ func (tg target) responses() iter.Seq[thread.Used] {
 	if tg.mine == nil {
 		return func(func(thread.Used) bool) {}
 	}
-	return tg.file.Format.Responses(tg.file.Table, tg.mine)
+	return tg.file.Table.Responses(tg.mine)
 }
 
 // count counts the records of a session, without the records of sub-sessions.
@@ -230,11 +230,16 @@ func (tg target) name(r *thread.Rendering) string {
 		}
 		return c
 	}, title))
-	for utf8.RuneCountInString(title+note) > thread.MaxName {
-		_, n := utf8.DecodeLastRuneInString(title)
-		title = title[:len(title)-n]
+	return noted(title, note)
+}
+
+// noted returns a name with a note, cut to the longest name that there may be.
+func noted(name, note string) string {
+	for utf8.RuneCountInString(name+note) > thread.MaxName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
 	}
-	return title + note
+	return name + note
 }
 
 // nameIn gives a session without a name its name.
@@ -256,12 +261,4 @@ type sessions struct {
 	all      []target
 	others   int               // lines without a prompt of their own
 	unplaced []thread.Unplaced // prompts that are in none of them
-}
-
-// beside returns the sessions other than the conversation's.
-func (ss sessions) beside() []target {
-	if len(ss.top.chain) > 0 {
-		return ss.all[1:]
-	}
-	return ss.all
 }

@@ -5,7 +5,6 @@ package claude
 import (
 	"cmp"
 	"context"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,9 +104,6 @@ func note(s *thread.Scanning, l line) {
 	}
 	s.Table.Facts.Time(l.at, l.atText)
 	s.Dir(l.cwd)
-	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
-		*g = append(*g, l.goesOn)
-	}
 	person := l.kind == "custom-title"
 	switch {
 	case l.title == "":
@@ -283,29 +279,9 @@ func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
 	}
 }
 
-func (*format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
-	return func(yield func(thread.Used) bool) {
-		for _, r := range t.Facts.Spent {
-			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
-				continue
-			}
-			u := thread.Used{ID: r.ID, Model: thread.UnknownModel}
-			if r.Model > 0 {
-				u.Model = t.Facts.Models[r.Model-1]
-			}
-			for i, n := range u.Usage.Numbers() {
-				*n = int64(r.Tokens[i])
-			}
-			if !yield(u) {
-				return
-			}
-		}
-	}
-}
-
-func (f *format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
+func (*format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
 	all := map[string]*thread.Spending{}
-	for r := range f.Responses(t, mine) {
+	for r := range t.Responses(mine) {
 		r.AddTo(all)
 	}
 	return all

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -360,10 +359,6 @@ func (f *format) Count(t *thread.Table, _ func(at int32) bool, agent bool, c *th
 	}
 	last := prompts[len(prompts)-1]
 	return last, last
-}
-
-func (*format) Responses(*thread.Table, func(at int32) bool) iter.Seq[thread.Used] {
-	return func(func(thread.Used) bool) {}
 }
 
 func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Spending {

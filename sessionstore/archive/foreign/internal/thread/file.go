@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"sort"
 	"strconv"
 	"strings"
@@ -69,9 +68,7 @@ type Format interface {
 	// last prompts of both lines, -1 where there is none.
 	Count(t *Table, mine func(at int32) bool, agent bool, c *Count) (whole, active int32)
 
-	// Responses yields the usage of each response among these records, where the file has
-	// it by response. Spent returns their usage by model.
-	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
+	// Spent returns the usage of these records by model.
 	Spent(t *Table, mine func(at int32) bool) map[string]*Spending
 }
 

@@ -32,8 +32,10 @@ func (t *Table) chain() {
 			r.Parent = t.Find(t.Records.At(p).UUID)
 		}
 	}
-	for i := range t.Records.All() {
-		t.passProgress(int32(i))
+	for _, r := range t.Records.All() {
+		if !r.Is(IsProgress) {
+			t.passProgress(r)
+		}
 	}
 	for _, r := range t.Records.All() {
 		if p := r.Parent; p >= 0 && !r.Is(IsProgress|isGuessed) && r.Is(IsSidechain) == t.Records.At(p).Is(IsSidechain) {
@@ -42,21 +44,13 @@ func (t *Table) chain() {
 	}
 }
 
-// passProgress lets a record follow the nearest record that does not show progress. The
-// records passed on the way are linked to it, too, so that a long run is walked once.
-func (t *Table) passProgress(at int32) {
-	p := t.Records.At(at).Parent
-	for steps := 0; p >= 0 && t.Records.At(p).Is(IsProgress); steps++ {
-		if steps > t.Records.Len() {
-			p = -1 // a circle
-			break
+// passProgress lets a record follow the nearest record that does not show progress.
+func (t *Table) passProgress(r *Record) {
+	for steps := 0; r.Parent >= 0 && t.Records.At(r.Parent).Is(IsProgress); steps++ {
+		if r.Parent = t.Records.At(r.Parent).Parent; steps > t.Records.Len() {
+			r.Parent = -1 // a circle
 		}
-		p = t.Records.At(p).Parent
 	}
-	for q := t.Records.At(at).Parent; q >= 0 && q != p && t.Records.At(q).Is(IsProgress); {
-		q, t.Records.At(q).Parent = t.Records.At(q).Parent, p
-	}
-	t.Records.At(at).Parent = p
 }
 
 // guess gives each record whose parent is not in the file the record before it as its parent,
