@@ -27,7 +27,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 	state := `{"type":"cost-state","sessionId":"a","totalCostUSD":1}` + "\n"
 	write("-w", "a", strings.Join(lines[:4], "")+goesOn("a", "b")+state)
 	write("-w2", "b", strings.Join(lines, "")+goesOn("b", "c"))
-	write("-w2", "c", strings.Join(lines, "")+goesOn("c", "c")+goesOn("c", "b")) // which leads back
+	write("-w2", "c", strings.Join(lines, "")+goesOn("c", "c")) // which leads back
 	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 	require.NoError(t, err)
 	require.Len(t, all, 3)

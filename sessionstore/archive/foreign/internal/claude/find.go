@@ -55,13 +55,8 @@ func linkCopies(all []thread.History) {
 	origins := map[string]*thread.History{}
 	for i := range all {
 		for _, id := range all[i].GoesOn {
-			from := &thread.History{ID: all[i].ID, Path: all[i].Path}
-			at := from
-			for at != nil && at.ID != id {
-				at = origins[at.ID]
-			}
-			if at == nil && origins[id] == nil { // else they lead back, as in damaged files
-				origins[id] = from
+			if origins[id] == nil && id != all[i].ID {
+				origins[id] = &thread.History{ID: all[i].ID, Path: all[i].Path}
 			}
 		}
 	}

@@ -92,31 +92,26 @@ func written(ctx context.Context, path string) (*writing, error) {
 // records of a session that goes on. Where neither file shows that, the origin has nothing
 // else.
 func (w *writing) copied(o *writing) (n int) {
-	theirs := slices.Clone(o.records)
-	slices.Sort(theirs)
-	has := func(uuid uint64) bool { _, found := slices.BinarySearch(theirs, uuid); return found }
+	theirs, ours := map[uint64]int{}, map[uint64]bool{} // by record: its place
+	for i, record := range o.records {
+		theirs[record] = i
+	}
+	has := func(record uint64) bool { _, found := theirs[record]; return found }
+	first, last := len(o.records), -1
 	for n < len(w.records) && has(w.records[n]) {
+		at := theirs[w.records[n]]
+		first, last = min(first, at), max(last, at)
+		ours[w.records[n]] = true
 		n++
 	}
 	if n == 0 || slices.ContainsFunc(w.records[n:], has) {
 		return 0
 	}
-	ours := slices.Clone(w.records[:n])
-	slices.Sort(ours)
-	first, last, shared := -1, 0, 0
-	for i, uuid := range o.records {
-		if _, found := slices.BinarySearch(ours, uuid); found {
-			if shared++; first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
 	newest := slices.MaxFunc(w.times[:n], time.Time.Compare)
 	atOnce := func(w *writing, from, to int) bool { return w.lines[to]-w.lines[from] == to-from }
 	later, otherLater := w.began.After(newest), o.began.After(newest)
 	dense, otherDense := atOnce(w, 0, n-1), atOnce(o, first, last)
-	isFork := shared == len(o.records) && n < len(w.records)
+	isFork := len(ours) == len(theirs) && n < len(w.records)
 	switch {
 	case later != otherLater:
 		isFork = later

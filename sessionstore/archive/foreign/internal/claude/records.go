@@ -77,14 +77,11 @@ const maxAgentMetadata = 1 << 20
 
 // agentMetadata returns the kind and the task of a sub-agent from the file beside path.
 func agentMetadata(path string) (kind, task string) {
-	f, fi, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
+	f, _, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
 	if err != nil {
 		return "", ""
 	}
 	defer f.Close()
-	if fi.Size() > maxAgentMetadata {
-		return "", ""
-	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxAgentMetadata))
 	raw = pyjson.TrimSpace(raw)
 	if err != nil || pyjson.Check(raw, pyjson.Tolerant) != nil {
