@@ -45,7 +45,7 @@ func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) 
 			all = append(all, thread.FileSays{Path: c.Path, Says: says, Newest: newest, At: c.Modified})
 		}
 	}
-	kept := thread.Distinct(all)
+	kept := thread.Distinct(all) // the first is gone back to before its first line
 	if len(kept) == 0 {
 		return failed
 	}
@@ -53,7 +53,7 @@ func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) 
 	size := int64(0)
 	for _, k := range kept {
 		*h = copies[slices.IndexFunc(copies, func(c thread.History) bool { return c.Path == k.Path })]
-		segments, size = append(segments, thread.Whole(k.Path)...), size+h.Size
+		segments, size = append(segments, thread.Segment{Path: k.Path, End: -1}), size+h.Size
 	}
 	h.Size, h.Files = size, thread.FileSet{h.Path: {Segments: segments}}
 	for _, c := range copies {

@@ -17,7 +17,7 @@ import (
 var Tool = thread.Tool{
 	Name: "claude", Linked: true, Find: find, Repeats: repeats,
 	Format: func(l thread.Layout) thread.Format {
-		return &format{copies: l.Copies, begins: l.Copies, end: end{last: -1}}
+		return &format{copies: l.Joins, begins: l.Joins, end: end{last: -1}}
 	},
 	Maker: func(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} },
 	Says: func(raw []byte) uint64 {
@@ -35,8 +35,8 @@ func repeats(path string) (copied, question bool) {
 
 // format is how Claude Code writes a file.
 type format struct {
-	copies []int64 // see thread.Layout
-	begins []int64 // of the copies, those that are not reached
+	copies []thread.Join // where copies of the lines before begin, which went on otherwise
+	begins []thread.Join // of them, those that are not reached
 	end    end
 }
 
@@ -45,7 +45,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	for len(f.begins) > 0 && s.Offset >= f.begins[0] {
+	for len(f.begins) > 0 && s.Offset >= f.begins[0].At {
 		f.end, f.begins = end{last: -1}, f.begins[1:]
 	}
 	r, parent := thread.Record{}, uint64(0)

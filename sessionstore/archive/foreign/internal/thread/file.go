@@ -150,8 +150,8 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 }
 
 // Link finds the parent of each record, where the records name it; see Table.link.
-func (s *Scanning) Link(copies []int64) {
-	s.Table.link(s.loose.take(), copies)
+func (s *Scanning) Link(joins []Join) {
+	s.Table.link(s.loose.take(), joins)
 }
 
 // Result notes that a record has the result of a call.

@@ -1,11 +1,11 @@
 package thread
 
 // link finds the parent of each record of a file, where the records name it by uuid. loose
-// has the records whose parent is not the record before, with the hash of its uuid, and copies
-// where copies of the file begin.
-func (t *Table) link(loose []result, copies []int64) {
+// has the records whose parent is not the record before, with the hash of its uuid, and joins
+// says where copies of the file begin.
+func (t *Table) link(loose []result, joins []Join) {
 	t.order(loose)
-	t.guess(loose, copies)
+	t.guess(loose, joins)
 	t.chain()
 	t.preserve()
 }
@@ -59,13 +59,13 @@ func (t *Table) passProgress(r *Record) {
 // the same sidechain flag and does not follow from the record itself. There is none where a
 // line between them is damaged or a copy of the file begins. loose has the records in the
 // order of the file.
-func (t *Table) guess(loose []result, copies []int64) {
+func (t *Table) guess(loose []result, joins []Join) {
 	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
 	steps := 4 * t.Records.Len()                  // the budget of the search for circles
 	forward := false                              // a record before this one has a later one as its parent
 	for i, r := range t.Records.All() {
-		for len(copies) > 0 && r.Offset >= copies[0] {
-			before[false], before[true], copies = -1, -1, copies[1:]
+		for len(joins) > 0 && r.Offset >= joins[0].At {
+			before[false], before[true], joins = -1, -1, joins[1:]
 		}
 		at := int32(i)
 		named := uint64(0)

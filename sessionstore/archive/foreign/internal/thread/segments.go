@@ -43,9 +43,8 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 // Layout describes how lines follow each other where their order in the file is not enough.
 // Most files have the zero layout.
 type Layout struct {
-	Own    int64   // where the session's own lines begin, behind those that it was forked from
-	Joins  []Join  // in the order of at
-	Copies []int64 // where copies of lines before begin, which went on otherwise
+	Own   int64  // where the session's own lines begin, behind those that it was forked from
+	Joins []Join // in the order of at
 }
 
 // Join says that the line at the offset At follows the lines before the offset From.
@@ -59,9 +58,6 @@ func (l Layout) IsPlain() bool { return l.Own == 0 && len(l.Joins) == 0 }
 func (l Layout) LastPart() (at int64) {
 	for _, j := range l.Joins {
 		at = j.At
-	}
-	for _, c := range l.Copies {
-		at = max(at, c)
 	}
 	return at
 }
@@ -104,8 +100,6 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 			if from := starts[s.Base] + s.After; from < out.size {
 				l.Joins = append(l.Joins, Join{out.size, from})
 			}
-		case i > 0 && !s.Borrowed:
-			l.Copies = append(l.Copies, out.size)
 		}
 		out.add(io.NewSectionReader(f, 0, n), n)
 	}
