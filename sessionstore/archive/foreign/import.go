@@ -292,12 +292,18 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		return err
 	}
 	defer leave()
-	ss, ld, err := ld.prepareAgent(top, h, f, path, made)
+	copied, question := ld.tool.Repeats(path)
+	repeats := copied || ld.tool.Linked && top.file.Table.Has(f.Table)
+	if repeats && !question {
+		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
+		return nil
+	}
+	ss, ld, err := ld.prepareAgent(top, h, f, path, made, repeats)
 	if err != nil {
 		return err
 	}
 	ld.done.leave(ss)
-	if ld.repeats(top, f, path) && len(ss.top.chain) == 0 {
+	if repeats && len(ss.top.chain) == 0 {
 		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
@@ -312,7 +318,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	kept, leaveKept, err := ld.settle(ctx, ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
-		ss, ld, err = ld.prepareAgent(top, h, kept, path, made)
+		ss, ld, err = ld.prepareAgent(top, h, kept, path, made, repeats)
 	}
 	if err != nil {
 		return err
@@ -321,20 +327,14 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	return ld.landAll(ctx, ss.all)
 }
 
-// repeats reports whether a file of an agent repeats the conversation of its session.
-func (ld *lander) repeats(top target, f *thread.File, path string) bool {
-	copied, _ := ld.tool.Repeats(path)
-	return copied || ld.tool.Linked && top.file.Table.Has(f.Table)
-}
-
 // sideQuestion is the name of the sub-session of a question that a person asked beside
 // the conversation.
 const sideQuestion = "side question"
 
 // prepareAgent finds the sessions that a file of a sub-agent makes, and the lander that
-// makes them. A file that repeats the conversation of its session makes none, but for a
-// question beside it and the answer.
-func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, path string, made map[string]string) (ss sessions, of *lander, err error) {
+// makes them. A file that repeats the conversation of its session makes one of the question
+// beside it and the answer.
+func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, path string, made map[string]string, repeats bool) (ss sessions, of *lander, err error) {
 	f.Table.Title = cmp.Or(h.Files[path].Title, f.Table.Title)
 	id, name, task := f.Format.Agent(path, f.Table)
 	f.ID = id
@@ -342,11 +342,7 @@ func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, pat
 		f.ID = top.file.ID + "/" + id
 	}
 	f.Table.SetScope(top.file.Table.Scope)
-	repeats := ld.repeats(top, f, path)
 	if repeats {
-		if _, question := ld.tool.Repeats(path); !question {
-			return sessions{file: f, top: target{file: f}}, ld, nil
-		}
 		name = sideQuestion
 	}
 	tg := target{

@@ -82,9 +82,6 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
 			return done, nil, nil, err
 		}
-		if rel == within && s.Pending == "" && s.SHA256 != tg.file.Hash() {
-			return known, nil, nil, nil
-		}
 	}
 	if p, err = tg.plan(has); err != nil {
 		return done, nil, nil, err
