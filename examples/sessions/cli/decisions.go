@@ -28,16 +28,14 @@ func (decisionsCommand) Help() string {
 
 // decided is a line of the answer.
 type decided struct {
-	kind, what, text string
-	at               time.Time
-}
-
-// decision is a line of the answer as JSON.
-type decision struct {
 	Kind string  `json:"kind"`
 	Time *string `json:"time"`
 	What *string `json:"what"`
 	Text *string `json:"text"`
+}
+
+func decide(kind string, at time.Time, what, text string) decided {
+	return decided{kind, moment(at), known(what), known(text)}
 }
 
 // Run shows.
@@ -46,27 +44,20 @@ func (c *decisionsCommand) Run(a *app) error {
 	if damage != nil && all == nil {
 		return damage
 	}
-	if a.json {
-		items := []decision{}
-		for _, d := range all {
-			items = append(items, decision{d.kind, moment(d.at), known(d.what), known(d.text)})
+	return errors.Join(a.answer(all, func() {
+		if len(all) == 0 {
+			a.Notef("Nothing was decided or approved.")
 		}
-		return errors.Join(a.writeJSON(items), damage)
-	}
-	if len(all) == 0 {
-		a.Notef("Nothing was decided or approved.")
-		return damage
-	}
-	for _, d := range all {
-		a.decision(d)
-	}
-	return damage
+		for _, d := range all {
+			a.decision(d)
+		}
+	}), damage)
 }
 
 // decision writes a decision in a line, and on a terminal its text below it, so that the
 // text of an approval is never cut.
 func (a *app) decision(d decided) {
-	cells := []string{screen.Plain(d.kind), a.when(d.at), screen.Plain(d.what), screen.Plain(d.text)}
+	cells := []string{screen.Plain(d.Kind), a.moment(text(d.Time)), screen.Plain(text(d.What)), screen.Plain(text(d.Text))}
 	if !a.Terminal() {
 		a.Print(strings.Join(cells, "\t") + "\n")
 		return
@@ -74,8 +65,8 @@ func (a *app) decision(d decided) {
 	cells[0], cells[1] = a.Paint(screen.Green, cells[0]), a.Paint(screen.Yellow, cells[1])
 	head := slices.DeleteFunc(cells[:3], func(cell string) bool { return cell == "" })
 	a.Printf("%s\n", strings.Join(head, "  "))
-	if d.text != "" {
-		a.Printf("  %s\n", screen.Plain(d.text))
+	if d.Text != nil {
+		a.Printf("  %s\n", cells[3])
 	}
 }
 
@@ -120,11 +111,11 @@ func (a *app) ofAgent(t target) (all []decided, err error) {
 	a.later(st.Close)
 	kept, err := st.Kept(a.ctx)
 	for _, k := range kept {
-		all = append(all, decided{kind: string(k.Verdict), what: k.ID, text: string(k.Call)})
+		all = append(all, decide(string(k.Verdict), time.Time{}, k.ID, string(k.Call)))
 	}
 	commands, failed := st.ApprovedCommands(a.ctx)
 	for _, text := range commands {
-		all = append(all, decided{kind: "approved command", what: text})
+		all = append(all, decide("approved command", time.Time{}, text, ""))
 	}
 	return all, errors.Join(unlessMissing(err), unlessMissing(failed))
 }
@@ -145,7 +136,7 @@ func ofWorkflow(dir string) ([]decided, error) {
 		return nil, err
 	}
 	state := s.State()
-	all := []decided{{kind: "status", at: state.LastUpdated(), what: string(state.Status()), text: "phase " + strconv.Itoa(state.CurrentPhase())}}
+	all := []decided{decide("status", state.LastUpdated(), string(state.Status()), "phase "+strconv.Itoa(state.CurrentPhase()))}
 	approvals := state.Approvals()
 	for _, phase := range slices.Sorted(maps.Keys(approvals)) {
 		ap := approvals[phase]
@@ -153,9 +144,9 @@ func ofWorkflow(dir string) ([]decided, error) {
 		if !ap.Approved {
 			kind = "refused"
 		}
-		all = append(all, decided{kind: kind, at: ap.Time, what: "phase " + strconv.Itoa(phase), text: text(ap.Feedback)})
+		all = append(all, decide(kind, ap.Time, "phase "+strconv.Itoa(phase), text(ap.Feedback)))
 		for _, change := range ap.ChangesRequested {
-			all = append(all, decided{kind: "change requested", at: ap.Time, what: "phase " + strconv.Itoa(phase), text: change})
+			all = append(all, decide("change requested", ap.Time, "phase "+strconv.Itoa(phase), change))
 		}
 	}
 	for _, d := range state.Decisions() {
@@ -163,13 +154,13 @@ func ofWorkflow(dir string) ([]decided, error) {
 		if err != nil {
 			return all, err
 		}
-		all = append(all, decided{kind: "decision", at: d.Time, text: string(value)})
+		all = append(all, decide("decision", d.Time, "", string(value)))
 	}
 	for _, e := range state.Errors() {
-		all = append(all, decided{kind: "error", at: e.Time, what: "phase " + strconv.Itoa(e.Phase) + ", " + e.Agent, text: e.Type + ": " + e.Message})
+		all = append(all, decide("error", e.Time, "phase "+strconv.Itoa(e.Phase)+", "+e.Agent, e.Type+": "+e.Message))
 	}
 	for _, r := range state.AgentRuns() {
-		all = append(all, decided{kind: "run: " + r.Status, at: r.Time, what: "phase " + strconv.Itoa(r.Phase) + ", " + r.Agent, text: strconv.FormatFloat(r.DurationSeconds, 'f', -1, 64) + " s"})
+		all = append(all, decide("run: "+r.Status, r.Time, "phase "+strconv.Itoa(r.Phase)+", "+r.Agent, strconv.FormatFloat(r.DurationSeconds, 'f', -1, 64)+" s"))
 	}
 	return all, nil
 }

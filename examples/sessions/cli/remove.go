@@ -150,7 +150,7 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 		return r, nil
 	}
 	if !a.json {
-		a.staying(plan.Keep)
+		a.staying(plan.Keep, 10)
 	}
 	if r.status == "deleted" {
 		yes, err := a.agrees(question, c.Force)
@@ -189,9 +189,8 @@ func (a *app) agrees(question string, force bool) (bool, error) {
 	return yes, err
 }
 
-// staying notes the sessions that stay, with their reasons.
-func (a *app) staying(keep []trash.Session) {
-	const shown = 10
+// staying notes the sessions that stay, with their reasons, shown of them at most.
+func (a *app) staying(keep []trash.Session, shown int) {
 	for _, s := range keep[:min(shown, len(keep))] {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), reasons(s))
 	}
@@ -246,9 +245,7 @@ func (a *app) planTable(plan *trash.Plan) {
 	}
 	a.Table(columns, rows)
 	if a.Terminal() {
-		for _, s := range plan.Keep {
-			a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), reasons(s))
-		}
+		a.staying(plan.Keep, len(plan.Keep))
 	}
 	a.Notef("\n%s (%s) would go, %s would stay.", count(len(plan.Remove), "session"), size(trash.Bytes(plan.Remove)), number(len(plan.Keep)))
 }
@@ -256,11 +253,7 @@ func (a *app) planTable(plan *trash.Plan) {
 // tellRemoved writes the outcome of a plan.
 func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 	if a.json {
-		failed := []map[string]string{}
-		for _, f := range r.failed {
-			failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
-		}
-		return a.writeJSON(object{{"status", r.status}, {"receipt", r.receipt.ID}, {"sessions", filled(r.gone(plan))}, {"kept", filled(plan.Keep)}, {"failed", failed}})
+		return a.writeJSON(object{{"status", r.status}, {"receipt", r.receipt.ID}, {"sessions", filled(r.gone(plan))}, {"kept", filled(plan.Keep)}, {"failed", failures(r.failed)}})
 	}
 	for _, f := range r.failed {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(f.ID), screen.Lines(explain(f.Err)))

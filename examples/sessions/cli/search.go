@@ -89,16 +89,16 @@ func (c *searchCommand) Run(a *app) error {
 		bar.Step(1)
 		return true, nil
 	}
-	found, hits, err := collect(p.Search(a.ctx, sought, q))
+	found, err := collect(p.Search(a.ctx, sought, q))
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
 	a.warn(err)
 	if c.Context > 0 {
-		a.warn(c.addNearby(a.ctx, p, found, hits))
+		a.warn(c.addNearby(a.ctx, p, found))
 	}
-	if err := c.show(a, found, hits); err != nil {
+	if err := a.answer(found, func() { c.show(a, found) }); err != nil {
 		return err
 	}
 	if len(found) == 0 {
@@ -119,29 +119,29 @@ func (c *searchCommand) sought() (sessionstore.Sought, error) {
 	return sought, err
 }
 
-// collect returns the sessions in which something was found, and the hits by the
-// directory of the session.
-func collect(all iter.Seq2[projects.Hit, error]) (found []projects.Found, hits map[string][]hit, failed error) {
-	hits = map[string][]hit{}
+// collect returns the sessions in which something was found.
+func collect(all iter.Seq2[projects.Hit, error]) (found []matches, failed error) {
+	found = []matches{}
 	for h, err := range all {
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if hits[h.Dir] == nil {
-			found = append(found, h.Found)
+		if n := len(found); n == 0 || found[n-1].Path != h.Dir {
+			found = append(found, matches{ID: h.ID, Project: h.Project, Path: h.Dir, Created: moment(h.Created)})
 		}
-		hits[h.Dir] = append(hits[h.Dir], hit{Message: h.Message, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
+		last := &found[len(found)-1]
+		last.Matches = append(last.Matches, hit{Message: h.Message, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
 	}
-	return found, hits, failed
+	return found, failed
 }
 
 // addNearby adds to the hits the messages near them that are asked for.
-func (c *searchCommand) addNearby(ctx context.Context, p *projects.Projects, found []projects.Found, hits map[string][]hit) (failed error) {
-	for _, f := range found {
+func (c *searchCommand) addNearby(ctx context.Context, p *projects.Projects, found []matches) (failed error) {
+	for i, f := range found {
 		st, err := p.Store(f.Project)
 		if err == nil {
-			hits[f.Dir], err = c.nearby(ctx, st, filepath.Base(f.Dir), hits[f.Dir])
+			found[i].Matches, err = c.nearby(ctx, st, filepath.Base(f.Path), f.Matches)
 		}
 		failed = errors.Join(failed, err)
 	}
@@ -186,21 +186,15 @@ func near(n int, m sessionstore.Message) hit {
 	return h
 }
 
-func (c *searchCommand) show(a *app, found []projects.Found, hits map[string][]hit) error {
-	if a.json {
-		all := []matches{}
-		for _, f := range found {
-			all = append(all, matches{f.ID, f.Project, f.Dir, moment(f.Created), hits[f.Dir]})
-		}
-		return a.writeJSON(all)
-	}
+// show writes the hits for people, and for programs a line each.
+func (c *searchCommand) show(a *app, found []matches) {
 	if len(found) == 0 {
 		a.Notef("Nothing found in what users and assistants wrote%s.", c.elsewhere())
-		return nil
+		return
 	}
 	var ids, in []string
 	for _, f := range found {
-		ids, in = append(ids, filepath.Base(f.Dir)), append(in, f.Project)
+		ids, in = append(ids, filepath.Base(f.Path)), append(in, f.Project)
 	}
 	short, place := shortIDs(ids), func(string) string { return "" }
 	if a.Terminal() {
@@ -211,14 +205,13 @@ func (c *searchCommand) show(a *app, found []projects.Found, hits map[string][]h
 			if i > 0 {
 				a.Print("\n")
 			}
-			s, _ := a.summaryIn(f.Dir) // a session without a summary is shown too
+			s, _ := a.summaryIn(f.Path) // a session without a summary is shown too
 			a.foundHead(short(ids[i]), markedTitle(s), place(f.Project))
 		}
-		for _, h := range hits[f.Dir] {
+		for _, h := range f.Matches {
 			a.hit(ids[i], h)
 		}
 	}
-	return nil
 }
 
 // foundHead writes the line above the hits of a session.

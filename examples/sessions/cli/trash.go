@@ -109,7 +109,7 @@ func (a *app) restore(chosen []binned) error {
 		ID   string `json:"id"`
 		Path string `json:"path"`
 	}
-	restored, failed := []back{}, []map[string]string{}
+	restored, failed := []back{}, []failedSession{}
 	total := 0
 	for _, b := range chosen {
 		total += len(b.Sessions)
@@ -118,9 +118,7 @@ func (a *app) restore(chosen []binned) error {
 	defer bar.Done()
 	for _, b := range chosen {
 		res, err := trash.Restore(a.ctx, b.store, b.Receipt, func(int, int) { bar.Step(1) })
-		for _, f := range res.Failed {
-			failed = append(failed, map[string]string{"id": f.ID, "error": explain(f.Err)})
-		}
+		failed = append(failed, failures(res.Failed)...)
 		for _, s := range res.Sessions {
 			restored = append(restored, back{s.ID, filepath.Join(b.store.Dir(), s.ID)})
 		}
@@ -134,7 +132,7 @@ func (a *app) restore(chosen []binned) error {
 		return errors.Join(err, partly(len(failed)))
 	}
 	for _, f := range failed {
-		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays in the trash:"), screen.Plain(f["id"]), screen.Lines(f["error"]))
+		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays in the trash:"), screen.Plain(f.ID), screen.Lines(f.Error))
 	}
 	switch len(restored) {
 	case 0:
@@ -144,6 +142,20 @@ func (a *app) restore(chosen []binned) error {
 		a.Printf("%s Restored %s\n", a.Paint(screen.Green, "✓"), count(len(restored), "session"))
 	}
 	return partly(len(failed))
+}
+
+// failedSession is a session that could not be moved.
+type failedSession struct {
+	ID    string `json:"id"`
+	Error string `json:"error"`
+}
+
+func failures(all []trash.Failure) []failedSession {
+	failed := []failedSession{}
+	for _, f := range all {
+		failed = append(failed, failedSession{f.ID, explain(f.Err)})
+	}
+	return failed
 }
 
 // partly returns the exit code as an error when something failed, which has been
