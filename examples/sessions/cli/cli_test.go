@@ -30,6 +30,8 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "1 call", count(1, "call"))
 	require.Equal(t, "2 calls", count(2, "call"))
 	require.Equal(t, "2 more", count(2, "more"))
+	require.Equal(t, "2 days", count(2, "day"))
+	require.Equal(t, "2 histories", count(2, "history"))
 	for bytes, want := range map[int64]string{
 		0: "0 B", 999: "999 B", 1000: "1.0 kB", 9949: "9.9 kB", 9950: "10 kB", 999_499: "999 kB", 999_500: "1.0 MB", 12_345_678: "12 MB", 5e15: "5.0 PB", 9e18: "9000 PB",
 	} {

@@ -95,7 +95,7 @@ const transcriptName = "transcript.jsonl"
 // count: a command that mends a session must not bring it back unasked.
 func (t target) hasTranscript() error {
 	if _, err := os.Stat(filepath.Join(t.dir(), transcriptName)); errors.Is(err, fs.ErrNotExist) {
-		return errors.New("No " + transcriptName + " in " + t.dir())
+		return referenceError("No " + transcriptName + " in " + t.dir())
 	}
 	return nil
 }

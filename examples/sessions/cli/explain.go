@@ -129,6 +129,11 @@ func readable(err error) bool {
 	return err == nil
 }
 
+// referenceError is an error in the Python tools' words.
+type referenceError string
+
+func (e referenceError) Error() string { return string(e) }
+
 type secretsCommand struct {
 	anywhere
 }

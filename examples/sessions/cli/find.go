@@ -34,8 +34,8 @@ func (findCommand) Help() string {
 
 // Run finds.
 func (c *findCommand) Run(a *app) error {
-	if c.Limit < 0 { // the reference leaves out as many at the end, which no user wants
-		return usageError{fmt.Sprintf("--limit: %d is negative; write how many to show at most", c.Limit)}
+	if err := notNegative("limit", c.Limit); err != nil { // the reference leaves out as many at the end, which no user wants
+		return err
 	}
 	p, err := a.known(c.where)
 	if err != nil {

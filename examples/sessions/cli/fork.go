@@ -43,21 +43,12 @@ func (c *forkCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	preview, forked := slice.Preview{}, slice.Forked{}
 	if c.Active {
-		return c.active(a, t)
+		forked, err = c.active(a, t)
+	} else {
+		preview, forked, err = c.fork(a, t)
 	}
-	if c.AtTurn == nil && c.Damaged == "" && a.Answers() && !a.json {
-		if c.AtTurn, err = c.ask(a, t); err != nil {
-			return err
-		}
-	}
-	preview := slice.Preview{}
-	if c.Damaged == "" {
-		if preview, err = slice.PreviewFork(a.ctx, t.store, t.id, c.AtTurn); err != nil {
-			return err
-		}
-	}
-	forked, err := slice.Fork(a.ctx, t.store, t.id, &slice.ForkOptions{Turn: c.AtTurn, NewID: c.Name, Events: c.Events, Damaged: c.Damaged})
 	if err != nil {
 		return err
 	}
@@ -67,7 +58,7 @@ func (c *forkCommand) Run(a *app) error {
 	}
 	a.Printf("%s Forked session created: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(forked.ID))
 	a.Printf("  Parent: %s\n", screen.Plain(forked.ParentID))
-	if c.Damaged == "" {
+	if preview.MaxTurns > 0 {
 		a.Printf("  Forked at turn: %d of %d\n", forked.Turn, preview.MaxTurns)
 	}
 	a.Printf("  Messages: %d\n", forked.Messages)
@@ -83,30 +74,37 @@ func (c *forkCommand) Run(a *app) error {
 	return nil
 }
 
+// fork makes the fork at a turn, or of a damaged file.
+func (c *forkCommand) fork(a *app, t target) (preview slice.Preview, forked slice.Forked, err error) {
+	if c.AtTurn == nil && c.Damaged == "" && a.Answers() && !a.json {
+		if c.AtTurn, err = c.ask(a, t); err != nil {
+			return preview, forked, err
+		}
+	}
+	if c.Damaged == "" {
+		if preview, err = slice.PreviewFork(a.ctx, t.store, t.id, c.AtTurn); err != nil {
+			return preview, forked, err
+		}
+	}
+	forked, err = slice.Fork(a.ctx, t.store, t.id, &slice.ForkOptions{Turn: c.AtTurn, NewID: c.Name, Events: c.Events, Damaged: c.Damaged})
+	return preview, forked, err
+}
+
 // active makes the short session of an imported one.
-func (c *forkCommand) active(a *app, t target) error {
+func (c *forkCommand) active(a *app, t target) (forked slice.Forked, err error) {
 	if c.AtTurn != nil || c.Events {
-		return usageError{"--active takes no --at-turn and no --events"}
+		return forked, usageError{"--active takes no --at-turn and no --events"}
 	}
 	id, err := foreign.ForkActive(a.ctx, t.store, t.id, c.Name)
 	if err != nil {
-		return err
+		return forked, err
 	}
 	s, err := t.store.Load(a.ctx, id)
 	if err != nil {
-		return err
+		return forked, err
 	}
 	turn, _ := s.Metadata.Int("forked_from_turn")
-	if a.json {
-		return a.writeJSON(forkedJSON(slice.Forked{ID: id, ParentID: t.id, Turn: turn, Messages: len(s.Messages)}))
-	}
-	a.Printf("%s Forked session created: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(id))
-	a.Printf("  Parent: %s\n", screen.Plain(t.id))
-	a.Printf("  Messages: %d\n", len(s.Messages))
-	if c.Resume {
-		return (&resumeCommand{Session: filepath.Join(t.store.Dir(), id), local: c.local}).Run(a)
-	}
-	return nil
+	return slice.Forked{ID: id, ParentID: t.id, Turn: turn, Messages: len(s.Messages)}, nil
 }
 
 func forkedJSON(f slice.Forked) object {
@@ -121,7 +119,7 @@ func (c *forkCommand) ask(a *app, t target) (*int, error) {
 	}
 	last := slice.CountTurns(s.Messages)
 	if last == 0 {
-		return nil, errors.New("Session has no user messages to fork from")
+		return nil, referenceError("Session has no user messages to fork from")
 	}
 	const shown = 10
 	a.Printf("%s has %s; the last ones first:\n\n", screen.Plain(t.id), count(last, "turn"))

@@ -125,7 +125,7 @@ func (c *restoreCommand) Run(a *app) error {
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote show --histories\" lists them", histories(len(found)), screen.Plain(id), c.History)
+		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote show --histories\" lists them", count(len(found), "history"), screen.Plain(id), c.History)
 	}
 	h := found[0]
 	yes, err := a.agrees(fmt.Sprintf("Make the history of %s, with %s, the session %s on every device?", a.when(h.At), count(h.Messages, "message"), screen.Plain(id)), c.Force)

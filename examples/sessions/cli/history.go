@@ -193,7 +193,7 @@ func (a *app) importShortly(ctx context.Context, p *projects.Projects, all []for
 	what, made := res.short()
 	text := what + " (" + made + ")."
 	if res.Empty > 0 {
-		text += " " + histories(res.Empty) + " without a conversation."
+		text += " " + count(res.Empty, "history") + " without a conversation."
 	}
 	return text, err
 }
@@ -256,7 +256,7 @@ func (r *historyResult) short() (what, made string) {
 	if r.DryRun {
 		verb = "Would import"
 	}
-	return fmt.Sprintf("%s %s: %s", verb, histories(r.Histories), r.done()), fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
+	return fmt.Sprintf("%s %s: %s", verb, count(r.Histories, "history"), r.done()), fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
 		count(r.of(foreign.Branch)+r.of(foreign.Former), "fork"), count(r.of(foreign.Agent), "sub-session"))
 }
 
@@ -291,10 +291,10 @@ func (r *historyResult) tell(a *app, turns func(historyOne) int, what, more stri
 func (r *historyResult) print(a *app, all int, failed error) {
 	what, made := r.short()
 	if a.ctx.Err() != nil {
-		what = fmt.Sprintf("Stopped after %s of %s: %s", number(r.Histories), histories(all), r.done())
+		what = fmt.Sprintf("Stopped after %s of %s: %s", number(r.Histories), count(all, "history"), r.done())
 	}
 	if r.Empty > 0 {
-		made += "; " + histories(r.Empty) + " without a conversation"
+		made += "; " + count(r.Empty, "history") + " without a conversation"
 	}
 	a.Printf("%s %s (%s)\n", a.mark(failed), what, made)
 	if n := r.of(foreign.Diverged); n > 0 {
@@ -367,11 +367,4 @@ func told(a *app, what string, counts map[string]int) {
 		parts = append(parts, fmt.Sprintf("%s %s", screen.Plain(name), number(counts[name])))
 	}
 	a.Printf("  %s: %s\n", what, strings.Join(parts, ", "))
-}
-
-func histories(n int) string {
-	if n == 1 {
-		return "1 history"
-	}
-	return number(n) + " histories"
 }

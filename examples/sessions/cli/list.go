@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/text/language"
@@ -217,7 +218,11 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 
 // count returns a number of things in words, as "3 calls".
 func count(n int, thing string) string {
-	if n != 1 && thing != "more" {
+	switch stem, ends := strings.CutSuffix(thing, "ry"); {
+	case n == 1 || thing == "more":
+	case ends:
+		thing = stem + "ries"
+	default:
 		thing += "s"
 	}
 	return number(n) + " " + thing
@@ -226,7 +231,7 @@ func count(n int, thing string) string {
 // notNegative refuses a number of things that a flag gives.
 func notNegative(flag string, n int) error {
 	if n < 0 {
-		return usageError{fmt.Sprintf("--%s: %d is negative; write how many to show at most, 0 for all", flag, n)}
+		return usageError{fmt.Sprintf("--%s: %d is negative; write how many to show", flag, n)}
 	}
 	return nil
 }

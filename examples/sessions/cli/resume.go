@@ -186,7 +186,7 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 	}
 	a.warn(errors.Join(failed...))
 	if id == "" {
-		return target{}, errors.New("No sessions found to resume.")
+		return target{}, referenceError("No sessions found to resume.")
 	}
 	return target{st, id}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"path/filepath"
 	"regexp"
@@ -57,11 +56,8 @@ type matches struct {
 
 // Run searches.
 func (c *searchCommand) Run(a *app) error {
-	if err := cmp.Or(notNegative("limit", c.Limit), notNegative("each", c.Each)); err != nil {
+	if err := cmp.Or(notNegative("limit", c.Limit), notNegative("each", c.Each), notNegative("context", c.Context)); err != nil {
 		return err
-	}
-	if c.Context < 0 {
-		return usageError{fmt.Sprintf("--context: %d is negative; write how many messages to show before and after", c.Context)}
 	}
 	sought, err := c.sought()
 	if err != nil {

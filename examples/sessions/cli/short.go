@@ -119,34 +119,56 @@ func elidedIn(ref string, ids []string) string {
 	return ref
 }
 
-// unelide returns the directory of the session that a reference with an elision means, in the
-// project that w names, or in all. Another reference is returned unchanged.
-func (w where) unelide(a *app, ref string) (string, error) {
-	if !strings.Contains(ref, elision) || isPath(ref) {
-		return ref, nil
+// reach finds a session as find does, and also sessions that have lost their metadata,
+// which the Python tools do not see.
+func (w anywhere) reach(a *app) (target, error) {
+	t, lacking := w.find(a)
+	if !errors.Is(lacking, sessionstore.ErrNotFound) || w.Session == "" {
+		return t, lacking
 	}
-	stores, closed, err := a.stores(w)
+	if isPath(w.Session) {
+		if path := absolute(w.Session); isDir(path) && filepath.Base(filepath.Dir(path)) == "sessions" {
+			return a.open(path)
+		}
+		return t, lacking
+	}
+	t, err := w.among(a)
+	if errors.Is(err, sessionstore.ErrNotFound) {
+		err = lacking
+	}
+	return t, err
+}
+
+// among returns the session that a reference, which is no path, means of all sessions in the
+// project that w names, or in all projects.
+func (w anywhere) among(a *app) (target, error) {
+	stores, closed, err := a.stores(w.where)
 	if err != nil {
-		return "", err
+		return target{}, err
 	}
-	var dirs []string
+	var found []target
 	for _, st := range stores {
 		all, err := st.List(a.ctx, &sessionstore.ListOptions{All: true})
 		closed = errors.Join(closed, err)
+		same := slices.ContainsFunc(all, func(info sessionstore.Info) bool { return info.ID == w.Session })
 		for _, info := range all {
-			if elided(ref, info.ID) {
-				dirs = append(dirs, filepath.Join(st.Dir(), info.ID))
+			if info.ID == w.Session || !same && (strings.HasPrefix(info.ID, w.Session) || elided(w.Session, info.ID)) {
+				found = append(found, target{st, info.ID})
 			}
 		}
 	}
-	switch len(dirs) {
+	switch len(found) {
 	case 0:
 		a.warn(closed)
-		return "", noSession(ref)
+		return target{}, noSession(w.Session)
 	case 1:
-		return dirs[0], nil
+		return found[0], nil
 	}
-	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: dirs}
+	ambiguous := &sessionstore.AmbiguousError{Prefix: w.Session}
+	for _, t := range found {
+		ambiguous.Matches = append(ambiguous.Matches, t.dir())
+	}
+	return target{}, ambiguous
 }
 
 // places returns a function that returns the name by which people see a project: the last

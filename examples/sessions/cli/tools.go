@@ -154,12 +154,16 @@ func (w anywhere) find(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	ref, err := w.unelide(a, w.Session)
-	if err != nil {
-		return target{}, err
-	}
-	if isPath(ref) {
+	ref := w.Session
+	switch {
+	case isPath(ref):
 		ref = absolute(ref)
+	case strings.Contains(ref, elision):
+		t, err := w.among(a)
+		if err != nil {
+			return target{}, err
+		}
+		ref = t.dir()
 	}
 	dir, err := besideSubs(p.Resolve(a.ctx, ref, slug))
 	if errors.Is(err, sessionstore.ErrNotFound) && isDir(w.Session) { // no id, but a name in the working directory
