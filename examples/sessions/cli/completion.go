@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
@@ -111,7 +112,7 @@ func readLine(app *kong.Node, words []string) typed {
 func (l typed) flag(name string) *kong.Flag {
 	for _, flags := range l.node.AllFlags(false) {
 		for _, f := range flags {
-			if "--"+f.Name == name || f.Short != 0 && "-"+string(f.Short) == name {
+			if "--"+f.Name == name || slices.Contains(f.Aliases, strings.TrimPrefix(name, "--")) || f.Short != 0 && "-"+string(f.Short) == name {
 				return f
 			}
 		}

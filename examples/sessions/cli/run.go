@@ -156,6 +156,11 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 		}
 	}()
 	chosen, err = parser.Parse(args)
+	if n := len(args); err == nil && n > 0 && len(beforeDashes(args)) == n {
+		if f := (typed{node: chosen.Selected()}).flag(args[n-1]); f != nil && !f.IsBool() {
+			return chosen, -1, usageError{args[n-1] + " takes a value"}
+		}
+	}
 	if err != nil {
 		if picks, wrong := parser.Parse(append([]string{"pick"}, args...)); wrong == nil {
 			return picks, -1, nil
