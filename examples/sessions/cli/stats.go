@@ -241,13 +241,21 @@ func (a *app) statsTable(by string, all []sum) {
 	if a.Terminal() && len(all) > 1 {
 		shown = append(slices.Clone(all), total)
 	}
+	place := func(key string) string { return key }
+	if by == "project" && a.Terminal() {
+		keys := make([]string, len(all))
+		for i, s := range all {
+			keys[i] = s.name()
+		}
+		place = a.places(keys)
+	}
 	var rows [][]string
 	for i, s := range shown {
 		if !a.Terminal() {
 			rows = append(rows, append([]string{s.name()}, s.figures()...))
 			continue
 		}
-		name := s.name()
+		name := cmp.Or(place(s.name()), s.name())
 		if by == "block" && i < len(all) {
 			name = begin(s.At).In(a.now().Location()).Format("2006-01-02 15:04")
 		}
