@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -168,36 +170,24 @@ func (c *eventsSummaryCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(s)
-	}
-	if s.Total == 0 {
-		a.Notef("The session has no events.")
-		return nil
-	}
-	names := make([]string, 0, len(s.Types))
-	for name := range s.Types {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(x, y string) int {
-		if s.Types[x] != s.Types[y] {
-			return s.Types[y] - s.Types[x]
-		}
-		return strings.Compare(x, y)
+	names := slices.SortedFunc(maps.Keys(s.Types), func(x, y string) int {
+		return cmp.Or(s.Types[y]-s.Types[x], strings.Compare(x, y))
 	})
-	if a.Terminal() {
+	if a.Terminal() && !a.json && s.Total > 0 {
 		a.Printf("%s of %s, %s to %s\n\n", count(s.Total, "event"), screen.Plain(t.id), screen.Plain(s.First), screen.Plain(s.Last))
 	}
-	rows := make([][]string, len(names))
-	for i, name := range names {
+	var rows [][]string
+	for _, name := range names {
 		n := number(s.Types[name])
 		if !a.Terminal() {
 			n = strconv.Itoa(s.Types[name])
 		}
-		rows[i] = []string{n, name}
+		rows = append(rows, []string{n, name})
 	}
-	a.Table([]screen.Column{{Title: "Events", Right: true, Tint: screen.In(screen.Green)}, {Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)}}, rows)
-	return nil
+	return a.list(s, "The session has no events.", []screen.Column{
+		{Title: "Events", Right: true, Tint: screen.In(screen.Green)},
+		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
+	}, rows)
 }
 
 type eventsShowCommand struct {

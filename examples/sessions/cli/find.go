@@ -93,24 +93,16 @@ func (c *findCommand) query(a *app, p *projects.Projects) (q projects.Query, err
 	return q, nil
 }
 
-// metadataOf reads the metadata of a session that was found.
-func (a *app) metadataOf(p *projects.Projects, f projects.Found) (sessionstore.Metadata, error) {
-	st, err := p.Store(f.Project)
-	if err != nil {
-		return sessionstore.Metadata{}, err
-	}
-	md, err := st.Metadata(a.ctx, filepath.Base(f.Dir))
-	if errors.Is(err, sessionstore.ErrNotFound) { // it was removed since
-		err = nil
-	}
-	return md, err
-}
-
+// foundJSON answers as amplifier-session does.
 func (a *app) foundJSON(p *projects.Projects, found []projects.Found) error {
 	all := list{}
 	for _, f := range found {
-		md, err := a.metadataOf(p, f)
+		st, err := p.Store(f.Project)
 		if err != nil {
+			return err
+		}
+		md, err := st.Metadata(a.ctx, filepath.Base(f.Dir))
+		if err != nil && !errors.Is(err, sessionstore.ErrNotFound) { // it was removed since
 			return err
 		}
 		all = append(all, referenceMembers(md, f.ID, f.Dir, f.Project))

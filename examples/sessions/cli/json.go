@@ -66,10 +66,7 @@ func (a *app) dump(v any, indent int) error {
 }
 
 func formatted(v any, indent int) ([]byte, error) {
-	if o, ok := v.(interface{ raw() []byte }); ok {
-		v = json.RawMessage(o.raw())
-	}
-	return sessionstore.FormatJSON(v, indent)
+	return sessionstore.FormatJSON(json.RawMessage(raw(v)), indent)
 }
 
 // writeRows is writeJSON of v, whose last value is an empty array, with rows in it. It formats a
@@ -86,11 +83,11 @@ func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) erro
 	out := bufio.NewWriter(a)
 	out.Write(text[:at])
 	n := 0
-	var raw, row []byte
+	var stored, row []byte
 	for m, err := range rows {
 		if err == nil {
-			raw = m.AppendTo(raw[:0])
-			row, err = sessionstore.FormatJSON(json.RawMessage(raw), jsonIndent)
+			stored = m.AppendTo(stored[:0])
+			row, err = sessionstore.FormatJSON(json.RawMessage(stored), jsonIndent)
 		}
 		if err = cmp.Or(a.ctx.Err(), err); err != nil {
 			return err
@@ -113,64 +110,46 @@ func (a *app) writeRows(v any, rows iter.Seq2[sessionstore.Message, error]) erro
 // object is a JSON object whose members have an order, and may be in Python's dialect.
 type object []member
 
-// member is a member of an object. Its value is an object, raw JSON as []byte, or what
-// encoding/json can encode.
+// member is a member of an object. Its value is a value for [raw].
 type member struct {
 	name  string
 	value any
 }
 
-// raw returns the object as JSON.
-func (o object) raw() []byte {
-	b := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(b, encoded(m.name)...), ':')
-		switch v := m.value.(type) {
-		case []byte:
-			b = append(b, v...)
-		case interface{ raw() []byte }:
-			b = append(b, v.raw()...)
-		default:
-			b = append(b, encoded(v)...)
-		}
-	}
-	return append(b, '}')
-}
-
-// encoded returns v as JSON. A value that encoding/json cannot encode becomes nothing,
-// which no JSON is valid with.
-func encoded(v any) []byte {
-	raw, _ := sessionstore.FormatJSON(v, 0)
-	return raw
-}
-
 // list is a JSON array of objects.
 type list []object
 
-func (l list) raw() []byte {
-	b := []byte{'['}
-	for i, o := range l {
-		if i > 0 {
-			b = append(b, ',')
+// raw returns a value as JSON: an object, a list, JSON as []byte or json.RawMessage, or what
+// encoding/json can encode. Another value becomes nothing, which no JSON is valid with.
+func raw(v any) (b []byte) {
+	switch v := v.(type) {
+	case []byte:
+		return v
+	case object:
+		for _, m := range v {
+			b = append(append(append(append(b, ','), raw(m.name)...), ':'), raw(m.value)...)
 		}
-		b = append(b, o.raw()...)
+		return append(append([]byte{'{'}, bytes.TrimPrefix(b, []byte{','})...), '}')
+	case list:
+		for _, o := range v {
+			b = append(append(b, ','), raw(o)...)
+		}
+		return append(append([]byte{'['}, bytes.TrimPrefix(b, []byte{','})...), ']')
 	}
-	return append(b, ']')
+	b, _ = sessionstore.FormatJSON(v, 0)
+	return b
 }
 
 // rowsJSON returns messages as a JSON array.
 func rowsJSON(rows []sessionstore.Message) []byte {
-	raw := []byte{'['}
+	b := []byte{'['}
 	for i, m := range rows {
 		if i > 0 {
-			raw = append(raw, ',')
+			b = append(b, ',')
 		}
-		raw = m.AppendTo(raw)
+		b = m.AppendTo(b)
 	}
-	return append(raw, ']')
+	return append(b, ']')
 }
 
 // memberOf returns a member of metadata as JSON, null when it is not there.

@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/excerpt"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -174,12 +175,13 @@ func (c *searchCommand) nearby(ctx context.Context, st *sessionstore.Store, id s
 	return all, err
 }
 
+// around is the number of bytes that are shown of a message of the context.
+const around = 60
+
 // near is a message of the context.
 func near(n int, m sessionstore.Message) hit {
-	text := m.Content()
-	h := hitAt(n, m.Role(), text, []int{0, 0})
-	h.Context = true
-	return h
+	_, _, begin := excerpt.Of(m.Content(), 0, 0, around)
+	return hit{Message: n, Role: m.Role(), After: line(begin), Context: true}
 }
 
 // show writes the hits for people, and for programs a line each.

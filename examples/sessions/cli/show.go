@@ -15,7 +15,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/excerpt"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
@@ -217,14 +216,6 @@ func terminalFile(stream any) *os.File {
 		return nil
 	}
 	return f
-}
-
-// around is the number of bytes that are shown on each side of a match.
-const around = 60
-
-func hitAt(n int, role, text string, at []int) hit {
-	before, found, after := excerpt.Of(text, at[0], at[1], around)
-	return hit{Message: n, Role: role, Before: line(before), Text: line(found), After: line(after)}
 }
 
 // line returns text in one line, with runs of space as one.
