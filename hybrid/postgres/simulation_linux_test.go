@@ -20,7 +20,6 @@ var simSeeds = flag.Int("seeds", 0, "how many seeds TestSimulation tries; 0: 8 w
 // TestSimulation is the simulation of package hybrid with a table for each seed.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	testenv.Seed(t)
 	seeds := *simSeeds
 	if seeds == 0 {
 		seeds = testenv.Share(1, 1, 8)
@@ -32,7 +31,6 @@ func TestSimulation(t *testing.T) {
 // or stalls at it for longer than the grace time, or devices work at once.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	testenv.Seed(t)
 	inHybrid(t, "^Test(KillElsewhere|Stalls|Crowd)$")
 }
 

@@ -65,8 +65,8 @@ func (t *trip) meaning(err error) (_ error, late bool) {
 	return trouble, false
 }
 
-// keysAway reports whether a service that gives keys does not answer now. The last one that
-// the client asks is of AWS's own machines: without its answer, there are no keys.
+// keysAway reports whether a service that gives keys does not answer now. The client asks
+// the service of AWS's own machines last: without its answer, there are no keys.
 func keysAway(err error) bool {
 	for op := (*smithy.OperationError)(nil); errors.As(err, &op); err = op.Err {
 		if op.ServiceID == "ec2imds" {

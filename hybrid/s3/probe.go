@@ -47,7 +47,7 @@ func (r *Remote) probe(ctx context.Context) error {
 			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
 		}
-		_ = r.Delete(ctx, probes, []string{name + "-1", name + "-2"}) // one that remains does no harm
+		_ = r.Delete(ctx, probes, []string{name + "-1", name + "-2"}) // a remaining object does no harm
 	}()
 	for _, step := range []struct {
 		key     *string

@@ -31,7 +31,6 @@ var simSeeds = flag.Int("seeds", 0, "how many seeds TestSimulation tries of each
 // TestSimulation is the simulation of package hybrid with a bucket for each seed.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	testenv.Seed(t)
 	seeds := *simSeeds
 	if seeds == 0 {
 		seeds = testenv.Share(1, 1, 8)

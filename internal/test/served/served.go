@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // Call is a call of a method of a remote. The first call of a connection opens the remote.
@@ -95,8 +97,9 @@ func (d *Device) stop() error {
 // Open opens the remote of a device. A remote that is an [io.Closer] is closed.
 type Open func(d *Device) (remote.Remote, error)
 
-// Run runs tests of package hybrid, which a pattern names, on the remotes that open returns.
-func Run(t *testing.T, tests string, open Open, flags ...string) {
+// Run runs tests of package hybrid, which a pattern names, on the remotes that open returns,
+// with the seed of t.
+func Run(t *testing.T, pattern string, open Open, flags ...string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -104,12 +107,15 @@ func Run(t *testing.T, tests string, open Open, flags ...string) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	go Serve(l, open)
-	flags = append([]string{"test", "-C", "../..", "-count=1", "-v", "-timeout=2h", "-run=" + tests, "./hybrid", "-remote=" + l.Addr().String()}, flags...)
-	out, err := exec.CommandContext(t.Context(), "go", flags...).CombinedOutput() //nolint:gosec // they are of a test
-	if err != nil {
-		t.Errorf("%s\n%v", out, err)
+	flags = append([]string{"test", "-C", "../..", "-count=1", "-v", "-timeout=2h", "-run=" + pattern, "./hybrid", "-remote=" + l.Addr().String()}, flags...)
+	tests := exec.CommandContext(t.Context(), "go", flags...) //nolint:gosec // they are of a test
+	tests.Env = append(os.Environ(), fmt.Sprint("TEST_SEED=", testenv.Seed(t)))
+	out, err := tests.CombinedOutput()
+	text := strings.ReplaceAll(string(out), "to repeat: ", "with the remote there: ")
+	if err != nil || !strings.Contains(text, "--- PASS: ") {
+		t.Errorf("%s\n%v", text, err)
 	}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "simulation: ") {
 			fmt.Print(line)
 		}
