@@ -45,8 +45,6 @@ func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq
 // payer is an imported session whose tool recorded its usage.
 type payer struct {
 	projects.Found
-	st    *sessionstore.Store
-	id    string
 	place string // see target.place
 	state state
 	tool  *thread.Tool // nil: none that is known
@@ -62,8 +60,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 			failed = errors.Join(failed, err)
 			continue
 		}
-		id := filepath.Base(f.Dir)
-		md, err := st.Metadata(ctx, id)
+		md, err := st.Metadata(ctx, filepath.Base(f.Dir))
 		if err != nil {
 			if !errors.Is(err, sessionstore.ErrNotFound) { // it was removed in between
 				failed = errors.Join(failed, err)
@@ -72,7 +69,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 		}
 		for _, place := range places {
 			s := stateIn(md, place)
-			it := &payer{f, st, id, place, s, programs[s.Tool]}
+			it := &payer{f, place, s, programs[s.Tool]}
 			if it.state.Spent == nil {
 				continue
 			}
@@ -111,7 +108,10 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	first := map[uint64]paid{}
 	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
 	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
-		some, err := f.used(ctx)
+		if f.tool == nil || !f.tool.Linked {
+			continue
+		}
+		some, err := mappedUse(ctx, filepath.Join(f.Dir, f.place))
 		failed = errors.Join(failed, err)
 		if len(some) > 0 {
 			f.state.Spent = map[string]*thread.Spending{}
@@ -131,16 +131,8 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	return failed
 }
 
-// used returns the usage of each response of a session, from its map.
-func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
-	if f.tool == nil || !f.tool.Linked {
-		return nil, nil
-	}
-	return mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))
-}
-
 func (f *payer) usage(model string, s *thread.Spending) projects.Usage {
-	return projects.Usage{Project: f.Project, Session: f.id, Usage: eventslog.Usage{
+	return projects.Usage{Project: f.Project, Session: filepath.Base(f.Dir), Usage: eventslog.Usage{
 		Model: model, At: f.Created.UTC(), Responses: s.Responses, Exact: true,
 		Input: s.Input + s.CacheRead, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
 	}}

@@ -120,7 +120,8 @@ func (t *Table) preserve() {
 	k := &preserved{head: -1, tail: -1, anchor: -1, boundary: b.Last}
 	if b.At == b.Last {
 		k.head, k.tail, k.anchor = t.Find(b.Head), t.Find(b.Tail), t.Find(b.Anchor)
-		if !t.leads(k.tail, k.head) {
+		steps := t.Records.Len()
+		if k.head < 0 || k.tail < 0 || !t.follows(k.tail, k.head, &steps) || steps == 0 {
 			return
 		}
 		for at := k.tail; ; at = t.Records.At(at).Parent {
@@ -131,17 +132,6 @@ func (t *Table) preserve() {
 		}
 	}
 	t.kept = k
-}
-
-// leads reports whether the parents of a record lead to another one.
-func (t *Table) leads(from, to int32) bool {
-	for steps := 0; from >= 0 && steps <= t.Records.Len(); steps++ {
-		if from == to {
-			return true
-		}
-		from = t.Records.At(from).Parent
-	}
-	return false
 }
 
 // dropped reports whether the tool forgets a record.
