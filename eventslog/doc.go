@@ -43,8 +43,8 @@
 //
 // A reading method takes the memory of the longest line and 16 MiB, whatever the size
 // of the file, and 40 bytes for each member of a line's object. A line that is too long to be
-// read is passed over in 16 MiB. The results of [Log.Tail], [Log.Refs] and [Log.Usage] are not
-// counted in this. Where json.dumps would write a line otherwise, [Log.SliceTo] with a new
+// read is passed over in 16 MiB. The results of [Log.Tail] and [Log.Refs], and a [Counted], are
+// not counted in this. Where json.dumps would write a line otherwise, [Log.SliceTo] with a new
 // session id also holds the new form, and 32 bytes for each value.
 //
 // # Concurrency

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -122,7 +123,7 @@ func (s *Service) List(ctx context.Context, r *session.ListRequest) (*session.Li
 			continue
 		}
 		never := time.Now().AddDate(1000, 0, 0)
-		got, err := s.Get(ctx, &session.GetRequest{AppName: r.AppName, UserID: string(user), SessionID: f.ID, After: never})
+		got, err := s.Get(ctx, &session.GetRequest{AppName: r.AppName, UserID: string(user), SessionID: filepath.Base(f.Dir), After: never})
 		if err != nil {
 			return nil, err
 		}
