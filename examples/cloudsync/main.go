@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			return err
 		}
 	}
-	return errors.Join(s.tell(ctx), s.end(context.WithoutCancel(ctx)))
+	return errors.Join(s.play(ctx), s.end(context.WithoutCancel(ctx)))
 }
 
 // garden is the session that the story is about, and longLine the length of its longest
@@ -102,8 +102,8 @@ type story struct {
 	kept         string // the session that keeps the messages of desk
 }
 
-// tell runs the story from beginning to end.
-func (s *story) tell(ctx context.Context) error {
+// play runs the story from beginning to end.
+func (s *story) play(ctx context.Context) error {
 	long := make([]byte, longLine/4*3)
 	_, _ = rand.Read(long) // never fails
 	if err := errors.Join(say(ctx, s.laptop, "user", "What grows in this garden?"), say(ctx, s.laptop, "assistant", "Let me look at all of it."),

@@ -229,8 +229,8 @@ func stateOf(md sessionstore.Metadata) map[string]any {
 	return state
 }
 
-// sharedID is the session whose metadata hold what sessions share. Before the keys there is
-// the user, nothing for the state of the app, and a slash.
+// sharedID is the session whose metadata hold the state that sessions share. Before each key
+// there is the user, or nothing for the state of the app, and a slash.
 const sharedID = "shared"
 
 // share keeps the state that other sessions share.
@@ -256,7 +256,7 @@ func (s *Service) share(ctx context.Context, app, user string, state map[string]
 	return err
 }
 
-// addShared adds to a session what it shares with others.
+// addShared adds the shared state to a session.
 func (s *Service) addShared(ctx context.Context, to session.Session) error {
 	st, err := s.projects.Store(fmt.Sprintf("adk.%x", to.AppName()))
 	if err != nil {

@@ -95,7 +95,7 @@ func (s sum) spent() string {
 // lookBack is the number of days before today that line reads at most.
 const lookBack = 2
 
-// line writes what was used today and in the active block. It reads the logs that changed
+// line writes the usage of today and of the active block. It reads the logs that changed
 // today or in the last five hours, and earlier ones only until it finds a pause of five
 // hours: behind a pause a block begins whatever was before.
 func (a *app) line(read func(projects.Query) iter.Seq2[projects.Usage, error], q projects.Query) error {

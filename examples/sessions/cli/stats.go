@@ -67,6 +67,7 @@ func (c *statsCommand) Run(a *app) error {
 		return err
 	}
 	bar := a.Progress("reading", 0)
+	defer bar.Done()
 	read := func(q projects.Query) iter.Seq2[projects.Usage, error] {
 		return func(yield func(projects.Usage, error) bool) {
 			sources := []iter.Seq2[projects.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)}
@@ -95,7 +96,7 @@ func (c *statsCommand) Run(a *app) error {
 		}
 	}
 	within := q
-	if c.By == "block" { // where it begins may depend on what was used before the time of q
+	if c.By == "block" { // where it begins may depend on usage before the time of q
 		q.After, q.Before = time.Time{}, time.Time{}
 	}
 	all, skipped, err := sums(read(q), map[string]func(projects.Usage) string{
@@ -137,7 +138,7 @@ func (c *statsCommand) Run(a *app) error {
 // sum is the usage of a row, which key names.
 type sum struct {
 	key  string
-	last time.Time // of the last response; At is that of the first
+	last time.Time // of the last response; At is the time of the first
 	eventslog.Usage
 }
 
