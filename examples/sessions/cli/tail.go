@@ -125,21 +125,22 @@ func (a *app) rewritten(line string) {
 
 // messages shows the end of the conversation.
 func (c *tailCommand) messages(a *app, t target) error {
-	var watch *sessionstore.Watcher
-	if c.Follow { // before the first look, so that nothing is missed
-		var err error
-		if watch, err = t.store.Watch(a.ctx); err != nil {
-			return err
-		}
-		a.later(watch.Close)
+	if !c.Follow {
+		rows, err := c.last(a, t)
+		return join(c.show(a, rows), err)
 	}
+	watch, err := t.store.Watch(a.ctx) // before the first look, so that nothing is missed
+	if err != nil {
+		return err
+	}
+	a.later(watch.Close)
 	s, err := t.store.Load(a.ctx, t.id)
 	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return err
 	}
 	a.warn(err)
 	shown := s.Messages
-	if err := c.show(a, shown[max(0, len(shown)-c.Limit):]); err != nil || !c.Follow {
+	if err := c.show(a, shown[max(0, len(shown)-c.Limit):]); err != nil {
 		return err
 	}
 	for change := range watch.Changes() {
@@ -161,6 +162,17 @@ func (c *tailCommand) messages(a *app, t target) error {
 		}
 	}
 	return a.ctx.Err()
+}
+
+// last returns the last messages, and reads no others of a large transcript.
+func (c *tailCommand) last(a *app, t target) (rows []sessionstore.Message, err error) {
+	v, damage := t.store.View(a.ctx, t.id)
+	if v == nil {
+		return nil, damage
+	}
+	defer func() { err = join(err, v.Close()) }()
+	a.warn(damage)
+	return v.Range(a.ctx, max(1, v.Len()-c.Limit+1), c.Limit)
 }
 
 // since shows the messages of now that follow the beginning it shares with old, and
