@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
@@ -28,7 +29,7 @@ func (m *Model) footer(width int) []string {
 		return m.paragraph(green, m.note.text, width)
 	}
 	if m.mode == commanding {
-		return m.hintLines(m.commands(), width, footerLines)
+		return m.hintLines(m.commands(false), width, footerLines)
 	}
 	lines := m.hintLines(m.hints(), width, 1)
 	if m.mode == browsing && m.list.shown > 0 && m.offer.any() { // an empty list has the offer itself
@@ -90,59 +91,57 @@ func (m *Model) hints() []hint {
 	return append(hints, hint{"ctrl+f", "search"}, hint{"→", "sub-sessions"})
 }
 
-// hintLines draws hints in at most so many lines.
-func (m *Model) hintLines(hints []hint, width, most int) (lines []string) {
-	var line strings.Builder
-	used := 0
+// hintLines draws hints in at most so many lines. None is broken, and none is wider than
+// the line.
+func (m *Model) hintLines(hints []hint, width, most int) []string {
+	const space = "\u00a0"
+	var all []string
 	for _, h := range hints {
-		if used > 0 {
-			h.key = "  " + h.key
+		if screen.Columns(h.key+" "+h.does) <= width {
+			all = append(all, m.style.paint(cyan, strings.ReplaceAll(h.key, " ", space))+space+strings.ReplaceAll(h.does, " ", space))
 		}
-		n := columns(h.key) + 1 + columns(h.does)
-		if used+n > width {
-			if len(lines)+1 == most {
-				break
-			}
-			if used > 0 {
-				lines = append(lines, line.String())
-				line.Reset()
-				h.key = strings.TrimLeft(h.key, " ")
-				used, n = 0, columns(h.key)+1+columns(h.does)
-			}
-			if n > width {
-				continue
-			}
+	}
+	lines := strings.Split(screen.Wrap(strings.Join(all, "  "), width), "\n")
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(strings.TrimRight(line, " "), space, " ")
+	}
+	return lines[:min(len(lines), most)]
+}
+
+// commands are the letters after ctrl+k, with the words of the help for all that it shows.
+var commands = []struct {
+	hint
+	whole string
+}{
+	{hint{"d", "trash"}, "move to the trash"},
+	{hint{"u", "undo"}, "undo a removal or a fork"},
+	{hint{"i", "import"}, "import what other tools have"},
+	{hint{"f", "fork"}, "fork after a turn"},
+	{hint{"x", "export"}, "export to a file"},
+	{hint{"r", "rename"}, "rename"},
+	{hint{"y", "copy id"}, "copy the id"},
+	{hint{"/", "search"}, "as ctrl+f, and a as ctrl+a"},
+	{hint{"s", "sort"}, "sort by time, title or turns"},
+	{hint{"?", "all keys"}, ""},
+	{hint{"q", "quit"}, "quit"},
+	{hint{"esc", "back"}, ""},
+}
+
+// commands returns the commands after ctrl+k, or as the help shows them.
+func (m *Model) commands(help bool) (all []hint) {
+	for _, c := range commands {
+		if c.key == "i" && !m.offer.any() || help && c.whole == "" {
+			continue
 		}
-		used += n
-		line.WriteString(m.style.paint(cyan, h.key) + " " + h.does)
+		if help {
+			c.hint = hint{"  " + c.key, c.whole}
+		}
+		all = append(all, c.hint)
 	}
-	return append(lines, line.String())
+	return all
 }
 
-// commands are the letters after ctrl+k.
-var commands = []hint{
-	{"d", "trash"},
-	{"u", "undo"},
-	{"f", "fork"},
-	{"x", "export"},
-	{"r", "rename"},
-	{"y", "copy id"},
-	{"/", "search"},
-	{"s", "sort"},
-	{"?", "all keys"},
-	{"q", "quit"},
-	{"esc", "back"},
-}
-
-// commands returns the commands after ctrl+k.
-func (m *Model) commands() []hint {
-	if m.offer.any() {
-		return slices.Insert(slices.Clone(commands), 2, hint{"i", "import"})
-	}
-	return commands
-}
-
-// keyTable is what ctrl+k ? shows.
+// keyTable is what ctrl+k ? shows, before the commands.
 var keyTable = []hint{
 	{"letters", "filter by title, prompt, id, project"},
 	{"enter", "resume the session"},
@@ -155,26 +154,12 @@ var keyTable = []hint{
 	{"ctrl+z", "suspend"},
 	{"ctrl+c", "quit"},
 	{"ctrl+k", "and then:"},
-	{"  d", "move to the trash"},
-	{"  u", "undo a removal or a fork"},
-	{"  f", "fork after a turn"},
-	{"  x", "export to a file"},
-	{"  r", "rename"},
-	{"  y", "copy the id"},
-	{"  s", "sort by time, title or turns"},
-	{"  a /", "as ctrl+a, ctrl+f"},
-	{"  q", "quit"},
 }
 
 func (m *Model) help(width int) (lines []string) {
-	table := keyTable
-	if m.offer.any() {
-		at := slices.IndexFunc(table, func(h hint) bool { return h.key == "  u" }) + 1
-		table = slices.Insert(slices.Clone(table), at, hint{"  i", "import what other tools have"})
-	}
-	for _, h := range table {
+	for _, h := range slices.Concat(keyTable, m.commands(true)) {
 		key := pad(h.key, 13)
-		lines = append(lines, m.style.paint(cyan, fit(key, width))+fit(h.does, width-13))
+		lines = append(lines, m.style.paint(cyan, screen.Fit(key, width))+screen.Fit(h.does, width-13))
 	}
 	return lines
 }

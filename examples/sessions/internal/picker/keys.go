@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,8 @@ func (m *Model) pressed(k Pressed) []Command {
 	case reading:
 		return m.readKey(k)
 	}
-	if m.moveKey(k.Name) {
+	if by := m.step(k.Name, len(m.list.items)); by != 0 {
+		m.list.move(by)
 		return nil
 	}
 	return m.browseKey(k)
@@ -46,25 +48,9 @@ func (m *Model) page() int {
 	return max(1, m.divided().list.height-2)
 }
 
-// moveKey chooses another session, and reports whether the key does that.
-func (m *Model) moveKey(name string) bool {
-	switch name {
-	case "up", "ctrl+p":
-		m.list.move(-1)
-	case "down", "ctrl+n":
-		m.list.move(1)
-	case "pgup":
-		m.list.move(-m.page())
-	case "pgdown":
-		m.list.move(m.page())
-	case "home":
-		m.list.move(-len(m.list.items))
-	case "end":
-		m.list.move(len(m.list.items))
-	default:
-		return false
-	}
-	return true
+// step returns by how many of n entries a key moves a choice, 0 for a key that moves none.
+func (m *Model) step(name string, n int) int {
+	return map[string]int{"up": -1, "ctrl+p": -1, "down": 1, "ctrl+n": 1, "pgup": -m.page(), "pgdown": m.page(), "home": -n, "end": n}[name]
 }
 
 // browseKey is for the keys of the list that do something. All others change the filter.
@@ -270,18 +256,6 @@ func (m *Model) forkKey(k Pressed) []Command {
 	switch k.Name {
 	case "esc", "q":
 		m.rest()
-	case "up", "k":
-		t.cursor = max(0, t.cursor-1)
-	case "down", "j":
-		t.cursor = max(0, min(len(t.turns)-1, t.cursor+1))
-	case "pgup":
-		t.cursor = max(0, t.cursor-m.page())
-	case "pgdown":
-		t.cursor = max(0, min(len(t.turns)-1, t.cursor+m.page()))
-	case "home", "g":
-		t.cursor = 0
-	case "end", "G":
-		t.cursor = max(0, len(t.turns)-1)
 	case "enter":
 		if len(t.turns) == 0 {
 			return nil
@@ -289,6 +263,9 @@ func (m *Model) forkKey(k Pressed) []Command {
 		m.rest()
 		m.from = m.list.choice()
 		return []Command{Fork{m.target.Key, t.cursor + 1}}
+	default:
+		name := cmp.Or(map[string]string{"k": "up", "j": "down", "g": "home", "G": "end"}[k.Name], k.Name)
+		t.cursor = max(0, min(len(t.turns)-1, t.cursor+m.step(name, len(t.turns))))
 	}
 	return nil
 }

@@ -252,8 +252,8 @@ func (m *Model) emptyText() string {
 // heading draws a project.
 func (m *Model) heading(it *item, width int) string {
 	count := " " + strconv.Itoa(it.count)
-	path := fitEnd(m.short(it.heading), width-columns(count))
-	return m.style.paint(magenta, path) + m.style.paint(dim, pad(count, width-columns(path)))
+	path := screen.FitEnd(m.short(it.heading), width-screen.Columns(count))
+	return m.style.paint(magenta, path) + m.style.paint(dim, pad(count, width-screen.Columns(path)))
 }
 
 // short returns a path with "~" for the home directory.
@@ -290,9 +290,9 @@ func (m *Model) row(s *Session, depth int, chosen bool, width int) string {
 	if width >= modelFrom {
 		model = " " + pad(s.Model, 18)
 	}
-	title := pad(marks+s.name(), width-2-columns(model)-columns(when))
+	title := pad(marks+s.name(), width-2-screen.Columns(model)-screen.Columns(when))
 	if chosen {
-		return m.style.paint(reverse, fit("▸ "+title+model+when, width))
+		return m.style.paint(reverse, screen.Fit("▸ "+title+model+when, width))
 	}
-	return fit("  ", width) + title + m.style.paint(dim, model+when)
+	return screen.Fit("  ", width) + title + m.style.paint(dim, model+when)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -117,7 +119,7 @@ func TestOfferInAnEmptyList(t *testing.T) {
 		for height := 1; height < 20; height++ {
 			require.Len(t, m.View(width, height), height)
 			for _, line := range m.View(width, height) {
-				require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), width)
+				require.LessOrEqual(t, screen.Columns(escapes.ReplaceAllString(line, "")), width)
 			}
 		}
 	}
@@ -145,7 +147,7 @@ func TestOfferLeavesRoom(t *testing.T) {
 			lines := m.View(width, height)
 			require.Len(t, lines, height)
 			for _, line := range lines {
-				require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), width)
+				require.LessOrEqual(t, screen.Columns(escapes.ReplaceAllString(line, "")), width)
 			}
 		}
 	}

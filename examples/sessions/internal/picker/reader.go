@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+
 	"charm.land/bubbles/v2/viewport"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -211,47 +213,34 @@ func (m *Model) partRead(e PartRead) []Command {
 	return r.want()
 }
 
-// forget drops messages at the end that is far from the screen when there are too many
-// lines. A message is dropped whole, and not where [reader.want] would request it again.
+// forget drops the messages far from the screen when there are too many lines: on each side
+// of its top, lines for half of them stay, and messages are dropped whole. That is more
+// than [reader.want] would request again.
 func (r *reader) forget(m *Model) {
-	over := r.view.TotalLineCount() - readerLines
-	if over <= 0 {
+	if r.view.TotalLineCount() <= readerLines {
 		return
 	}
-	top, cut, n := r.view.YOffset(), 0, len(r.passages)
-	if top > r.view.TotalLineCount()/2 { // at the beginning
-		lines := 0
-		for cut < n-1 && lines < over {
-			lines += len(r.drawn[cut])
-			cut++
+	top, from, to, before, line := r.view.YOffset(), 0, 0, 0, 0
+	for i, lines := range r.drawn {
+		if i == 0 || r.passages[i].Message != r.passages[i-1].Message {
+			if line <= top-readerLines/2 {
+				from, before = i, line
+			}
+			if line < top+readerLines/2 {
+				to = i + 1
+			}
+		} else if to == i {
+			to = i + 1
 		}
-		for cut < n-1 && r.passages[cut].Message == r.passages[cut-1].Message {
-			lines += len(r.drawn[cut])
-			cut++
-		}
-		if top-lines < r.near() {
-			return
-		}
-		r.passages, r.drawn, r.first = r.passages[cut:], r.drawn[cut:], r.passages[cut].Message
-		r.draw(m, false)
-		r.view.SetYOffset(top - lines)
-		r.hit -= lines
-		return
+		line += len(lines)
 	}
-	left := r.view.TotalLineCount()
-	for cut = n; cut > 1 && over > 0; cut-- {
-		over -= len(r.drawn[cut-1])
-		left -= len(r.drawn[cut-1])
+	if to < len(r.passages) {
+		r.next = r.passages[to].Message
 	}
-	for cut > 1 && r.passages[cut-1].Message == r.passages[cut].Message {
-		left -= len(r.drawn[cut-1])
-		cut--
-	}
-	if cut < n && left >= top+2*r.near() {
-		r.next = r.passages[cut].Message
-		r.passages, r.drawn = r.passages[:cut], r.drawn[:cut]
-		r.draw(m, false)
-	}
+	r.passages, r.drawn, r.first = r.passages[from:to], r.drawn[from:to], r.passages[from].Message
+	r.hit -= before
+	r.draw(m, false)
+	r.view.SetYOffset(top - before)
 }
 
 // draw draws the passages that are not drawn yet, or all of them anew: then the passage
@@ -399,9 +388,9 @@ func (m *Model) readerLines(width, height int) []string {
 	case r.err != "" && len(r.passages) == 0:
 		return fill(m.paragraph(red, r.err, width), height)
 	case !r.loaded || r.first == 0:
-		return fill([]string{fit("Reading…", width)}, height)
+		return fill([]string{screen.Fit("Reading…", width)}, height)
 	case len(r.passages) == 0:
-		return fill([]string{fit("Nothing was said yet.", width)}, height)
+		return fill([]string{screen.Fit("Nothing was said yet.", width)}, height)
 	}
 	lines := strings.Split(r.view.View(), "\n")
 	if r.text != "" {
@@ -438,10 +427,10 @@ func (m *Model) readerHeader(width int) string {
 	case r.looking:
 		where = "  searching…"
 	case r.text != "":
-		where += "  " + fit(r.text, 20)
+		where += "  " + screen.Fit(r.text, 20)
 	}
-	if columns(where) > width/2 {
+	if screen.Columns(where) > width/2 {
 		where = ""
 	}
-	return m.style.paint(bold, pad(r.name, width-columns(where))) + m.style.paint(dim, where)
+	return m.style.paint(bold, pad(r.name, width-screen.Columns(where))) + m.style.paint(dim, where)
 }

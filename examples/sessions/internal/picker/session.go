@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
 // Key names a session.
@@ -85,7 +87,7 @@ func (s *Session) name() string {
 // turnLines draws the turns of which one is chosen for a fork.
 func (m *Model) turnLines(width, height int) []string {
 	t := &m.turns
-	lines := []string{m.style.paint(bold, fit("Fork "+strconv.Quote(m.target.name())+" after which turn?", width))}
+	lines := []string{m.style.paint(bold, screen.Fit("Fork "+strconv.Quote(m.target.name())+" after which turn?", width))}
 	if !t.loaded {
 		return fill(append(lines, "Reading…"), height)
 	}
@@ -97,7 +99,7 @@ func (m *Model) turnLines(width, height int) []string {
 			lines = append(lines, m.style.paint(reverse, pad("▸ "+text, width)))
 			continue
 		}
-		lines = append(lines, fit("  "+text, width))
+		lines = append(lines, screen.Fit("  "+text, width))
 	}
 	return fill(lines, height)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -28,16 +30,16 @@ func TestClean(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "abc", fit("abc", 3))
-	require.Equal(t, "a…", fit("abc", 2))
-	require.Empty(t, fit("abc", 0))
-	require.Equal(t, "日…", fit("日本語", 4))
+	require.Equal(t, "abc", screen.Fit("abc", 3))
+	require.Equal(t, "a…", screen.Fit("abc", 2))
+	require.Empty(t, screen.Fit("abc", 0))
+	require.Equal(t, "日…", screen.Fit("日本語", 4))
 	require.Equal(t, "日本 ", pad("日本", 5))
 	require.Equal(t, "日… ", pad("日本語", 4))
-	require.Equal(t, "…/c", fitEnd("/a/b/c", 3))
-	require.Equal(t, "…語", fitEnd("日本語", 4))
-	require.Equal(t, "/a", fitEnd("/a", 2))
-	require.Empty(t, fitEnd("/a", 0))
+	require.Equal(t, "…/c", screen.FitEnd("/a/b/c", 3))
+	require.Equal(t, "…語", screen.FitEnd("日本語", 4))
+	require.Equal(t, "/a", screen.FitEnd("/a", 2))
+	require.Empty(t, screen.FitEnd("/a", 0))
 }
 
 func TestWrap(t *testing.T) {
@@ -75,7 +77,7 @@ func TestWrapKeepsAll(t *testing.T) {
 		width := 2 + r.IntN(20)
 		lines := wrap(text.String(), width)
 		for _, line := range lines {
-			require.LessOrEqual(t, columns(line), width, "%q", text.String())
+			require.LessOrEqual(t, screen.Columns(line), width, "%q", text.String())
 		}
 		require.Equal(t, letters(text.String()), letters(strings.Join(lines, "")), "%q", text.String())
 	}

@@ -71,37 +71,31 @@ func (l *list) nest(sessions []int) (items []item) {
 	for _, i := range sessions {
 		at[l.all[i].Key] = i
 	}
-	parent := func(i int) (int, bool) {
-		up, ok := at[l.all[i].from()]
-		return up, ok && up != i
-	}
 	under := map[int][]int{}
-	var roots []int
-	known := map[int]bool{}
 	for _, i := range sessions {
-		root, steps := i, 0
-		for up, ok := parent(root); ok && steps < farthest; up, ok = parent(root) {
-			root, steps = up, steps+1
-		}
-		switch up, ok := parent(i); {
-		case steps == farthest:
-			root = i
-		case ok:
+		if up, ok := at[l.all[i].from()]; ok {
 			under[up] = append(under[up], i)
 		}
-		if !known[root] {
-			known[root] = true
-			roots = append(roots, root)
-		}
 	}
+	done := map[int]bool{}
 	var add func(i, depth int)
 	add = func(i, depth int) {
+		if done[i] {
+			return
+		}
+		done[i] = true
 		items = append(items, item{session: i, depth: depth})
 		for _, below := range under[i] {
 			add(below, depth+1)
 		}
 	}
-	for _, root := range roots {
+	for _, i := range sessions {
+		root := i
+		for range farthest {
+			if up, ok := at[l.all[root].from()]; ok {
+				root = up
+			}
+		}
 		add(root, 0)
 	}
 	return items

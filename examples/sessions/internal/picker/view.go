@@ -122,21 +122,21 @@ func (m *Model) header(width int) string {
 		label, text = "Filter: ", m.list.query
 	}
 	if label == "" {
-		left = fit(left, width)
-		return m.style.paint(bold, left) + pad("", width-columns(left))
+		left = screen.Fit(left, width)
+		return m.style.paint(bold, left) + pad("", width-screen.Columns(left))
 	}
-	if columns(left)+3+len(label)+16 > width {
+	if screen.Columns(left)+3+len(label)+16 > width {
 		left = ""
 	}
 	if left != "" {
 		left += "   "
 	}
-	room := width - columns(left) - len(label)
-	line := m.style.paint(bold, left) + m.style.paint(cyan, fit(label, width))
+	room := width - screen.Columns(left) - len(label)
+	line := m.style.paint(bold, left) + m.style.paint(cyan, screen.Fit(label, width))
 	if typing != "" || m.mode == browsing && m.list.query != "" && m.found.text == "" {
-		return line + fitEnd(text, room-1) + m.style.paint(reverse, fit(" ", room))
+		return line + screen.FitEnd(text, room-1) + m.style.paint(reverse, screen.Fit(" ", room))
 	}
-	return line + fit(text, room)
+	return line + screen.Fit(text, room)
 }
 
 // tint is a way to show text: the parameters of an SGR sequence. Of the sixteen colors,
@@ -187,32 +187,17 @@ func cleanLines(text string) string {
 	return strings.TrimRight(screen.Lines(screen.Steady(strings.ToValidUTF8(text, "\ufffd"))), " \n")
 }
 
-// columns returns how many columns a terminal shows a clean text in.
-func columns(text string) int { return screen.Columns(text) }
-
-// fit cuts a clean text to at most so many columns. A text that is cut ends in
-// "…".
-func fit(text string, width int) string {
-	if width < 1 {
-		return ""
-	}
-	return screen.Fit(text, width)
-}
-
-// fitEnd is fit that keeps the end of the text, as is right for paths.
-func fitEnd(text string, width int) string { return screen.FitEnd(text, width) }
-
 // pad fills a text up to so many columns. It is cut when it is wider.
 func pad(text string, width int) string {
-	text = fit(text, width)
-	return text + strings.Repeat(" ", max(0, width-columns(text)))
+	text = screen.Fit(text, width)
+	return text + strings.Repeat(" ", max(0, width-screen.Columns(text)))
 }
 
 // wrap breaks clean lines so that none is wider than width.
 func wrap(text string, width int) []string {
 	lines := strings.Split(screen.WrapAll(text, max(1, width)), "\n")
 	for i, line := range lines {
-		lines[i] = fit(line, width)
+		lines[i] = screen.Fit(line, width)
 	}
 	return lines
 }
@@ -264,7 +249,7 @@ func (m *Model) facts(s *Session, width int) []string {
 		turns = "1 turn"
 	}
 	facts := []string{turns}
-	for _, text := range []string{fit(s.Model, modelColumns), clean(s.ID)} {
+	for _, text := range []string{screen.Fit(s.Model, modelColumns), clean(s.ID)} {
 		if text != "" {
 			facts = append(facts, text)
 		}
@@ -272,7 +257,7 @@ func (m *Model) facts(s *Session, width int) []string {
 	if s.Damaged {
 		facts = append([]string{"damaged"}, facts...)
 	}
-	lines := []string{m.style.paint(bold, fit(s.name(), width))}
+	lines := []string{m.style.paint(bold, screen.Fit(s.name(), width))}
 	for _, line := range wrap(strings.Join(facts, " · "), width) {
 		lines = append(lines, m.style.paint(dim, line))
 	}
@@ -288,7 +273,7 @@ func (m *Model) said(width int) (lines []string) {
 	case !p.loaded:
 		return nil
 	case len(p.passages) == 0:
-		return []string{fit("Nothing was said yet.", width)}
+		return []string{screen.Fit("Nothing was said yet.", width)}
 	}
 	if p.drawn == nil || p.width != width {
 		p.drawn, p.width = nil, width
@@ -316,16 +301,16 @@ const renderedBytes = 40_000
 func (m *Model) passage(p *Passage, render bool, width int) (lines []string) {
 	switch {
 	case p.Brief != "" && !m.reader.whole:
-		return []string{m.style.paint(dim, fit("  "+p.Brief, width))}
+		return []string{m.style.paint(dim, screen.Fit("  "+p.Brief, width))}
 	case p.Brief != "":
 		for _, line := range wrap(p.Text, max(1, width-2)) {
-			lines = append(lines, m.style.paint(dim, fit("  "+line, width)))
+			lines = append(lines, m.style.paint(dim, screen.Fit("  "+line, width)))
 		}
 		return lines
 	case p.Role == "user":
-		lines = []string{"", m.style.paint(green, fit("You", width))}
+		lines = []string{"", m.style.paint(green, screen.Fit("You", width))}
 	default:
-		lines = []string{"", m.style.paint(cyan, fit(p.Role, width))}
+		lines = []string{"", m.style.paint(cyan, screen.Fit(p.Role, width))}
 	}
 	if render && !m.plain && p.Role == "assistant" {
 		return append(lines, m.rendered(p.Text, width)...)
@@ -345,7 +330,7 @@ func (m *Model) excerpts(hits []Excerpt, width int) (lines []string) {
 		if h.Role == "user" {
 			t = green
 		}
-		lines = append(lines, m.style.paint(t, fit(h.Role, width)))
+		lines = append(lines, m.style.paint(t, screen.Fit(h.Role, width)))
 		lines = append(lines, wrap(h.Before+"»"+h.Text+"«"+h.After, width)...)
 		lines = append(lines, "")
 	}

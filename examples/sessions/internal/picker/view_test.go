@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -139,7 +141,7 @@ func TestViewFits(t *testing.T) {
 			require.Len(t, lines, height)
 			for _, line := range lines {
 				text := escapes.ReplaceAllString(line, "")
-				require.LessOrEqual(t, columns(text), width, "%q", line)
+				require.LessOrEqual(t, screen.Columns(text), width, "%q", line)
 				require.NotContains(t, text, "\x1b")
 				require.Equal(t, -1, strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }), "%q", line)
 			}
@@ -177,7 +179,7 @@ func TestPreviewIsRendered(t *testing.T) {
 	wide := "```\n" + strings.Repeat("x", 200) + "\n```"
 	preview(said("assistant", wide))
 	for _, line := range m.said(40) {
-		require.LessOrEqual(t, columns(escapes.ReplaceAllString(line, "")), 40)
+		require.LessOrEqual(t, screen.Columns(escapes.ReplaceAllString(line, "")), 40)
 	}
 	require.Equal(t, 200, strings.Count(strings.Join(m.said(40), ""), "x"), "nothing is cut")
 

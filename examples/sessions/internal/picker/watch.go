@@ -2,9 +2,10 @@ package picker
 
 import (
 	"context"
-	"maps"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -20,41 +21,32 @@ const unsettled = 100 * time.Millisecond
 // call of the system for a project, however many sessions the project has, where
 // [sessionstore.Store.Watch] watches each session.
 func (s store) watch(ctx context.Context, every time.Duration, chosen func() Key, notice func()) {
-	last := s.stamps(chosen())
+	last, folders, files := chosen(), s.folders(), s.files(chosen())
 	for ctx.Err() == nil {
 		pause(ctx, every)
-		now := s.stamps(chosen())
-		if k := chosen(); k != last.chosen { // its preview was read in between
-			last.chosen, last.files = k, now.files
-		}
-		if !maps.Equal(last.folders, now.folders) || last.files != now.files {
+		k := chosen()
+		nowFolders, nowFiles := s.folders(), s.files(k)
+		if nowFolders != folders || k == last && nowFiles != files { // else its preview was read in between
 			notice()
 		}
-		last = now
+		last, folders, files = k, nowFolders, nowFiles
 	}
 }
 
-// stamps are the times of what watch looks at.
-type stamps struct {
-	folders map[string]time.Time
-	chosen  Key
-	files   [2]time.Time // of the transcript and the metadata of the chosen session
-}
-
-func (s store) stamps(chosen Key) stamps {
-	all := stamps{folders: map[string]time.Time{}, chosen: chosen}
+// folders returns the times of the directories of sessions.
+func (s store) folders() string {
 	entries, _ := os.ReadDir(s.projects.Dir()) // without one, none is stored
+	var all strings.Builder
 	for _, e := range entries {
-		dir := filepath.Join(s.projects.Dir(), e.Name(), "sessions")
-		if at := changedAt(dir); !at.IsZero() {
-			all.folders[dir] = at
-		}
+		fmt.Fprintln(&all, e.Name(), changedAt(filepath.Join(s.projects.Dir(), e.Name(), "sessions")))
 	}
-	if chosen != (Key{}) {
-		dir := filepath.Join(s.projects.Dir(), chosen.Project, "sessions", chosen.ID)
-		all.files = [2]time.Time{changedAt(filepath.Join(dir, "transcript.jsonl")), changedAt(filepath.Join(dir, "metadata.json"))}
-	}
-	return all
+	return all.String()
+}
+
+// files returns the times of the transcript and the metadata of a session.
+func (s store) files(k Key) string {
+	dir := filepath.Join(s.projects.Dir(), k.Project, "sessions", k.ID)
+	return fmt.Sprint(changedAt(filepath.Join(dir, "transcript.jsonl")), changedAt(filepath.Join(dir, "metadata.json")))
 }
 
 // changedAt returns the time of a file, or no time where it is missing. A time that may
