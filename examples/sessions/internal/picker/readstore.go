@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -164,7 +165,6 @@ func (s store) look(ctx context.Context, c Look) Event {
 		e.Err = err
 		return e
 	}
-	raw := keyword(c.Text) != ""
 	for at, done, total := c.After, 0, 1; done < total && e.Message == 0 && e.Err == nil; {
 		e.Err = s.view(ctx, c.Key, func(v *sessionstore.View) (err error) {
 			if total = v.Len(); total == 0 {
@@ -185,34 +185,27 @@ func (s store) look(ctx context.Context, c Look) Event {
 				at = to
 			}
 			done += to - from + 1
-			e.Message, err = lookIn(ctx, v, from, to, c.Back, raw, pattern)
+			e.Message, err = lookIn(ctx, v, from, to, c.Back, pattern)
 			return err
 		})
 	}
 	return e
 }
 
-// lookIn returns the first of some messages, or the last one, that holds a text. With raw
-// a message without the text in its JSON is not looked at.
-func lookIn(ctx context.Context, v *sessionstore.View, from, to int, last, raw bool, pattern *regexp.Regexp) (found int, err error) {
+// lookIn returns the first of some messages, or the last one, that holds a text.
+func lookIn(ctx context.Context, v *sessionstore.View, from, to int, last bool, pattern *regexp.Regexp) (found int, err error) {
 	rows, err := v.Range(ctx, from, to-from+1)
 	if err != nil {
 		return 0, err
 	}
-	var buf []byte
-	for i, row := range rows {
-		if buf = row.AppendTo(buf[:0]); raw && !pattern.Match(buf) {
-			continue
-		}
+	for i := range rows {
 		some, err := passages(rows[i:i+1], from+i, passageBytes)
 		if err != nil {
 			return found, err
 		}
-		for _, p := range some {
-			if pattern.MatchString(p.Text) {
-				if found = p.Message; !last {
-					return found, nil
-				}
+		if slices.ContainsFunc(some, func(p Passage) bool { return pattern.MatchString(p.Text) }) {
+			if found = from + i; !last {
+				break
 			}
 		}
 	}

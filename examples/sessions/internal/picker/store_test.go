@@ -196,19 +196,6 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-func TestExcerpt(t *testing.T) {
-	t.Parallel()
-	long := time.Second.String() + string(make([]byte, 500))
-	e := excerptOf("user", long+"日x日"+long, len(long)+3, len(long)+4)
-	require.Equal(t, "x", e.Text)
-	require.Contains(t, e.Before, "日")
-	require.Equal(t, "…", e.Before[:3])
-	require.Equal(t, "…", e.After[len(e.After)-3:])
-	require.Equal(t, "plain", keyword("plain"))
-	require.Empty(t, keyword(`a"b`))
-	require.Empty(t, keyword("é"))
-}
-
 // TestConflictCopies marks the sessions that keep what one of two devices wrote at once.
 func TestConflictCopies(t *testing.T) {
 	t.Parallel()
