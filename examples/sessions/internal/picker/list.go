@@ -200,20 +200,16 @@ func shownPart(n, cursor, height int) (from, to int) {
 	return from, from + height
 }
 
-// listLines draws the list: exactly height lines that are width columns wide.
-func (m *Model) listLines(width, height int) []string {
+// listLines draws the list: exactly height lines, none wider than width.
+func (m *Model) listLines(width, height int) (lines []string) {
 	if m.list.shown == 0 {
-		lines := []string{pad(m.emptyText(), width)}
+		lines = []string{screen.Fit(m.emptyText(), width)}
 		if m.mode == browsing && m.list.query == "" && m.offer.any() {
-			for _, line := range wrap(m.offer.sentence(), width) {
-				lines = append(lines, m.style.paint(cyan, pad(line, width)))
-			}
+			lines = append(lines, m.paragraph(cyan, m.offer.sentence(), width)...)
 		}
-		lines = lines[:min(len(lines), height)]
-		return append(lines, m.padded(nil, width, height-len(lines))...)
+		return fill(lines, height)
 	}
 	from, to := shownPart(len(m.list.items), m.list.cursor, height)
-	var lines []string
 	for i := from; i < to; i++ {
 		it := &m.list.items[i]
 		if it.heading != "" {
@@ -222,16 +218,7 @@ func (m *Model) listLines(width, height int) []string {
 		}
 		lines = append(lines, m.row(&m.list.all[it.session], it.depth, i == m.list.cursor, width))
 	}
-	return append(lines, m.padded(nil, width, height-len(lines))...)
-}
-
-// padded returns exactly n plain lines, all of one width.
-func (m *Model) padded(lines []string, width, n int) []string {
-	lines = fill(lines, n)
-	for i, line := range lines {
-		lines[i] = pad(line, width)
-	}
-	return lines
+	return fill(lines, height)
 }
 
 func (m *Model) emptyText() string {
@@ -253,7 +240,7 @@ func (m *Model) emptyText() string {
 func (m *Model) heading(it *item, width int) string {
 	count := " " + strconv.Itoa(it.count)
 	path := screen.FitEnd(m.short(it.heading), width-screen.Columns(count))
-	return m.style.paint(magenta, path) + m.style.paint(dim, pad(count, width-screen.Columns(path)))
+	return screen.Fit(m.style.paint(magenta, path)+m.style.paint(dim, count), width)
 }
 
 // short returns a path with "~" for the home directory.

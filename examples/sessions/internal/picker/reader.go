@@ -108,7 +108,7 @@ func (r *reader) jump(message int) []Command {
 	case message == 0 && r.next > r.total:
 		r.view.GotoBottom()
 	case message >= r.first && message < r.next:
-		r.show(r.lineOf(message))
+		r.view.SetYOffset(r.lineOf(message))
 	default:
 		r.gen++
 		r.passages, r.drawn, r.first, r.next, r.waiting, r.goal = nil, nil, 0, 0, true, message
@@ -116,9 +116,6 @@ func (r *reader) jump(message int) []Command {
 	}
 	return r.want()
 }
-
-// show brings a line to the top of the screen.
-func (r *reader) show(line int) { r.view.SetYOffset(line) }
 
 // lineOf returns the line at which a message begins.
 func (r *reader) lineOf(message int) (line int) {
@@ -206,7 +203,7 @@ func (m *Model) partRead(e PartRead) []Command {
 	case begins && r.goal == 0, ended && !e.Back && !begins:
 		r.view.GotoBottom()
 	case begins:
-		r.show(r.lineOf(r.goal))
+		r.view.SetYOffset(r.lineOf(r.goal))
 		r.toHit(r.lineOf(r.goal))
 	}
 	r.forget(m)
@@ -307,7 +304,7 @@ func (m *Model) further(back bool) []Command {
 	}
 	if at >= 0 && at < len(hits) {
 		r.hit = hits[at]
-		r.show(max(0, r.hit-r.view.Height()/3))
+		r.view.SetYOffset(max(0, r.hit-r.view.Height()/3))
 		return r.want()
 	}
 	if back {
@@ -373,7 +370,7 @@ func (r *reader) toHit(from int) {
 	hits := r.hits()
 	if at := sort.SearchInts(hits, from); at < len(hits) {
 		r.hit = hits[at]
-		r.show(max(0, r.hit-r.view.Height()/3))
+		r.view.SetYOffset(max(0, r.hit-r.view.Height()/3))
 	}
 }
 

@@ -116,17 +116,15 @@ func (o Offer) String() string {
 		n    int
 		name string
 	}{{o.Claude, "Claude Code"}, {o.Codex, "Codex"}} {
-		switch {
-		case tool.n == 0:
-		case len(parts) > 0:
+		if tool.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %s", tool.n, tool.name))
-		case tool.n == 1:
-			parts = append(parts, "1 conversation of "+tool.name)
-		default:
-			parts = append(parts, fmt.Sprintf("%d conversations of %s", tool.n, tool.name))
 		}
 	}
-	return strings.Join(parts, " and ")
+	n, names, _ := strings.Cut(strings.Join(parts, " and "), " ")
+	if n == "1" {
+		return n + " conversation " + names
+	}
+	return n + " conversations " + names
 }
 
 // sentence returns the offer as the list shows it.

@@ -79,7 +79,7 @@ func (m *Model) body(width, height int) []string {
 		return append(append(lines, m.style.paint(dim, strings.Repeat("─", width))), side...)
 	}
 	for i := range lines {
-		lines[i] += m.style.paint(dim, " │ ") + side[i]
+		lines[i] = pad(lines[i], d.list.width) + m.style.paint(dim, " │ ") + side[i]
 	}
 	return lines
 }
@@ -122,8 +122,7 @@ func (m *Model) header(width int) string {
 		label, text = "Filter: ", m.list.query
 	}
 	if label == "" {
-		left = screen.Fit(left, width)
-		return m.style.paint(bold, left) + pad("", width-screen.Columns(left))
+		return m.style.paint(bold, screen.Fit(left, width))
 	}
 	if screen.Columns(left)+3+len(label)+16 > width {
 		left = ""
