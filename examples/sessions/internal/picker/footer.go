@@ -44,7 +44,7 @@ func (m *Model) paragraph(t tint, text string, width int) []string {
 		lines = append(lines[:footerLines-1], lines[len(lines)-1])
 	}
 	for i, line := range lines {
-		lines[i] = m.style.paint(t, line)
+		lines[i] = m.paint(t, line)
 	}
 	return lines
 }
@@ -82,7 +82,7 @@ func (m *Model) hints() []hint {
 		hints[3].does = "show all"
 	}
 	switch {
-	case m.project == "":
+	case m.Project == "":
 	case m.scope == "":
 		hints = append(hints, hint{"ctrl+a", "this project"})
 	default:
@@ -98,7 +98,7 @@ func (m *Model) hintLines(hints []hint, width, most int) []string {
 	var all []string
 	for _, h := range hints {
 		if screen.Columns(h.key+" "+h.does) <= width {
-			all = append(all, m.style.paint(cyan, strings.ReplaceAll(h.key, " ", space))+space+strings.ReplaceAll(h.does, " ", space))
+			all = append(all, m.paint(cyan, strings.ReplaceAll(h.key, " ", space))+space+strings.ReplaceAll(h.does, " ", space))
 		}
 	}
 	lines := strings.Split(screen.Wrap(strings.Join(all, "  "), width), "\n")
@@ -159,7 +159,7 @@ var keyTable = []hint{
 func (m *Model) help(width int) (lines []string) {
 	for _, h := range slices.Concat(keyTable, m.commands(true)) {
 		key := pad(h.key, 13)
-		lines = append(lines, m.style.paint(cyan, screen.Fit(key, width))+screen.Fit(h.does, width-13))
+		lines = append(lines, m.paint(cyan, screen.Fit(key, width))+screen.Fit(h.does, width-13))
 	}
 	return lines
 }

@@ -240,12 +240,12 @@ func (m *Model) emptyText() string {
 func (m *Model) heading(it *item, width int) string {
 	count := " " + strconv.Itoa(it.count)
 	path := screen.FitEnd(m.short(it.heading), width-screen.Columns(count))
-	return screen.Fit(m.style.paint(magenta, path)+m.style.paint(dim, count), width)
+	return screen.Fit(m.paint(magenta, path)+m.paint(dim, count), width)
 }
 
 // short returns a path with "~" for the home directory.
 func (m *Model) short(path string) string {
-	if rest, ok := strings.CutPrefix(path, m.home); ok && m.home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+	if rest, ok := strings.CutPrefix(path, m.Home); ok && m.Home != "" && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
 		return "~" + rest
 	}
 	return path
@@ -269,7 +269,7 @@ func (m *Model) row(s *Session, depth int, chosen bool, width int) string {
 	if s.Conflict {
 		marks += "conflict copy: "
 	}
-	when := fmt.Sprintf(" %8s", screen.Ago(m.now(), s.Changed))
+	when := fmt.Sprintf(" %8s", screen.Ago(m.Now(), s.Changed))
 	if width < 30 {
 		when = ""
 	}
@@ -279,7 +279,7 @@ func (m *Model) row(s *Session, depth int, chosen bool, width int) string {
 	}
 	title := pad(marks+s.name(), width-2-screen.Columns(model)-screen.Columns(when))
 	if chosen {
-		return m.style.paint(reverse, screen.Fit("▸ "+title+model+when, width))
+		return m.paint(reverse, screen.Fit("▸ "+title+model+when, width))
 	}
-	return screen.Fit("  ", width) + title + m.style.paint(dim, model+when)
+	return screen.Fit("  ", width) + title + m.paint(dim, model+when)
 }

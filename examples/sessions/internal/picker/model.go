@@ -8,18 +8,11 @@ import (
 
 // Model is the state of the picker. It is not safe for concurrent use.
 type Model struct {
-	style style
-	plain bool // previews are not rendered
-	now   func() time.Time
-	home  string // shown as "~"
-	host  string
-
-	reader  reader
-	subs    bool   // the list has sub-sessions
-	again   bool   // sessions changed while they were read
-	scope   string // the project that is shown; "": all
-	project string // the one that the scope key leads back to; "": none
-	orAll   bool   // all projects are shown when that one has no session
+	Options
+	reader reader
+	subs   bool   // the list has sub-sessions
+	again  bool   // sessions changed while they were read
+	scope  string // the project that is shown; "": all
 
 	mode    mode
 	list    list
@@ -41,7 +34,6 @@ type Model struct {
 	undone  []undoable
 	screen  size // of the terminal
 
-	offers   bool  // other tools are asked for histories
 	offer    Offer // conversations that are not here
 	progress Progressed
 	stopping bool // the import is to end
@@ -129,7 +121,7 @@ type Options struct {
 
 // New returns a model without sessions, and the commands that it begins with.
 func New(o Options) (*Model, []Command) {
-	m := &Model{style: style{o.Color}, plain: o.Plain, now: o.Now, home: o.Home, host: o.Host, offers: o.Offers, scope: o.Project, project: o.Project, orAll: o.OrAll, list: list{cursor: -1}, gen: 1, reading: true, first: true}
+	m := &Model{Options: o, scope: o.Project, list: list{cursor: -1}, gen: 1, reading: true, first: true}
 	return m, []Command{List{Gen: 1, Project: m.scope}}
 }
 
@@ -177,11 +169,11 @@ func (m *Model) reread(choose Key) []Command {
 
 // widen shows all projects, or again the one that was shown first.
 func (m *Model) widen() []Command {
-	if m.project == "" {
+	if m.Project == "" {
 		return nil
 	}
 	if m.scope == "" {
-		m.scope = m.project
+		m.scope = m.Project
 	} else {
 		m.scope = ""
 	}

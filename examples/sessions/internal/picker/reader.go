@@ -429,5 +429,5 @@ func (m *Model) readerHeader(width int) string {
 	if screen.Columns(where) > width/2 {
 		where = ""
 	}
-	return m.style.paint(bold, pad(r.name, width-screen.Columns(where))) + m.style.paint(dim, where)
+	return m.paint(bold, pad(r.name, width-screen.Columns(where))) + m.paint(dim, where)
 }

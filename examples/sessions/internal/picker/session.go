@@ -87,7 +87,7 @@ func (s *Session) name() string {
 // turnLines draws the turns of which one is chosen for a fork.
 func (m *Model) turnLines(width, height int) []string {
 	t := &m.turns
-	lines := []string{m.style.paint(bold, screen.Fit("Fork "+strconv.Quote(m.target.name())+" after which turn?", width))}
+	lines := []string{m.paint(bold, screen.Fit("Fork "+strconv.Quote(m.target.name())+" after which turn?", width))}
 	if !t.loaded {
 		return fill(append(lines, "Reading…"), height)
 	}
@@ -96,7 +96,7 @@ func (m *Model) turnLines(width, height int) []string {
 	for i := from; i < to; i++ {
 		text := fmt.Sprintf("%*d  %s", digits, i+1, t.turns[i])
 		if i == t.cursor {
-			lines = append(lines, m.style.paint(reverse, pad("▸ "+text, width)))
+			lines = append(lines, m.paint(reverse, pad("▸ "+text, width)))
 			continue
 		}
 		lines = append(lines, screen.Fit("  "+text, width))

@@ -200,7 +200,7 @@ func TestCheck(t *testing.T) {
 func TestConflictCopies(t *testing.T) {
 	t.Parallel()
 	s := sessionOf(projects.Summary{Project: "p", Summary: sessionstore.Summary{ID: "c", Title: "a talk", Fork: true, Parent: "o", ConflictOf: "o"}})
-	m := &Model{now: time.Now}
+	m := &Model{Options: Options{Now: time.Now}}
 	require.Contains(t, m.row(&s, 0, false, 80), "↳ conflict copy: a talk")
 	s.Conflict = false
 	require.NotContains(t, m.row(&s, 0, false, 80), "conflict")

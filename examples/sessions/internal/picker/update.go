@@ -108,8 +108,8 @@ func (m *Model) listed(e Listed) (todo []Command) {
 		return nil
 	}
 	m.reading = false
-	if m.orAll && e.Err == nil && m.first && len(m.list.all) == 0 {
-		m.orAll, m.scope, m.gen, m.reading = false, "", m.gen+1, true
+	if m.OrAll && e.Err == nil && m.first && len(m.list.all) == 0 {
+		m.OrAll, m.scope, m.gen, m.reading = false, "", m.gen+1, true
 		return []Command{List{Gen: m.gen}}
 	}
 	if e.Err != nil {
@@ -125,8 +125,8 @@ func (m *Model) listed(e Listed) (todo []Command) {
 		m.again = false
 		todo = m.noticed()
 	}
-	if m.offers {
-		m.offers = false
+	if m.Offers {
+		m.Offers = false
 		todo = append(todo, Seek{})
 	}
 	return todo
@@ -214,7 +214,7 @@ func (m *Model) checked(e Checked) []Command {
 	if !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting() {
 		return nil
 	}
-	host := clean(m.host)
+	host := clean(m.Host)
 	switch e.Obstacle {
 	case NoHost:
 		m.tell(host + " is not on PATH. Copied: " + e.Command)
@@ -241,7 +241,7 @@ func (m *Model) checked(e Checked) []Command {
 func (m *Model) returned(e Returned) []Command {
 	m.hosting = false
 	if e.Err != nil {
-		m.failed(clean(m.host), e.Err)
+		m.failed(clean(m.Host), e.Err)
 	}
 	return append(m.reread(e.Key), m.reader.more()...)
 }

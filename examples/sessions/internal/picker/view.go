@@ -76,10 +76,10 @@ func (m *Model) body(width, height int) []string {
 	}
 	side := m.previewLines(d.preview.width, d.preview.height)
 	if !d.beside {
-		return append(append(lines, m.style.paint(dim, strings.Repeat("─", width))), side...)
+		return append(append(lines, m.paint(dim, strings.Repeat("─", width))), side...)
 	}
 	for i := range lines {
-		lines[i] = pad(lines[i], d.list.width) + m.style.paint(dim, " │ ") + side[i]
+		lines[i] = pad(lines[i], d.list.width) + m.paint(dim, " │ ") + side[i]
 	}
 	return lines
 }
@@ -122,7 +122,7 @@ func (m *Model) header(width int) string {
 		label, text = "Filter: ", m.list.query
 	}
 	if label == "" {
-		return m.style.paint(bold, screen.Fit(left, width))
+		return m.paint(bold, screen.Fit(left, width))
 	}
 	if screen.Columns(left)+3+len(label)+16 > width {
 		left = ""
@@ -131,9 +131,9 @@ func (m *Model) header(width int) string {
 		left += "   "
 	}
 	room := width - screen.Columns(left) - len(label)
-	line := m.style.paint(bold, left) + m.style.paint(cyan, screen.Fit(label, width))
+	line := m.paint(bold, left) + m.paint(cyan, screen.Fit(label, width))
 	if typing != "" || m.mode == browsing && m.list.query != "" && m.found.text == "" {
-		return line + screen.FitEnd(text, room-1) + m.style.paint(reverse, screen.Fit(" ", room))
+		return line + screen.FitEnd(text, room-1) + m.paint(reverse, screen.Fit(" ", room))
 	}
 	return line + screen.Fit(text, room)
 }
@@ -155,12 +155,9 @@ const (
 	cyan    tint = "36"
 )
 
-// style paints text.
-type style struct{ color bool }
-
 // paint returns text in a tint. Without color, bold, dim and reversed text is still so.
-func (s style) paint(t tint, text string) string {
-	if !s.color {
+func (m *Model) paint(t tint, text string) string {
+	if !m.Color {
 		switch t {
 		case magenta:
 			t = bold
@@ -256,9 +253,9 @@ func (m *Model) facts(s *Session, width int) []string {
 	if s.Damaged {
 		facts = append([]string{"damaged"}, facts...)
 	}
-	lines := []string{m.style.paint(bold, screen.Fit(s.name(), width))}
+	lines := []string{m.paint(bold, screen.Fit(s.name(), width))}
 	for _, line := range wrap(strings.Join(facts, " · "), width) {
-		lines = append(lines, m.style.paint(dim, line))
+		lines = append(lines, m.paint(dim, line))
 	}
 	return append(lines, "")
 }
@@ -300,18 +297,18 @@ const renderedBytes = 40_000
 func (m *Model) passage(p *Passage, render bool, width int) (lines []string) {
 	switch {
 	case p.Brief != "" && !m.reader.whole:
-		return []string{m.style.paint(dim, screen.Fit("  "+p.Brief, width))}
+		return []string{m.paint(dim, screen.Fit("  "+p.Brief, width))}
 	case p.Brief != "":
 		for _, line := range wrap(p.Text, max(1, width-2)) {
-			lines = append(lines, m.style.paint(dim, screen.Fit("  "+line, width)))
+			lines = append(lines, m.paint(dim, screen.Fit("  "+line, width)))
 		}
 		return lines
 	case p.Role == "user":
-		lines = []string{"", m.style.paint(green, screen.Fit("You", width))}
+		lines = []string{"", m.paint(green, screen.Fit("You", width))}
 	default:
-		lines = []string{"", m.style.paint(cyan, screen.Fit(p.Role, width))}
+		lines = []string{"", m.paint(cyan, screen.Fit(p.Role, width))}
 	}
-	if render && !m.plain && p.Role == "assistant" {
+	if render && !m.Plain && p.Role == "assistant" {
 		return append(lines, m.rendered(p.Text, width)...)
 	}
 	return append(lines, wrap(p.Text, width)...)
@@ -319,7 +316,7 @@ func (m *Model) passage(p *Passage, render bool, width int) (lines []string) {
 
 // rendered draws Markdown.
 func (m *Model) rendered(text string, width int) []string {
-	return strings.Split(markdown.Render(text, markdown.Options{Width: width, Colour: m.style.color}), "\n")
+	return strings.Split(markdown.Render(text, markdown.Options{Width: width, Colour: m.Color}), "\n")
 }
 
 // excerpts draws the matches of a search.
@@ -329,7 +326,7 @@ func (m *Model) excerpts(hits []Excerpt, width int) (lines []string) {
 		if h.Role == "user" {
 			t = green
 		}
-		lines = append(lines, m.style.paint(t, screen.Fit(h.Role, width)))
+		lines = append(lines, m.paint(t, screen.Fit(h.Role, width)))
 		lines = append(lines, wrap(h.Before+"»"+h.Text+"«"+h.After, width)...)
 		lines = append(lines, "")
 	}

@@ -183,7 +183,7 @@ func TestPreviewIsRendered(t *testing.T) {
 	}
 	require.Equal(t, 200, strings.Count(strings.Join(m.said(40), ""), "x"), "nothing is cut")
 
-	m.plain = true
+	m.Plain = true
 	preview(said("assistant", "- one"))
 	require.Contains(t, screenText(m, 120, 30), "- one")
 }
@@ -197,6 +197,6 @@ func TestNoColor(t *testing.T) {
 	for _, found := range escapes.FindAllString(all, -1) {
 		require.Contains(t, []string{"\x1b[m", "\x1b[1m", "\x1b[2m", "\x1b[7m"}, found)
 	}
-	m.style.color = true
+	m.Color = true
 	require.Contains(t, strings.Join(m.View(80, 24), "\n"), "\x1b[1;35m~/weather\x1b[m")
 }
