@@ -38,19 +38,14 @@ func (s store) check(ctx context.Context, program string, c Check) Event {
 		e.Obstacle = DirGone
 		return e
 	}
-	if err := s.free(ctx, c.Session.Key); errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
+	st, err := s.projects.Store(c.Session.Project)
+	if err == nil {
+		err = Free(ctx, st, c.Session.ID)
+	}
+	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
 		e.Obstacle, e.Err = Locked, err
 	}
 	return e
-}
-
-// free is [Free] of a session of the list.
-func (s store) free(ctx context.Context, k Key) error {
-	st, err := s.projects.Store(k.Project)
-	if err != nil {
-		return err
-	}
-	return Free(ctx, st, k.ID)
 }
 
 // Free returns an error when a host runs the session. It acquires the session, as a host

@@ -237,19 +237,6 @@ func typed(to *string, text string) bool {
 	return len(text) > 2
 }
 
-// pasted appends text from the clipboard to the text that is typed.
-func (m *Model) pasted(text string) {
-	switch m.mode {
-	case searching, exporting, renaming, finding:
-		typed(&m.input, text)
-	case browsing:
-		query := m.list.query
-		if typed(&query, text) {
-			m.list.filter(query)
-		}
-	}
-}
-
 // forkKey chooses the turn of a fork.
 func (m *Model) forkKey(k Pressed) []Command {
 	t := &m.turns

@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -94,9 +93,9 @@ func (l *list) rescore(from int) {
 
 // group is a project with its sessions.
 type group struct {
-	project, path string
-	score         int // of its best session
-	sessions      []int
+	path     string
+	known    bool // path is the directory, not the name of the project
+	sessions []int
 }
 
 // arrange makes the items anew, and keeps the choice of the user.
@@ -123,7 +122,7 @@ func (l *list) arrange() {
 }
 
 // groups returns the projects of the sessions to show, in the order of their first
-// sessions; with a query the project with the best match comes first.
+// sessions.
 func (l *list) groups() []*group {
 	by := map[string]*group{}
 	var groups []*group
@@ -131,27 +130,14 @@ func (l *list) groups() []*group {
 		s := &l.all[i]
 		g := by[s.Project]
 		if g == nil {
-			g = &group{project: s.Project}
+			g = &group{path: clean(s.Project)}
 			by[s.Project] = g
 			groups = append(groups, g)
 		}
-		if g.path == "" && s.Dir != "" && sessionstore.ProjectSlug(s.Dir) == s.Project {
-			g.path = clean(s.Dir)
+		if !g.known && s.Dir != "" && sessionstore.ProjectSlug(s.Dir) == s.Project {
+			g.path, g.known = clean(s.Dir), true
 		}
-		g.score = max(g.score, l.scores[i])
 		g.sessions = append(g.sessions, i)
-	}
-	for _, g := range groups {
-		if g.path == "" {
-			g.path = clean(g.project)
-		}
-	}
-	if l.query == "" {
-		return groups
-	}
-	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(b.score, a.score) })
-	for _, g := range groups {
-		slices.SortStableFunc(g.sessions, func(a, b int) int { return cmp.Compare(l.scores[b], l.scores[a]) })
 	}
 	return groups
 }

@@ -13,11 +13,9 @@ type (
 	// Resized has the columns and rows of the terminal.
 	Resized struct{ Width, Height int }
 
-	// Pressed is a pressed key: its name, and the text that it types.
+	// Pressed is a pressed key: its name, and the text that it types. Text from the
+	// clipboard has no name.
 	Pressed struct{ Name, Text string }
-
-	// Pasted is text from the clipboard.
-	Pasted struct{ Text string }
 
 	// Listed brings sessions of the reading Gen, newest first. Err is the reason why the
 	// reading ended early. Unread, at its end, has the errors of the sessions and

@@ -88,7 +88,7 @@ func TestFilterKeys(t *testing.T) {
 	press(m, "backspace")
 	require.Equal(t, "2", m.list.choice().ID)
 	press(m, "ctrl+u")
-	m.Update(Pasted{"wea\x1bther\n"})
+	m.Update(Pressed{Text: "wea\x1bther\n"})
 	require.Equal(t, "weather ", m.list.query)
 	press(m, "ctrl+w")
 	require.Empty(t, m.list.query)

@@ -169,7 +169,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		e = Pressed{msg.String(), msg.Text}
 	case tea.PasteMsg:
-		e = Pasted{msg.Content}
+		e = Pressed{Text: msg.Content}
 	case happened:
 		e = msg.Event
 	default:

@@ -25,7 +25,7 @@ func (l *list) sort(o order) {
 	l.arrange()
 }
 
-// sorted returns the sessions to show, in order.
+// sorted returns the sessions to show, in order, and those that fit the filter best first.
 func (l *list) sorted() (shown []int) {
 	for i := range l.all {
 		s := &l.all[i]
@@ -42,6 +42,7 @@ func (l *list) sorted() (shown []int) {
 	case byTurns:
 		slices.SortStableFunc(shown, func(a, b int) int { return cmp.Compare(l.all[b].Turns, l.all[a].Turns) })
 	}
+	slices.SortStableFunc(shown, func(a, b int) int { return cmp.Compare(l.scores[b], l.scores[a]) })
 	return shown
 }
 

@@ -12,8 +12,6 @@ func (m *Model) Update(e Event) (todo []Command) {
 		}
 	case Pressed:
 		todo = m.pressed(e)
-	case Pasted:
-		m.pasted(e.Text)
 	case Listed:
 		todo = m.listed(e)
 	case Noticed:

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"charm.land/lipgloss/v2"
 	"golang.org/x/term"
 )
 
@@ -62,6 +63,9 @@ func New(o Options) *Screen {
 	_, s.inTTY = terminal(o.In)
 	s.width, s.outTTY = terminal(o.Out)
 	s.errors, s.errTTY = terminal(o.Err)
+	if f, ok := o.Out.(*os.File); ok && s.outTTY {
+		lipgloss.EnableLegacyWindowsANSI(f)
+	}
 	if n, err := strconv.Atoi(o.Env("COLUMNS")); err == nil && n > 0 {
 		s.width, s.errors = n, n
 	}
@@ -70,7 +74,7 @@ func New(o Options) *Screen {
 		s.colour = true
 	case "never":
 	default:
-		s.colour = s.outTTY && o.Env("NO_COLOR") == "" && o.Env("TERM") != "dumb" && obeysEscapes(o.Out)
+		s.colour = s.outTTY && o.Env("NO_COLOR") == "" && o.Env("TERM") != "dumb"
 	}
 	return s
 }
