@@ -65,8 +65,7 @@ func (m *Model) browseKey(k Pressed) []Command {
 	case "ctrl+f":
 		m.mode, m.input = searching, ""
 	case "shift+up":
-		d := m.divided()
-		m.preview.scroll = min(m.preview.scroll+1, m.maxScroll(d.preview.width, d.preview.height))
+		m.preview.scroll++
 	case "shift+down":
 		m.preview.scroll = max(0, m.preview.scroll-1)
 	case "right":
@@ -204,7 +203,6 @@ func (m *Model) lineKey(k Pressed) []Command {
 		case finding:
 			return m.find(text)
 		}
-		m.rest()
 		return m.search(text)
 	default:
 		edit(&m.input, k)

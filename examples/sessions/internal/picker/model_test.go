@@ -293,6 +293,7 @@ func TestPreviewScroll(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	press(m, "shift+up")
+	m.View(80, 24)
 	require.Zero(t, m.preview.scroll)
 	var all []Passage
 	for range 20 {
@@ -302,9 +303,12 @@ func TestPreviewScroll(t *testing.T) {
 	for range 100 {
 		press(m, "shift+up")
 	}
-	d := divide(80, 22)
-	require.Equal(t, m.maxScroll(d.preview.width, d.preview.height), m.preview.scroll)
-	require.Positive(t, m.preview.scroll)
+	require.Contains(t, screenText(m, 80, 24), "\n\nYou\nx\n", "the first text is below the facts")
+	first := m.preview.scroll
+	require.Greater(t, first, 40)
+	press(m, "shift+up")
+	m.View(80, 24)
+	require.Equal(t, first, m.preview.scroll)
 	press(m, "shift+down")
-	require.Equal(t, m.maxScroll(d.preview.width, d.preview.height)-1, m.preview.scroll)
+	require.Equal(t, first-1, m.preview.scroll)
 }

@@ -199,40 +199,22 @@ func wrap(text string, width int) []string {
 }
 
 // previewLines draws the chosen session: exactly height lines, none wider than
-// width.
+// width. It ends the scrolling at the first line.
 func (m *Model) previewLines(width, height int) []string {
 	s, ok := m.list.chosen()
 	if !ok || height < 1 {
 		return fill(nil, height)
 	}
-	head, text := m.previewText(s, width, height)
-	room := height - len(head)
-	if over := len(text) - room; over > 0 {
-		from := over - min(m.preview.scroll, over)
-		text = text[from : from+room]
-	}
-	return fill(append(head, text...), height)
-}
-
-// previewText returns the head of a preview of a size, and all lines of its text, which
-// is scrolled below the head.
-func (m *Model) previewText(s *Session, width, height int) (head, text []string) {
-	head = m.facts(s, width)
+	head, text := m.facts(s, width), m.said(width)
 	head = head[:min(len(head), height, max(2, height/3))]
 	if hits := m.found.hits[s.Key]; len(hits) > 0 {
-		return head, m.excerpts(hits, width)
+		text = m.excerpts(hits, width)
 	}
-	return head, m.said(width)
-}
-
-// maxScroll is how far the preview of a size can be scrolled up.
-func (m *Model) maxScroll(width, height int) int {
-	s, ok := m.list.chosen()
-	if !ok || height < 1 {
-		return 0
-	}
-	head, text := m.previewText(s, width, height)
-	return max(0, len(text)-height+len(head))
+	room := height - len(head)
+	over := max(0, len(text)-room)
+	m.preview.scroll = min(m.preview.scroll, over)
+	from := over - m.preview.scroll
+	return fill(append(head, text[from:min(len(text), from+room)]...), height)
 }
 
 // modelColumns is how much room the name of a model takes at most.
