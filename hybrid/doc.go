@@ -182,6 +182,15 @@
 // document of its own, and the head names them. Where the list of them lags, nothing is
 // removed.
 //
+// # Another remote
+//
+// [Copy] copies a project to another remote, object by object. A directory whose sessions
+// were synced with one remote may be opened with another one. The heads that it knows are
+// of the former one. Where the other remote has the same head, as a copy has, the sync goes
+// on from there. Otherwise all lines are compared: nothing is lost then, but messages that
+// were rewound here and not sent before may come back. What was removed is not sent to
+// another remote either. [LastSync] returns when a directory was synced last.
+//
 // # Scale
 //
 // The first table shows what things cost in request units (a point read of 1 KB costs

@@ -12,7 +12,7 @@ import (
 
 func TestAddressWithPassword(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"postgres://ada:hunter2@example.com/db", "postgresql://example.com/db?password=hunter2", "postgres://ada:@example.com/db"} {
+	for _, address := range []string{"postgres://ada:hunter2@example.com/db", "postgresql://example.com/db?password=hunter2", "postgres://ada:@example.com/db", "postgres://ada@example.com/db?sslpassword=hunter2"} {
 		_, err := Connect(address)
 		require.ErrorIs(t, err, remote.ErrBlocked)
 		require.ErrorContains(t, err, "PGPASSWORD")

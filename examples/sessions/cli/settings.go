@@ -56,7 +56,7 @@ func saveSettings(path string, all []setting) error {
 // errNoCloud is returned when no remote is configured.
 var errNoCloud = errors.New(`no remote is configured: "sessions remote add NAME URL" adds one, and its --help shows the URLs. All other commands work without one`)
 
-// errFormer is returned where the variables of version 0.1 name an account.
+// errFormer is returned where the variables of earlier versions name an account.
 var errFormer = errors.New(`COSMOS_ENDPOINT, COSMOS_USER, COSMOS_PROJECT, COSMOS_REDACT and ~/.amplifier/settings.yaml name no remote any more: run "sessions remote add cloud cosmos://ACCOUNT/DATABASE/CONTAINER", with --user, --as and --redact where you had them. A key stays in COSMOS_KEY`)
 
 // named returns the remote that --remote names: by its name, by its URL, or the only one.
