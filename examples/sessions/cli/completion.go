@@ -144,8 +144,20 @@ func complete(a *app, words []string) []option {
 		if first.Name == "session" || l.node.Name == "undo" {
 			return beginning(l.sessions(a), "", l.last)
 		}
+		if l.node.Name == "copy" || l.node.Name == "remove" {
+			return beginning(remoteNames(a), "", l.last)
+		}
 	}
 	return nil
+}
+
+// remoteNames returns the remotes that were added.
+func remoteNames(a *app) (all []option) {
+	added, _, _ := a.settings() // unreadable settings complete nothing
+	for _, s := range added {
+		all = append(all, option{s.Name, string(s.URL)})
+	}
+	return all
 }
 
 // beginning returns the options that begin with text, with a prefix before them.
@@ -196,6 +208,8 @@ func (l typed) values(a *app, f *kong.Flag) []option {
 			all = append(all, option{slug, "project"})
 		}
 		return all
+	case f.Name == "remote":
+		return remoteNames(a)
 	case f.Name == "tree":
 		return l.sessions(a)
 	}
