@@ -14,6 +14,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 )
 
 // Open returns the remote at a place:
@@ -147,7 +148,7 @@ func (p *place) config(ctx context.Context, own *aws.Config) (c aws.Config, err 
 			return c, errors.New("the place has a profile, and the program a configuration of its own")
 		}
 		c = own.Copy()
-	} else if c, err = config.LoadDefaultConfig(ctx, config.WithSharedConfigProfile(p.profile)); err != nil {
+	} else if c, err = config.LoadDefaultConfig(ctx, config.WithSharedConfigProfile(p.profile), config.WithLogger(logging.Nop{})); err != nil {
 		return c, fmt.Errorf("read the configuration of the AWS tools: %w", err)
 	}
 	if p.endpoint != "" {
