@@ -251,6 +251,10 @@ func TestPickerChanges(t *testing.T) {
 	p.shows("Sessions 1 of 5", "▸ Fix the connection pool", "Fix the »connection pool«")
 	p.keys("Escape")
 	p.shows("Sessions 5")
+
+	p.left()
+	p.command("sessions undo --list --json >changes")
+	require.Equal(t, 1, strings.Count(p.read("changes"), `"change": "fork"`))
 }
 
 // TestPickerWithoutTerminal is the usage where standard input or output is no

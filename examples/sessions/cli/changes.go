@@ -1,181 +1,59 @@
 package cli
 
 import (
-	"cmp"
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
-	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
-// change is a change that undo takes back: of a transcript, a fork, a removal or an import.
-type change struct {
-	at     time.Time
-	kind   string // repair, rewind, salvage, undo, fork, removal or import
-	target        // the session; of a removal and an import the first one
-	title  string
-	more   int         // further sessions
-	bin    *binned     // of a removal
-	made   *importNote // of an import
+// changeNote is a line in which this tool keeps what a command changed, for undo. The command
+// writes it when the change is done, so a process that is killed in between leaves a change
+// without a note, and never a note without a change. The notes of one time and kind are one
+// change.
+type changeNote struct {
+	At       time.Time `json:"at"`
+	Kind     string    `json:"change"`         // repair, rewind, salvage, undo, fork, removal or import
+	From     string    `json:"from,omitempty"` // tool or archive of an import
+	Sessions []noted   `json:"sessions"`
 }
 
-// project returns the name of the session's project.
-func (c change) project() string { return projectOf(c.target) }
-
-// words names the change for people.
-func (c change) words() string {
-	text := "the " + c.kind + " of " + screen.Plain(c.id)
-	if c.kind == "fork" {
-		text = "the fork " + screen.Plain(c.id)
-	}
-	if c.title != "" {
-		text += " " + fmt.Sprintf("%q", screen.Fit(screen.Plain(c.title), 40))
-	}
-	if c.more > 0 {
-		text += " and " + count(c.more, "more session")
-	}
-	return text + " in " + screen.Plain(c.project())
+// noted is a session that a change made, changed or removed.
+type noted struct {
+	Dir      string    `json:"dir"` // of sessions
+	ID       string    `json:"id"`
+	Bytes    int64     `json:"bytes"`             // of the transcript after the change
+	Modified time.Time `json:"modified"`          // and its time
+	Kept     string    `json:"kept,omitempty"`    // name of the copy of the transcript
+	Receipt  string    `json:"receipt,omitempty"` // of a removal
+	Source   string    `json:"source,omitempty"`  // file that was imported
+	Stays    string    `json:"stays,omitempty"`   // why an undo leaves the session
 }
 
-// changes returns the changes that can be taken back in the projects that w names, the last
-// one first.
-func (a *app) changes(w where) ([]change, error) {
-	bins, err := a.bins(w)
-	if err != nil {
-		return nil, err
+// noted returns the session with its transcript as it is now.
+func (t target) noted() noted {
+	s := noted{Dir: absolute(t.store.Dir()), ID: t.id}
+	if fi, err := os.Stat(filepath.Join(t.dir(), transcriptName)); err == nil {
+		s.Bytes, s.Modified = fi.Size(), fi.ModTime()
 	}
-	stores, _, err := a.stores(w) // bins wrote which cannot be read
-	if err != nil {
-		return nil, err
-	}
-	var all []change
-	for i := range bins {
-		if len(bins[i].Sessions) > 0 {
-			all = append(all, bins[i].change())
-		}
-	}
-	notes, imported := a.importNotes(), map[string]bool{}
-	for i := range notes {
-		if c, ok := notes[i].change(stores); ok {
-			all = append(all, c)
-		}
-		for _, s := range notes[i].Made {
-			imported[s.ID] = true
-		}
-	}
-	var failed []error
-	for _, st := range stores {
-		for s, err := range st.Summaries(a.ctx, &sessionstore.ListOptions{All: true}) {
-			if err == nil {
-				var own []change
-				own, err = a.changesOf(target{st, s.ID}, s, imported[s.ID])
-				all = append(all, own...)
-			}
-			if err != nil {
-				failed = append(failed, err)
-			}
-		}
-	}
-	if err := a.ctx.Err(); err != nil {
-		return nil, err
-	}
-	a.warn(errors.Join(failed...))
-	slices.SortStableFunc(all, func(x, y change) int { return y.at.Compare(x.at) })
-	return all, nil
+	return s
 }
 
-// change returns the removal of the sessions of a receipt.
-func (b *binned) change() change {
-	at := finer(filepath.Join(b.store.Dir(), ".trash", b.ID, "sessions"), b.At)
-	return change{at: at, kind: "removal", target: target{b.store, b.Sessions[0].ID}, title: b.Sessions[0].Name, more: len(b.Sessions) - 1, bin: b}
-}
-
-// changesOf returns the changes of one session, except its removal and its import.
-func (a *app) changesOf(t target, s sessionstore.Summary, imported bool) (all []change, err error) {
-	kept, err := slice.Backups(a.ctx, t.store, t.id)
-	for i, b := range kept {
-		if i == 0 { // an undo takes back the newest
-			at := finer(filepath.Join(t.dir(), transcriptName), b.Time)
-			all = append(all, change{at: at, kind: strings.TrimPrefix(b.Label, "pre-"), target: t, title: s.Title})
-		}
-	}
-	if err != nil || !s.Fork || s.ConflictOf != "" || imported {
-		return all, err
-	}
-	md, err := t.store.Metadata(a.ctx, t.id)
-	if err != nil {
-		return all, err
-	}
-	if _, ok := md.Lookup("import"); ok {
-		return all, nil
-	}
-	if at, err := projects.ParseDate(md.Text("forked_at")); err == nil {
-		all = append(all, change{at: at, kind: "fork", target: t, title: s.Title})
-	}
-	return all, nil
-}
-
-// finer returns the time of a file or directory that a change wrote whose time, at, is known
-// to the second, else at: something may have written the file since.
-func finer(path string, at time.Time) time.Time {
-	fi, err := os.Lstat(path)
-	if err != nil || fi.ModTime().Before(at) || fi.ModTime().Sub(at) >= 2*time.Second {
-		return at
-	}
-	return fi.ModTime()
-}
-
-// wentOn reports whether something was added to a fork since it was made.
-func (c change) wentOn(ctx context.Context) (bool, error) {
-	s, err := c.store.Load(ctx, c.id)
-	if s == nil {
-		return false, err
-	}
-	if turn, ok := s.Metadata.Int("forked_from_turn"); ok && slice.CountTurns(s.Messages) > turn {
-		return true, nil
-	}
-	for _, m := range s.Messages {
-		if at, ok := m.Timestamp(); ok && at.After(c.at) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// importNote is what this tool keeps of an import, so that undo finds it.
-type importNote struct {
-	At      time.Time  `json:"at"`
-	From    string     `json:"from"` // the tool, or ""
-	Root    string     `json:"root"` // the directory of projects
-	Made    []madeNote `json:"made"`
-	Updated int        `json:"updated"` // sessions that were there before
-
-	file string
-}
-
-// madeNote is a session that an import made.
-type madeNote struct {
-	Project string `json:"project"`
-	ID      string `json:"id"`
-	Bytes   int64  `json:"bytes"` // of its transcript
-}
-
-// mostNotes limits the imports that undo knows.
-const mostNotes = 100
-
-// notesDir returns the directory of the notes of imports.
-func notesDir(env func(string) string) (string, error) {
+// notesFile returns the path of the file of notes, which is this user's on this machine: what
+// a sync brings from other machines is no change of this tool. The file only grows, by some
+// 250 bytes for each session of a change.
+func notesFile(env func(string) string) (string, error) {
 	state := env("AMPLIFIER_SESSION_STATE_HOME")
 	if state == "" {
 		home, err := os.UserHomeDir()
@@ -184,115 +62,210 @@ func notesDir(env func(string) string) (string, error) {
 		}
 		state = filepath.Join(home, ".local", "state", "amplifier")
 	}
-	return filepath.Join(state, "sessions-tool", "imports"), nil
+	return filepath.Join(state, "sessions-tool", "changes.jsonl"), nil
 }
 
-// note adds a session to the note.
-func (n *importNote) note(root, project, id string) {
-	made := madeNote{Project: project, ID: id}
-	if fi, err := os.Stat(filepath.Join(root, project, "sessions", id, transcriptName)); err == nil {
-		made.Bytes = fi.Size()
-	}
-	n.Made = append(n.Made, made)
-}
-
-// keepNote keeps the note of an import that is over, and removes the oldest notes.
-func keepNote(env func(string) string, n importNote) error {
-	if len(n.Made) == 0 && n.Updated == 0 {
+// keepNote adds a note durably to the file of notes: in one write, as a line of its own also
+// behind a line that a crash cut off.
+func keepNote(env func(string) string, n changeNote) error {
+	if len(n.Sessions) == 0 {
 		return nil
 	}
-	dir, err := notesDir(env)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(n)
+	path, err := notesFile(env)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, n.At.UTC().Format("20060102T150405.000000000Z")+".json"), text, 0o600)
+		line, _ := json.Marshal(n) // it has nothing that JSON cannot hold
+		_, err = f.Write(slices.Concat([]byte("\n"), line, []byte("\n")))
+		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("note the import for undo: %w", err)
+		return fmt.Errorf("note the %s for undo: %w", n.Kind, err)
 	}
-	names, err := noteFiles(dir)
-	for _, name := range names[:max(0, len(names)-mostNotes)] {
-		err = cmp.Or(err, os.Remove(name))
-	}
-	return err
+	return nil
 }
 
-// noteImport is [keepNote]. The import is done, whatever becomes of its note.
-func (a *app) noteImport(n importNote) {
-	if err := keepNote(a.env, n); err != nil {
+// changed is [keepNote] of a change that was done now. It is done, whatever becomes of its note.
+func (a *app) changed(kind, from string, sessions ...noted) {
+	a.noteFailed(keepNote(a.env, changeNote{a.now(), kind, from, sessions}))
+}
+
+func (a *app) noteFailed(err error) {
+	if err != nil {
 		a.Notef("%s %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(err)))
 	}
 }
 
-// noteFiles returns the files of the notes, the oldest first.
-func noteFiles(dir string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".json" {
-			names = append(names, filepath.Join(dir, e.Name()))
+// picked notes what the picker changed, which has no place for an error of a note.
+func (a *app) picked(p *projects.Projects, e picker.Event) {
+	n := changeNote{At: a.now()}
+	switch e := e.(type) {
+	case picker.Forked:
+		if st, err := p.Store(e.Key.Project); err == nil && e.Err == nil {
+			n.Kind, n.Sessions = "fork", []noted{target{st, e.Key.ID}.noted()}
 		}
+	case picker.Deleted:
+		n.Kind, n.Sessions = "removal", gone(e.Receipt)
 	}
-	return names, err
+	_ = keepNote(a.env, n)
 }
 
-// importNotes returns the notes that can be read.
-func (a *app) importNotes() (all []importNote) {
-	dir, err := notesDir(a.env)
-	if err != nil {
-		return nil
-	}
-	names, _ := noteFiles(dir)
-	for _, name := range names {
-		n := importNote{file: name}
-		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &n) == nil {
-			all = append(all, n)
-		}
+// gone returns the sessions of a receipt.
+func gone(r trash.Receipt) (all []noted) {
+	for _, s := range r.Sessions {
+		all = append(all, noted{Dir: absolute(r.From), ID: s.ID, Receipt: r.ID})
 	}
 	return all
 }
 
-// change returns the import as a change, if one of its sessions is still in stores.
-func (n *importNote) change(stores []*sessionstore.Store) (c change, ok bool) {
-	for _, s := range n.Made {
-		t, found := s.in(n.Root, stores)
-		switch {
-		case !found:
-		case ok:
-			c.more++
-		default:
-			c, ok = change{at: n.At, kind: "import", target: t, title: n.From, made: n}, true
+// imported returns the sessions that an import of a history made or brought up to date.
+func imported(p *projects.Projects, h foreign.History, report *foreign.Report) (all []noted) {
+	for _, s := range report.Sessions {
+		st, err := p.Store(report.Project)
+		if err != nil || s.Action == foreign.Unchanged {
+			continue
 		}
-	}
-	return c, ok
-}
-
-// in returns the session, if it is in one of stores.
-func (s madeNote) in(root string, stores []*sessionstore.Store) (target, bool) {
-	dir := filepath.Join(root, s.Project, "sessions")
-	for _, st := range stores {
-		if st.Dir() == dir && st.Exists(s.ID) {
-			return target{st, s.ID}, true
-		}
-	}
-	return target{}, false
-}
-
-// noteHistories returns the note of an import of histories.
-func (r *historyResult) noteHistories(at time.Time, tool, root string) importNote {
-	n := importNote{At: at, From: tool, Root: root}
-	for _, s := range r.Sessions {
+		one := target{st, s.ID}.noted()
+		one.Source = h.Path
 		switch {
-		case s.Kind == foreign.Former: // no other session and no tool has what it keeps
-		case s.Action == foreign.Created:
-			n.note(root, s.Project, s.ID)
 		case s.Action == foreign.Updated:
-			n.Updated++
+			one.Stays = "the import updated it, and kept no copy of what it was"
+		case s.Kind == foreign.Former:
+			one.Stays = "no other session and no tool has what it keeps"
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// notes returns the changes of this tool, in order. It leaves out lines that cannot be read.
+func (a *app) notes() ([]changeNote, error) {
+	path, err := notesFile(a.env)
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("read the notes of changes: %w", err)
+	}
+	all, at := []changeNote{}, map[string]int{}
+	for line := range bytes.Lines(text) {
+		n := changeNote{}
+		if json.Unmarshal(line, &n) != nil || len(n.Sessions) == 0 {
+			continue
+		}
+		call := n.At.Format(time.RFC3339Nano) + n.Kind
+		if i, ok := at[call]; ok {
+			all[i].Sessions = append(all[i].Sessions, n.Sessions...)
+			continue
+		}
+		at[call] = len(all)
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// change is a change that undo takes back.
+type change struct {
+	changeNote
+	target            // its first session
+	sessions []placed // that can be taken back
+	stays    []staysHere
+	bin      *binned // of a removal
+	summary  sessionstore.Summary
+}
+
+// placed is a session of a change.
+type placed struct {
+	noted
+	target
+}
+
+// staysHere is a session that an undo leaves, and why.
+type staysHere struct {
+	ID  string `json:"id"`
+	Why string `json:"why"`
+}
+
+// made reports whether the change made its sessions.
+func (n changeNote) made() bool { return n.Kind == "fork" || n.Kind == "import" }
+
+// words names the change for people.
+func (c change) words() string {
+	text := "the " + c.Kind + " of " + screen.Plain(c.id)
+	if c.Kind == "fork" {
+		text = "the fork " + screen.Plain(c.id)
+	}
+	if c.summary.Title != "" {
+		text += " " + fmt.Sprintf("%q", screen.Fit(screen.Plain(c.summary.Title), 40))
+	}
+	if more := len(c.sessions) - 1; more > 0 {
+		text += " and " + count(more, "more session")
+	}
+	return text + " in " + screen.Plain(projectOf(c.target))
+}
+
+// changes returns the changes of sessions in stores, the last one first, without those that
+// were taken back. Those of which nothing can be taken back any more have no sessions.
+func (a *app) changes(stores []*sessionstore.Store, bins []binned) (all []change, err error) {
+	notes, err := a.notes()
+	in, trashed := map[string]*sessionstore.Store{}, map[string]*binned{}
+	for _, st := range stores {
+		in[absolute(st.Dir())] = st
+	}
+	for i, b := range bins {
+		for _, s := range b.Sessions {
+			trashed[filepath.Join(absolute(b.store.Dir()), s.ID)] = &bins[i]
 		}
 	}
-	return n
+	for _, n := range slices.Backward(notes) {
+		c, back := change{changeNote: n}, false
+		for _, s := range n.Sessions {
+			if in[s.Dir] == nil {
+				continue
+			}
+			t, bin := target{in[s.Dir], s.ID}, trashed[filepath.Join(s.Dir, s.ID)]
+			there := t.store.Exists(s.ID)
+			switch {
+			case s.Stays != "":
+				c.stays = append(c.stays, staysHere{s.ID, s.Stays})
+			case s.Receipt != "" && bin != nil && bin.ID == s.Receipt:
+				c.bin = bin
+				c.sessions = append(c.sessions, placed{s, t})
+			case s.Receipt == "" && there && (s.Kept == "" || isRegular(filepath.Join(t.dir(), s.Kept))):
+				c.sessions = append(c.sessions, placed{s, t})
+			default:
+				back = back || bin != nil || s.Receipt != "" && there
+			}
+			if c.store == nil {
+				c.target = t
+			}
+		}
+		if len(c.sessions) > 0 {
+			c.target = c.sessions[0].target
+		}
+		if c.store != nil && (!back || len(c.sessions) > 0) {
+			all = append(all, c)
+		}
+	}
+	return all, err
+}
+
+// titled returns the change with what is known of its session.
+func (a *app) titled(c change) change {
+	switch {
+	case c.From != "":
+		c.summary.Title = c.From
+	case c.bin != nil:
+		i := slices.IndexFunc(c.bin.Sessions, func(s trash.Session) bool { return s.ID == c.id })
+		c.summary.Title = c.bin.Sessions[max(0, i)].Name
+	default:
+		c.summary, _ = c.store.Summary(a.ctx, c.id) // a change without a title is named, too
+	}
+	return c
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,17 +62,6 @@ func TestShortIDs(t *testing.T) {
 	require.False(t, elided("8f14e45f", parent))
 	require.True(t, elided("8f14…0e4f", parent))
 	require.False(t, elided("8f14…8f14", parent))
-}
-
-func TestReplayDelay(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	require.Equal(t, 4*time.Second, replayDelay(at, at.Add(8*time.Second), 2, 0))
-	require.Equal(t, 10*time.Second, replayDelay(at, at.Add(8*time.Hour), 2, 0))
-	require.Equal(t, 500*time.Millisecond, replayDelay(at, at.Add(-time.Hour), 2, 0))
-	require.Equal(t, time.Second, replayDelay(time.Time{}, at, 2, 100), "as long as reading takes")
-	require.Equal(t, 10*time.Second, replayDelay(at, at.Add(time.Second), 1e-300, 0))
-	require.Equal(t, time.Second, replayDelay(at, at.Add(time.Second), 0, 0))
 }
 
 func TestExplain(t *testing.T) {

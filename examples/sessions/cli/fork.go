@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -53,6 +52,13 @@ func (c *forkCommand) Run(a *app) error {
 		return err
 	}
 	a.warn(forked.Damage)
+	return c.done(a, t, forked, preview)
+}
+
+// done notes the fork for undo, and writes the result.
+func (c *forkCommand) done(a *app, t target, forked slice.Forked, preview slice.Preview) error {
+	made := target{t.store, forked.ID}
+	a.changed("fork", "", made.noted())
 	if a.json {
 		return a.writeJSON(forkedJSON(forked))
 	}
@@ -69,7 +75,7 @@ func (c *forkCommand) Run(a *app) error {
 		a.Printf("  Events copied: %d\n", forked.Events)
 	}
 	if c.Resume {
-		return (&resumeCommand{Session: filepath.Join(t.store.Dir(), forked.ID), local: c.local}).Run(a)
+		return (&resumeCommand{Session: made.dir(), local: c.local}).Run(a)
 	}
 	return nil
 }

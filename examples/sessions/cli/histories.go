@@ -290,7 +290,7 @@ func (keepLocalCommand) Help() string {
 
 // Run keeps, or releases.
 func (c *keepLocalCommand) Run(a *app) error {
-	done := []string{}
+	done, failed := []string{}, error(nil)
 	for _, ref := range c.Sessions {
 		r, id, err := c.offline(a, ref)
 		if err == nil && c.Release {
@@ -299,19 +299,23 @@ func (c *keepLocalCommand) Run(a *app) error {
 			err = r.KeepLocal(a.ctx, id)
 		}
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			continue
 		}
 		done = append(done, id)
+	}
+	if len(done) == 0 {
+		return failed
 	}
 	status, words := "kept_local", "stays on this machine"
 	if c.Release {
 		status, words = "released", "leaves this machine with the next sync"
 	}
 	if a.json {
-		return a.writeJSON(object{{"status", status}, {"sessions", done}})
+		return errors.Join(a.writeJSON(object{{"status", status}, {"sessions", done}}), failed)
 	}
 	for _, id := range done {
 		a.Printf("%s %s %s\n", a.mark(nil), screen.Plain(id), words)
 	}
-	return nil
+	return a.half(failed)
 }

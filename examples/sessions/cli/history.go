@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,10 @@ type historyResult struct {
 	Unknown   map[string]int  `json:"unknown"`
 	Damaged   []historyDamage `json:"damaged"`
 	Unplaced  []historyDamage `json:"prompts_in_no_session"`
+
+	unnoted error
+	actions map[foreign.Action]int
+	kinds   map[foreign.Kind]int
 }
 
 type historyOne struct {
@@ -46,6 +51,13 @@ type historyDamage struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Why  string `json:"why"`
+}
+
+func newHistoryResult(dry bool) *historyResult {
+	return &historyResult{
+		DryRun: dry, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
+		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
+	}
 }
 
 // history imports the history of another tool.
@@ -79,10 +91,22 @@ func (c *importCommand) history(a *app) error {
 			return failed
 		}
 	}
-	res := &historyResult{DryRun: c.DryRun, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
-	if err := c.importAll(a, p, all, res); err != nil {
-		failed = errors.Join(failed, err)
-	}
+	var unwritten error
+	res := newHistoryResult(c.DryRun)
+	progress := a.Progress("histories", len(all))
+	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
+	err = res.importAll(a.ctx, a, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
+		defer progress.Step(1)
+		for _, one := range report.Counts {
+			if c.counts(a) && unwritten == nil {
+				unwritten = a.writeLine(one)
+			}
+		}
+		return unwritten == nil
+	})
+	progress.Done()
+	a.noteFailed(res.unnoted)
+	failed = errors.Join(failed, cmp.Or(unwritten, err))
 	if c.counts(a) {
 		if failed == nil || a.ctx.Err() != nil {
 			return failed
@@ -127,42 +151,20 @@ func (c *importCommand) nothingFound() error {
 // counts reports whether the command prints the counts of the files, and no report.
 func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !c.Verbose }
 
-// importAll imports histories, and shows its progress.
-func (c *importCommand) importAll(a *app, p *projects.Projects, all []foreign.History, res *historyResult) error {
-	progress := a.Progress("histories", len(all))
-	defer progress.Done()
-	var unwritten error
-	began := a.now()
-	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
-	failed := res.importAll(a.ctx, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
-		if c.counts(a) {
-			for _, one := range report.Counts {
-				if unwritten = a.writeLine(one); unwritten != nil {
-					return false
-				}
-			}
-		}
-		progress.Step(1)
-		return true
-	})
-	if !c.DryRun {
-		a.noteImport(res.noteHistories(began, c.Tool, p.Dir()))
-	}
-	if unwritten != nil {
-		return unwritten
-	}
-	return failed
-}
-
 // importAll imports histories one after the other, and calls the function with the
 // result of each. The history that changed last comes last: lists are in the order in
 // which sessions were saved here, so it will be the first there. A history that fails
-// does not stop the others. importAll ends when ctx ends or the function returns false.
-func (r *historyResult) importAll(ctx context.Context, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
+// does not stop the others. Each is noted for undo once it is done. importAll ends when ctx
+// ends or the function returns false.
+func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
+	began := a.now()
 	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
 	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
 		report, err := foreign.Import(ctx, p, h, opts)
 		r.add(h, report)
+		if opts == nil || !opts.DryRun {
+			r.unnoted = cmp.Or(r.unnoted, keepNote(a.env, changeNote{began, "import", string(h.Tool), imported(p, h, report)}))
+		}
 		if ctx.Err() != nil && err != nil {
 			return err
 		}
@@ -184,12 +186,11 @@ func (r *historyResult) importAll(ctx context.Context, p *projects.Projects, all
 	return failed
 }
 
-// importShortly imports histories for the picker, notes them for undo, and returns the short
-// form of the report.
+// importShortly imports histories for the picker, and returns the short form of the report.
 func (a *app) importShortly(ctx context.Context, p *projects.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
-	res := &historyResult{Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{}}
-	err := res.importAll(ctx, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
-	err = errors.Join(err, keepNote(a.env, res.noteHistories(a.now(), "", p.Dir())))
+	res := newHistoryResult(false)
+	err := res.importAll(ctx, a, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
+	err = errors.Join(err, res.unnoted)
 	what, made := res.short()
 	text := what + " (" + made + ")."
 	if res.Empty > 0 {
@@ -203,6 +204,8 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	r.Branches += report.Branches
 	for _, s := range report.Sessions {
 		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Former[s.ID], report.Home[s.ID]})
+		r.actions[s.Action]++
+		r.kinds[s.Kind]++
 	}
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, damageOf(h, d))
@@ -242,12 +245,8 @@ const (
 
 // done returns the numbers of created, updated and unchanged sessions, in words.
 func (r *historyResult) done() string {
-	done := map[foreign.Action]int{}
-	for _, s := range r.Sessions {
-		done[s.Action]++
-	}
 	return fmt.Sprintf("%s created, %s updated, %s unchanged",
-		number(done[foreign.Created]), number(done[foreign.Updated]), number(done[foreign.Unchanged]))
+		number(r.actions[foreign.Created]), number(r.actions[foreign.Updated]), number(r.actions[foreign.Unchanged]))
 }
 
 // short returns a short report: the histories and the actions, and the sessions by kind.
@@ -256,18 +255,8 @@ func (r *historyResult) short() (what, made string) {
 	if r.DryRun {
 		verb = "Would import"
 	}
-	return fmt.Sprintf("%s %s: %s", verb, count(r.Histories, "history"), r.done()), fmt.Sprintf("%s, %s, %s", count(r.of(foreign.Conversation)+r.of(foreign.Diverged), "conversation"),
-		count(r.of(foreign.Branch)+r.of(foreign.Former), "fork"), count(r.of(foreign.Agent), "sub-session"))
-}
-
-// of counts the sessions of a kind.
-func (r *historyResult) of(kind foreign.Kind) (n int) {
-	for _, s := range r.Sessions {
-		if s.Kind == kind {
-			n++
-		}
-	}
-	return n
+	return fmt.Sprintf("%s %s: %s", verb, count(r.Histories, "history"), r.done()), fmt.Sprintf("%s, %s, %s", count(r.kinds[foreign.Conversation]+r.kinds[foreign.Diverged], "conversation"),
+		count(r.kinds[foreign.Branch]+r.kinds[foreign.Former], "fork"), count(r.kinds[foreign.Agent], "sub-session"))
 }
 
 // tell writes a line for each session that has such turns, at most maxTold lines.
@@ -297,7 +286,7 @@ func (r *historyResult) print(a *app, all int, failed error) {
 		made += "; " + count(r.Empty, "history") + " without a conversation"
 	}
 	a.Printf("%s %s (%s)\n", a.mark(failed), what, made)
-	if n := r.of(foreign.Diverged); n > 0 {
+	if n := r.kinds[foreign.Diverged]; n > 0 {
 		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
 	}
 	r.tell(a, func(s historyOne) int { return s.Home }, "came home into", "more session")

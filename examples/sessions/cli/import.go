@@ -121,9 +121,11 @@ func (c *importCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	made := importNote{At: a.now(), From: "archive", Root: p.Dir()}
-	made.note(p.Dir(), slug, res.ID)
-	a.noteImport(made)
+	made := target{st, res.ID}.noted()
+	if c.From != "-" {
+		made.Source = absolute(c.From)
+	}
+	a.changed("import", "archive", made)
 	if res.Damage != nil {
 		a.Notef("%s the transcript came damaged, as it was: %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(res.Damage)))
 	}

@@ -13,9 +13,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
@@ -69,53 +69,70 @@ func (c *resumeCommand) with(a *app, t target) error {
 	if o.dir == "" && a.worksHere(t) {
 		o.dir, err = os.Getwd()
 	}
-	if err == nil && o.dir != "" && !filepath.IsAbs(o.dir) {
-		err = fmt.Errorf("the session worked in %s, which is no directory of this machine; sessions export --to=%s writes the file, for you to place", screen.Plain(o.dir), c.With)
+	switch {
+	case err != nil:
+		return err
+	case o.dir == "":
+		return errors.New("the session does not name the directory in which it worked; run the command in the directory of its project")
+	case !filepath.IsAbs(o.dir):
+		return fmt.Errorf("the session worked in %s, which is no directory of this machine; sessions export --to=%s writes the file, for you to place", screen.Plain(o.dir), c.With)
 	}
-	if err == nil && o.dir == "" {
-		err = errors.New("the session does not name the directory in which it worked; run the command in the directory of its project")
+	begin := starting{program: c.With, dir: o.dir}
+	if !o.plan && !a.json { // before anything is written
+		if begin, err = a.start(t, o.dir, c.With); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = o.find()
-	}
-	if o.draft != nil {
-		defer os.Remove(o.draft.Name())
-		defer o.draft.Close()
-	}
+	added, left, err := o.handOver(md)
 	if err != nil {
 		return err
 	}
-	left, err := o.leftOut(md)
-	if err != nil {
-		return err
-	}
-	added, err := o.write()
-	if err != nil {
-		return err
-	}
-	words := []string{string(o.tool), "--resume", o.exported.ID}
+	args := []string{"--resume", o.exported.ID}
 	if o.tool == foreign.Codex {
-		words[1] = "resume"
+		args[0] = "resume"
 	}
 	if a.json {
-		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home, filled(o.former), left, o.dir, words})
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home, filled(o.former), left, o.dir, append([]string{c.With}, args...)})
 	}
 	o.tell(added, left)
-	if o.plan {
-		a.Printf("%s\n", host.Line(o.dir, words...))
-		return nil
-	}
-	return a.start(t, o.dir, os.Environ(), words...)
+	return begin.run(a, os.Environ(), args...)
 }
 
-// mostApart limits the conversations that a tool may have gone on with apart from a session.
-const mostApart = 100
+// handOver brings home what the tool added, and writes its file. Until it is done it holds the
+// session, as a host does, where sessions can be held: it neither hands over half a turn of a
+// running one, nor what another call hands over at the moment.
+func (o *onward) handOver(md sessionstore.Metadata) (added int64, left map[string]int, err error) {
+	if st, err := o.p.Store(projectOf(o.t)); err == nil && sameDir(st.Dir(), o.t.store.Dir()) {
+		o.t.store = st // whose hold lets the import in
+	}
+	if !o.plan {
+		hold, err := o.t.store.Acquire(o.a.ctx, o.t.id, sessionstore.Owner{App: "sessions"})
+		if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
+			return 0, nil, err
+		}
+		if err == nil {
+			defer func() { _ = hold.Release() }() // the process ends it, too
+		}
+	}
+	if o.draft, err = os.CreateTemp("", "sessions-"); err != nil {
+		return 0, nil, err
+	}
+	defer os.Remove(o.draft.Name())
+	defer o.draft.Close()
+	if err = o.find(); err == nil {
+		left, err = o.leftOut(md)
+	}
+	if err == nil {
+		added, err = o.write()
+	}
+	return added, left, err
+}
 
 // find exports the session to the draft, and finds the place for it: a new file, or the file
 // that an earlier call wrote, if that can go on as the session does. First the turns come
 // home that the tool added to such a file.
 func (o *onward) find() error {
-	for n := range mostApart {
+	for n := 0; ; n++ {
 		if err := o.export(n); err != nil {
 			return err
 		}
@@ -124,7 +141,7 @@ func (o *onward) find() error {
 			return err
 		}
 		grew := false
-		if h == nil { // a file that is there was not written up to what it is known by
+		if h == nil { // a file at the place was cut off before the line that names the session
 			o.end, o.from = 0, 0
 			if o.path, err = o.place(); err != nil || !isRegular(o.path) {
 				return err
@@ -145,16 +162,10 @@ func (o *onward) find() error {
 		}
 		o.former = append(o.former, o.exported.ID)
 	}
-	return fmt.Errorf("%s went on with %d conversations of this session", o.tool, mostApart)
 }
 
 // export writes the draft: the session as it is, or with n as its nth further conversation.
 func (o *onward) export(n int) (err error) {
-	if o.draft == nil {
-		if o.draft, err = os.CreateTemp("", "sessions-"); err != nil {
-			return err
-		}
-	}
 	if _, err = o.draft.Seek(0, io.SeekStart); err == nil {
 		err = o.draft.Truncate(0)
 	}
@@ -188,16 +199,23 @@ func (o *onward) bringHome(h foreign.History, n int) (grew bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("bring home what %s added: %w", o.tool, err)
 	}
-	o.home += report.Home[o.t.id]
-	for _, s := range report.Sessions {
-		if grew = s.ID == o.t.id && s.Action == foreign.Updated; grew {
-			break
-		}
+	if !o.plan {
+		o.a.changed("import", string(o.tool), imported(o.p, h, report)...)
 	}
+	o.home += report.Home[o.t.id]
+	grew = slices.ContainsFunc(report.Sessions, func(s foreign.Imported) bool { return s.ID == o.t.id && s.Action == foreign.Updated })
 	if !o.plan { // an import also keeps what the tool added that is no message
 		err = o.export(n)
 	}
 	return grew, err
+}
+
+// unfinished is the time for which a line without an end may still be written. Later it was
+// cut off, as its writer was.
+const unfinished = time.Minute
+
+func (o *onward) beingWritten() error {
+	return fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool)
 }
 
 // continues reports whether the tool's file can go on as the draft does: it begins as the
@@ -209,7 +227,11 @@ func (o *onward) continues() (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	if _, err := o.draft.Seek(0, io.SeekStart); err != nil {
+	fi, err := f.Stat()
+	if err == nil {
+		_, err = o.draft.Seek(0, io.SeekStart)
+	}
+	if err != nil {
 		return false, err
 	}
 	theirs, ours := bufio.NewReader(f), bufio.NewReader(o.draft)
@@ -230,8 +252,10 @@ func (o *onward) continues() (bool, error) {
 		case failed != nil && bytes.HasPrefix(next, line): // a copy that was not written to its end
 			o.from += int64(len(line))
 			return true, nil
-		case failed != nil:
-			return false, fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool)
+		case failed != nil && o.a.now().Sub(fi.ModTime()) < unfinished:
+			return false, o.beingWritten()
+		case failed != nil: // nothing can follow a line that was cut off
+			return len(next) == 0, nil
 		case speaks(o.tool, line):
 			return false, nil
 		}
@@ -283,7 +307,8 @@ func (o *onward) place() (string, error) {
 }
 
 // write copies what the tool's file lacks of the draft to its end, and returns the number of
-// bytes. It makes the file where there is none, and never writes over anything.
+// bytes. It makes the file where there is none, and never writes over anything. After an
+// error the file is as it was.
 func (o *onward) write() (int64, error) {
 	size, err := o.draft.Seek(0, io.SeekEnd)
 	if err != nil || o.plan || size == o.from {
@@ -304,10 +329,19 @@ func (o *onward) write() (int64, error) {
 	}
 	defer f.Close()
 	if fi, err := f.Stat(); err != nil || fi.Size() != o.end {
-		return 0, errors.Join(err, fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool))
+		return 0, errors.Join(err, o.beingWritten())
 	}
 	n, err := io.Copy(f, io.NewSectionReader(o.draft, o.from, size-o.from))
-	return n, errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		return n, f.Close()
+	}
+	if fi, failed := f.Stat(); failed == nil && fi.Size() == o.end+n { // nothing followed
+		err = errors.Join(err, os.Truncate(o.path, o.end))
+	}
+	return 0, err
 }
 
 // isRegular reports whether a regular file has the path, which is no symlink.
@@ -316,7 +350,7 @@ func isRegular(path string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// leftOut counts what has no place in the lines that are made for the tool.
+// leftOut counts the parts that have no place in the lines that are made for the tool.
 func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 	left := map[string]int{}
 	add := func(what string, n int) {
@@ -341,12 +375,15 @@ func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 			continue
 		}
 		add("thought", len(m.Thinking()))
-		for _, kind := range kindsOf(m) {
+		content, _ := m.Lookup("content")
+		var parts []struct{ Type string }
+		_ = json.Unmarshal(content, &parts) // a text has none
+		for _, p := range parts {
 			switch {
-			case kind == "text" || kind == "image" && m.Role() == "user":
-			case strings.Contains(kind, "thinking") || kind == "reasoning" || strings.HasPrefix(kind, "tool_"): // thoughts are counted; calls and results have a place
+			case p.Type == "text" || p.Type == "image" && m.Role() == "user":
+			case strings.Contains(p.Type, "thinking") || p.Type == "reasoning" || strings.HasPrefix(p.Type, "tool_"): // thoughts are counted; calls and results have a place
 			default:
-				add(kind, 1)
+				add(p.Type, 1)
 			}
 		}
 	}
@@ -359,19 +396,6 @@ func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 	}
 	add("workflow phase", len(phases))
 	return left, err
-}
-
-// kindsOf returns the kinds of the parts of a message.
-func kindsOf(m sessionstore.Message) (kinds []string) {
-	content, _ := m.Lookup("content")
-	var parts []struct{ Type string }
-	if json.Unmarshal(content, &parts) != nil { // it is a text
-		return nil
-	}
-	for _, p := range parts {
-		kinds = append(kinds, p.Type)
-	}
-	return kinds
 }
 
 // tell writes what was done, for people.

@@ -51,7 +51,8 @@ func (c *deleteCommand) Run(a *app) error {
 		question = fmt.Sprintf("Delete %s?", count(n, "session"))
 	}
 	result, err := c.carryOut(a, plan, question)
-	if err == nil && result.done() && (len(plan.Keep) > 0 || len(result.failed) > 0) {
+	done := result.status != "planned" && result.status != "cancelled"
+	if err == nil && done && (len(plan.Keep) > 0 || len(result.failed) > 0) {
 		err = exitCode(exitError)
 	}
 	return err
@@ -130,9 +131,6 @@ type removed struct {
 	failed  []trash.Failure
 }
 
-// done reports whether the plan was carried out, or could not be.
-func (r removed) done() bool { return r.status != "planned" && r.status != "cancelled" }
-
 // carryOut shows a plan, asks, and runs it.
 func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed, err error) {
 	switch {
@@ -165,6 +163,7 @@ func (c *removal) carryOut(a *app, plan *trash.Plan, question string) (r removed
 		c.bar = a.Progress("moving", len(plan.Remove))
 		result, err := plan.Delete(a.ctx)
 		c.bar.Done()
+		a.changed("removal", "", gone(result.Receipt)...)
 		if err != nil {
 			return r, err
 		}
@@ -253,7 +252,11 @@ func (a *app) planTable(plan *trash.Plan) {
 // tellRemoved writes the outcome of a plan.
 func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 	if a.json {
-		return a.writeJSON(object{{"status", r.status}, {"receipt", r.receipt.ID}, {"sessions", filled(r.gone(plan))}, {"kept", filled(plan.Keep)}, {"failed", failures(r.failed)}})
+		sessions := r.receipt.Sessions
+		if r.status == "planned" {
+			sessions = plan.Remove
+		}
+		return a.writeJSON(object{{"status", r.status}, {"receipt", r.receipt.ID}, {"sessions", filled(sessions)}, {"kept", filled(plan.Keep)}, {"failed", failures(r.failed)}})
 	}
 	for _, f := range r.failed {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(f.ID), screen.Lines(explain(f.Err)))
@@ -273,14 +276,6 @@ func (a *app) tellRemoved(plan *trash.Plan, r removed) error {
 		a.Printf("  %s brings back what is in the trash\n", a.Paint(screen.Cyan, "sessions undo "+r.receipt.ID))
 	}
 	return nil
-}
-
-// gone returns the sessions that went, or would go.
-func (r removed) gone(plan *trash.Plan) []trash.Session {
-	if r.status == "planned" {
-		return plan.Remove
-	}
-	return r.receipt.Sessions
 }
 
 // filled is never null in JSON.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -55,30 +56,37 @@ func (c *repairCommand) Run(a *app) error {
 			return failed
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.json && report.Status == slice.NoRepairNeeded:
-		return a.writeLine(report)
-	case a.json:
-		return a.writeJSON(report)
-	case report.Status == slice.NoRepairNeeded:
-		a.Printf("%s is %s: nothing was written.\n", screen.Plain(t.id), a.Paint(screen.Green, state))
-		return nil
 	}
-	a.Printf("%s %s %s\n", a.Paint(screen.Green, "✓"), "Repaired", screen.Plain(t.id))
-	a.Printf("  %s before, %s now\n", count(report.Counts.Original, "message"), number(report.Counts.Repaired))
-	a.kept(report.BackupPath)
-	if !report.Verification.Healthy() {
+	idle := fmt.Sprintf("%s is %s:", screen.Plain(t.id), a.Paint(screen.Green, state))
+	err = a.rewrote("repair", t, report.BackupPath, report, idle, fmt.Sprintf("Repaired %s\n  %s before, %s now", screen.Plain(t.id), count(report.Counts.Original, "message"), number(report.Counts.Repaired)))
+	if !a.json && report.Status == slice.Repaired && !report.Verification.Healthy() {
 		a.Printf("  %s completes it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)))
 	}
-	return nil
+	return err
 }
 
-// kept names the file with the former state, and the command that brings it back.
-func (a *app) kept(backup string) {
-	a.Printf("  kept as %s\n", screen.Plain(filepath.Base(backup)))
-	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo "+screen.Plain(filepath.Base(filepath.Dir(backup)))))
+// rewrote notes for undo that a command changed the transcript of a session, and writes its
+// report: for people the line done, or the line idle without a copy, when nothing was written.
+func (a *app) rewrote(kind string, t target, kept string, report any, idle, done string) error {
+	if kept == "" && a.json {
+		return a.writeLine(report)
+	}
+	if kept == "" {
+		a.Printf("%s nothing was written.\n", idle)
+		return nil
+	}
+	s := t.noted()
+	s.Kept = filepath.Base(kept)
+	a.changed(kind, "", s)
+	if a.json {
+		return a.writeJSON(report)
+	}
+	a.Printf("%s %s\n", a.Paint(screen.Green, "✓"), done)
+	a.Printf("  kept as %s\n", screen.Plain(s.Kept))
+	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo "+screen.Plain(t.id)))
+	return nil
 }
 
 type rewindCommand struct {
@@ -110,21 +118,10 @@ func (c *rewindCommand) Run(a *app) error {
 	} else {
 		report, err = slice.RewindSession(a.ctx, t.store, t.id)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.json && report.Status == slice.NoRewindNeeded:
-		return a.writeLine(report)
-	case a.json:
-		return a.writeJSON(report)
-	case report.Status == slice.NoRewindNeeded:
-		a.Printf("%s: nothing was written.\n", screen.Plain(t.id))
-		return nil
 	}
-	a.Printf("%s Rewound %s\n", a.Paint(screen.Green, "✓"), screen.Plain(t.id))
-	a.Printf("  %s before, %s now\n", count(report.Original, "message"), number(report.Rewound))
-	a.kept(report.BackupPath)
-	return nil
+	return a.rewrote("rewind", t, report.BackupPath, report, screen.Plain(t.id)+":", fmt.Sprintf("Rewound %s\n  %s before, %s now", screen.Plain(t.id), count(report.Original, "message"), number(report.Rewound)))
 }
 
 // salvage brings back messages that a damaged transcript holds whole.
@@ -133,15 +130,10 @@ func (a *app) salvage(t target) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(salvagedJSON(report))
-	}
-	if report.Rows == 0 {
-		a.Printf("%s: there is nothing to bring back, nothing was written.\n", screen.Plain(t.id))
-	} else {
-		a.Printf("%s Salvaged %s: %s came back\n", a.Paint(screen.Green, "✓"), screen.Plain(t.id), count(report.Rows, "message"))
-		a.Printf("  the damaged file stays as %s\n", screen.Plain(filepath.Base(report.From)))
-		a.kept(report.Kept)
+	idle := screen.Plain(t.id) + ": there is nothing to bring back,"
+	done := fmt.Sprintf("Salvaged %s: %s came back\n  the damaged file stays as %s", screen.Plain(t.id), count(report.Rows, "message"), screen.Plain(filepath.Base(report.From)))
+	if err := a.rewrote("salvage", t, report.Kept, salvagedJSON(report), idle, done); err != nil || a.json {
+		return err
 	}
 	for _, f := range report.Forks {
 		a.Printf("  %s holds %s that the transcript lacks, but does not continue it\n", screen.Plain(f.File), count(f.Lacking, "message"))

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
@@ -21,11 +19,8 @@ type resumeCommand struct {
 	Host        string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
 	ForceBundle string `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
 
-	NoHistory    bool    `help:"Leave the conversation out." group:"With --show"`
-	FullHistory  bool    `help:"Show all messages (default: the last 10)." group:"With --show"`
-	ShowThinking bool    `help:"Show what the model thought, too." group:"With --show"`
-	Replay       bool    `help:"On a terminal, show the messages in the time they took, at most 10 seconds each." group:"With --show"`
-	ReplaySpeed  float64 `short:"s" default:"2" placeholder:"N" help:"So many times as fast (default: 2)." group:"With --show"`
+	FullHistory  bool `help:"Show all messages (default: the last 10)." group:"With --show"`
+	ShowThinking bool `help:"Show what the model thought, too." group:"With --show"`
 }
 
 // Help is shown below the usage.
@@ -37,16 +32,13 @@ func (resumeCommand) Help() string {
     sessions resume --show 8f14    what would be resumed
     sessions resume 8f14 --with claude
 
---with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. Called again, it first brings home what was said there, and then adds what is new here; it never writes over a file. Where both went on, the tool gets a conversation of its own.
+--with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. Called again, it first brings home what was said there, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where both went on, the tool gets a conversation of its own.
 
 --json shows as --show does, and starts nothing. The exit code is that of the program.`
 }
 
 // Run resumes, or shows.
 func (c *resumeCommand) Run(a *app) error {
-	if c.ReplaySpeed < 0 {
-		return usageError{"--replay-speed: must be positive"}
-	}
 	if c.Session == "-" { // as it was called before --last
 		c.Session, c.Last = "", true
 	}
@@ -57,8 +49,8 @@ func (c *resumeCommand) Run(a *app) error {
 	switch {
 	case c.Last && c.Session != "":
 		return usageError{"--last and a session: choose one"}
-	case !show && (c.NoHistory || c.FullHistory || c.ShowThinking || c.Replay):
-		return usageError{"--no-history, --full-history, --show-thinking and --replay go with --show"}
+	case !show && (c.FullHistory || c.ShowThinking):
+		return usageError{"--full-history and --show-thinking go with --show"}
 	case c.Session == "" && !c.Last && (show || c.With != "" || !a.interactive()):
 		return usageError{"name a session, or --last for the one saved last; without one, it is chosen on a terminal"}
 	case c.Session == "" && !c.Last:
@@ -98,7 +90,12 @@ func (c *resumeCommand) resume(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	return a.start(t, md.Text("working_dir"), hostEnv(c.SessionsRoot, p), c.words(a, t.id)...)
+	words := c.words(a, t.id)
+	s, err := a.start(t, md.Text("working_dir"), words[0])
+	if err != nil {
+		return err
+	}
+	return s.run(a, hostEnv(c.SessionsRoot, p), words[1:]...)
 }
 
 // words are the command that resumes a session.
@@ -155,10 +152,8 @@ func (c *resumeCommand) show(a *app, t target) error {
 		rows = append(rows, [2]string{"Accepted by", a.accepted(t, judged)}, [2]string{"Not judged", strings.Join(judged.open, "; ")})
 	}
 	a.fields(rows)
-	if !c.NoHistory {
-		if err := c.history(a, s.Messages); err != nil {
-			return err
-		}
+	if err := c.history(a, s.Messages); err != nil {
+		return err
 	}
 	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, host.Line("", c.words(a, t.id)...)))
 	return damage
@@ -199,19 +194,11 @@ func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
 		}
 	}
 	const last = 10
-	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory && !c.Replay {
+	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory {
 		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+"; --full-history shows all"))
 		shown = shown[earlier:]
 	}
-	var before time.Time
 	for _, m := range shown {
-		if c.Replay && a.Terminal() {
-			at, _ := m.Timestamp()
-			if err := wait(a.ctx, replayDelay(before, at, c.ReplaySpeed, len(m.Content()))); err != nil {
-				return err
-			}
-			before = at
-		}
 		if err := a.conversation([]sessionstore.Message{m}, noTools); err != nil {
 			return err
 		}
@@ -220,30 +207,4 @@ func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
 		}
 	}
 	return nil
-}
-
-// replayDelay returns the wait before a message: the time that the message took, or the
-// time to read it where the times are not known, divided by speed.
-func replayDelay(before, at time.Time, speed float64, length int) time.Duration {
-	const shortest, longest = 500 * time.Millisecond, 10 * time.Second
-	took := 1500*time.Millisecond + time.Duration(length)*5*time.Millisecond
-	if !before.IsZero() && !at.IsZero() {
-		took = at.Sub(before)
-	}
-	if speed <= 0 {
-		speed = 1
-	}
-	return max(shortest, min(longest, time.Duration(min(float64(took)/speed, float64(longest)))))
-}
-
-// wait waits for d or the end of ctx.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -59,3 +59,37 @@ func TestRunningStays(t *testing.T) {
 	require.Equal(t, exitOK, code, stderr)
 	require.False(t, st.Exists("busy"))
 }
+
+// TestHandOverOfARunningSession hands a session to another tool while a program runs it: the
+// tool gets nothing, not half a turn. Afterwards it gets all of it.
+func TestHandOverOfARunningSession(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("hosts have no ownership lock on Windows")
+	}
+	root, workspace, claude := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Setenv("CLAUDE_CONFIG_DIR", claude)
+	st, err := sessionstore.Open(filepath.Join(root, "p", "sessions"), &sessionstore.Options{Workspace: workspace})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, st.Close()) }()
+	md, err := sessionstore.NewMetadata(map[string]string{"session_id": "busy", "working_dir": workspace})
+	require.NoError(t, err)
+	question, err := sessionstore.Text("user", "?", time.Now())
+	require.NoError(t, err)
+	require.NoError(t, st.Save(t.Context(), "busy", []sessionstore.Message{question}, md))
+	hold, err := st.Acquire(t.Context(), "busy", sessionstore.Owner{App: "host"})
+	require.NoError(t, err)
+
+	args := []string{"resume", "busy", "--with=claude", "--sessions-root=" + root, "--project=p"}
+	var out bytes.Buffer
+	code, stderr := run(t, &out, args...)
+	require.Equal(t, exitError, code, out.String())
+	require.NotEmpty(t, stderr)
+	require.NoDirExists(t, filepath.Join(claude, "projects"))
+
+	require.NoError(t, hold.Release())
+	code, stderr = run(t, &out, args...)
+	require.Equal(t, exitOK, code, stderr)
+	files, err := filepath.Glob(filepath.Join(claude, "projects", "*", "*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+}

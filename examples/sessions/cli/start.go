@@ -35,48 +35,60 @@ func hostEnv(root string, p *projects.Projects) []string {
 	return env
 }
 
-// start runs a program that goes on with a session, in the directory dir in which the
-// session worked, until it ends, and returns its exit code as an error. Without a terminal it
-// prints the command instead, and so it does where the program is not on PATH or the
-// directory is not known.
-func (a *app) start(t target, dir string, env []string, words ...string) error {
-	line := host.Line(dir, words...)
+// starting is a program that is to go on with a session, in the directory dir in which the
+// session worked.
+type starting struct {
+	program, dir string
+	path         string // of the program; "": the command is printed instead
+	why          string // it is printed; "": there is no terminal
+}
+
+// start finds a program. The command is printed instead without a terminal, where the program
+// is not on PATH and where the directory is not known. It makes a directory that is gone,
+// after a question.
+func (a *app) start(t target, dir, program string) (s starting, err error) {
+	s = starting{program: program, dir: dir}
 	if !a.interactive() {
-		a.Printf("%s\n", line)
-		return nil
+		return s, nil
 	}
-	path, err := exec.LookPath(words[0])
-	if err != nil {
-		return a.byHand(screen.Plain(words[0])+" is not on PATH", line)
+	path, err := exec.LookPath(program)
+	switch {
+	case err != nil:
+		s.why = screen.Plain(program) + " is not on PATH"
+	case dir != "" && !filepath.IsAbs(dir):
+		s.why = "the session worked in " + screen.Plain(dir) + ", which is no directory of this machine"
+	case dir == "" && !a.worksHere(t):
+		s.why = "the session does not name the directory in which it worked"
 	}
-	if dir != "" && !filepath.IsAbs(dir) {
-		return a.byHand("the session worked in "+screen.Plain(dir)+", which is no directory of this machine", line)
-	}
-	if dir == "" && !a.worksHere(t) {
-		return a.byHand("the session does not name the directory in which it worked", line)
+	if s.why != "" {
+		return s, nil
 	}
 	if err := picker.Free(a.ctx, t.store, t.id); errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
-		return err
+		return s, err
 	}
 	if dir != "" && !isDir(dir) {
 		yes, err := a.Confirm(a.ctx, fmt.Sprintf("The directory %s is gone. Make it, empty, and go on there?", screen.Plain(dir)))
 		if err != nil || !yes {
-			return errors.Join(err, exitCode(exitError))
+			return s, errors.Join(err, exitCode(exitError))
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
+			return s, err
 		}
 	}
-	return a.runProgram(picker.Program{
-		Words: append([]string{path}, words[1:]...), Dir: dir, Env: env, In: a.stdin, Out: a.stdout, Err: a.Errors(),
-	})
+	s.path = path
+	return s, nil
 }
 
-// byHand notes the reason why a program is not started, and prints the command that
-// starts it.
-func (a *app) byHand(why, line string) error {
-	a.Notef("%s %s; this goes on with it:", a.PaintError(screen.Yellow, "note:"), why)
-	a.Printf("%s\n", line)
+// run runs the program until it ends, and returns its exit code as an error, or prints the
+// command.
+func (s starting) run(a *app, env []string, args ...string) error {
+	if s.path != "" {
+		return a.runProgram(picker.Program{Words: append([]string{s.path}, args...), Dir: s.dir, Env: env, In: a.stdin, Out: a.stdout, Err: a.Errors()})
+	}
+	if s.why != "" {
+		a.Notef("%s %s; this goes on with it:", a.PaintError(screen.Yellow, "note:"), s.why)
+	}
+	a.Printf("%s\n", host.Line(s.dir, append([]string{s.program}, args...)...))
 	return nil
 }
 
@@ -89,28 +101,11 @@ func (a *app) worksHere(t target) bool {
 // runProgram gives the terminal to a program. Ctrl-C is for that program alone; other
 // signals end it.
 func (a *app) runProgram(p picker.Program) error {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(a.ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case s := <-signals:
-				if s != os.Interrupt {
-					cancel()
-				}
-			}
-		}
-	}()
-	defer func() {
-		cancel()
-		<-ended
-	}()
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(a.ctx), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
 	in := terminalFile(a.stdin)
 	before, failed := term.GetState(int(in.Fd()))
 	err := p.Run(ctx)

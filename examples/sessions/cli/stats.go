@@ -188,8 +188,6 @@ func (s sum) figures() []string {
 	return append(cells, strconv.FormatFloat(s.Time.Seconds(), 'f', 3, 64), cost)
 }
 
-var statsTitles = []string{"responses", "input", "cached", "output", "reasoning", "tools", "seconds", "cost"}
-
 // usageShown is the answer of stats.
 type usageShown struct {
 	By   string     `json:"by"`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -110,6 +111,9 @@ func (a *app) restore(chosen []binned) error {
 		Path string `json:"path"`
 	}
 	restored, failed := []back{}, []failedSession{}
+	fail := func(id string, err error) {
+		failed = append(failed, failedSession{id, explain(err)})
+	}
 	total := 0
 	for _, b := range chosen {
 		total += len(b.Sessions)
@@ -122,14 +126,18 @@ func (a *app) restore(chosen []binned) error {
 		for _, s := range res.Sessions {
 			restored = append(restored, back{s.ID, filepath.Join(b.store.Dir(), s.ID)})
 		}
-		if err != nil {
-			return err
+		if done := len(res.Failed) + len(res.Sessions); err != nil && done < len(b.Sessions) { // in order
+			for _, s := range b.Sessions[done:] {
+				fail(s.ID, err)
+			}
+		} else if err != nil {
+			fail(b.ID, err)
 		}
 	}
 	bar.Done()
 	if a.json {
 		err := a.writeJSON(object{{"status", "restored"}, {"restored", restored}, {"failed", failed}})
-		return errors.Join(err, partly(len(failed)))
+		return cmp.Or(err, a.ctx.Err(), partly(len(failed)))
 	}
 	for _, f := range failed {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays in the trash:"), screen.Plain(f.ID), screen.Lines(f.Error))
@@ -141,7 +149,7 @@ func (a *app) restore(chosen []binned) error {
 	default:
 		a.Printf("%s Restored %s\n", a.Paint(screen.Green, "✓"), count(len(restored), "session"))
 	}
-	return partly(len(failed))
+	return cmp.Or(a.ctx.Err(), partly(len(failed)))
 }
 
 // failedSession is a session that could not be moved.

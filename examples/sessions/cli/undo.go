@@ -3,8 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"maps"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +27,7 @@ type undoCommand struct {
 
 // Help is shown below the usage.
 func (undoCommand) Help() string {
-	return `Takes back the last change, whatever it was: a repair, a rewind, an undo, a fork, a removal or an import. It names the change and asks first. With a session, it is the last change of this one.
+	return `Takes back the last change of this tool on this machine, whatever it was: a repair, a rewind, an undo, a fork, a removal or an import. It names the change and asks first. With a session, it is the last change of this one, also by another program that kept a copy of the transcript.
 
     sessions undo                the last change
     sessions undo --list         what can be taken back
@@ -36,7 +35,7 @@ func (undoCommand) Help() string {
     sessions undo --list 8f14    what was kept of it
     sessions undo 20260801T1015  the removal with this receipt
 
-Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and is named. Sessions that an import updated stay as they are, and so do forks with what the other tool no longer has.
+Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and so do sessions that an import updated, what the other tool no longer has, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1.
 
 In a pipe, what is not named by its session, or takes a session away, needs --yes.`
 }
@@ -47,53 +46,30 @@ func (c *undoCommand) Run(a *app) error {
 		return c.last(a)
 	}
 	t, err := (anywhere{c.What, c.where}).reach(a)
-	if errors.Is(err, sessionstore.ErrNotFound) {
+	switch {
+	case errors.Is(err, sessionstore.ErrNotFound):
 		return c.removal(a, err)
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if c.List {
+	case c.List:
 		return a.backups(t)
+	case c.Backup != "":
+		return c.transcript(a, t, filepath.Base(c.Backup))
 	}
-	if c.Backup != "" {
-		return c.transcript(a, t)
-	}
-	own, err := c.ofSession(a, t)
+	all, err := a.changes([]*sessionstore.Store{t.store}, nil)
+	a.noteFailed(err) // what was kept comes back without notes, too
+	kept, err := slice.Backups(a.ctx, t.store, t.id)
 	if err != nil {
 		return err
 	}
-	if len(own) == 0 || own[0].kind != "fork" && own[0].kind != "import" {
-		return c.transcript(a, t)
-	}
-	if sure, err := c.sure(a, own[0]); err != nil || !sure {
-		return err
-	}
-	return c.takeAway(a, own[0], []target{t})
-}
-
-// ofSession returns the changes of a session that is there, the last one first.
-func (c *undoCommand) ofSession(a *app, t target) (all []change, err error) {
-	notes, imported := a.importNotes(), false
-	for i := range notes {
-		for _, s := range notes[i].Made {
-			if s.ID == t.id && sameDir(filepath.Join(notes[i].Root, s.Project, "sessions"), t.store.Dir()) {
-				imported = true
-				all = append(all, change{at: notes[i].At, kind: "import", target: t, made: &notes[i]})
-			}
+	for _, made := range all {
+		own := func(s placed) bool { return s.id == t.id }
+		if i := slices.IndexFunc(made.sessions, own); i >= 0 && made.made() && (len(kept) == 0 || kept[0].Time.Before(made.At.Truncate(time.Second))) {
+			made.target, made.sessions, made.stays = t, made.sessions[i:i+1], nil
+			return c.takeBack(a, made)
 		}
 	}
-	s, err := t.store.Summary(a.ctx, t.id)
-	if err == nil || errors.Is(err, sessionstore.ErrCorrupt) { // what was kept of it is there
-		var own []change
-		own, err = a.changesOf(t, s, imported)
-		all = append(all, own...)
-	}
-	if errors.Is(err, sessionstore.ErrCorrupt) {
-		err = nil // the undo of its transcript says so
-	}
-	slices.SortStableFunc(all, func(x, y change) int { return y.at.Compare(x.at) })
-	return all, err
+	return c.transcript(a, t, "")
 }
 
 // last takes back the last change, or lists the changes.
@@ -101,87 +77,69 @@ func (c *undoCommand) last(a *app) error {
 	if c.Backup != "" {
 		return usageError{"--backup: name the session, too"}
 	}
-	all, err := a.changes(c.where)
+	bins, err := a.bins(c.where)
 	if err != nil {
 		return err
 	}
-	if c.List {
-		return a.changeTable(all)
+	stores, _, err := a.stores(c.where) // bins wrote which cannot be read
+	if err != nil {
+		return err
 	}
-	if len(all) == 0 {
-		if a.json {
-			return a.writeJSON(object{{"status", slice.NoUndoNeeded}})
-		}
+	all, err := a.changes(stores, bins)
+	switch {
+	case err != nil:
+		return err
+	case c.List:
+		return a.changeTable(slices.DeleteFunc(all, func(c change) bool { return len(c.sessions) == 0 }))
+	case len(all) == 0 && a.json:
+		return a.writeLine(object{{"status", slice.NoUndoNeeded}})
+	case len(all) == 0:
 		a.Notef("There is nothing to take back.")
 		return nil
 	}
-	chosen := all[0]
-	if sure, err := c.sure(a, chosen); err != nil || !sure {
+	return c.takeBack(a, all[0])
+}
+
+// takeBack takes back a change, after a question.
+func (c *undoCommand) takeBack(a *app, last change) error {
+	last = a.titled(last)
+	if len(last.sessions) == 0 && len(last.stays) == 0 {
+		return fmt.Errorf("the last change is %s, which is neither there nor in the trash: sessions undo --list shows what can be taken back by its name", last.words())
+	}
+	if sure, err := c.sure(a, last); err != nil || !sure {
 		return err
 	}
-	switch chosen.kind {
-	case "removal":
-		return a.restore([]binned{*chosen.bin})
-	case "fork":
-		return c.takeAway(a, chosen, []target{chosen.target})
-	case "import":
-		stores, _, err := a.stores(c.where)
-		if err != nil {
-			return err
-		}
-		var made []target
-		for _, s := range chosen.made.Made {
-			if t, ok := s.in(chosen.made.Root, stores); ok {
-				made = append(made, t)
-			}
-		}
-		return c.takeAway(a, chosen, made)
+	switch {
+	case last.bin != nil:
+		return a.restore([]binned{*last.bin})
+	case last.made():
+		return c.takeAway(a, last)
 	}
-	return c.transcript(a, chosen.target)
+	return c.transcript(a, last.target, last.sessions[0].Kept)
 }
 
 // sure names a change and asks whether it is to be taken back.
 func (c *undoCommand) sure(a *app, last change) (bool, error) {
-	if c.Yes {
+	if c.Yes || len(last.sessions) == 0 {
 		return true, nil
 	}
-	what := fmt.Sprintf("%s, %s", last.words(), screen.Ago(a.now(), last.at))
+	what := fmt.Sprintf("%s, %s", last.words(), screen.Ago(a.now(), last.At))
 	if !a.Answers() || a.json {
 		return false, usageError{"the last change is " + what + ": --yes takes it back, undo --list shows all"}
 	}
-	yes, err := a.Confirm(a.ctx, "The last change is "+what+". Take it back?")
-	if errors.Is(err, io.EOF) {
-		err = errors.New("nobody answers: --yes takes it back without a question")
-	}
-	if err == nil && !yes {
-		a.Printf("%s\n", a.Paint(screen.Yellow, "Cancelled"))
-	}
-	return yes, err
+	return a.agrees("The last change is "+what+". Take it back?", false)
 }
 
-// transcript brings back the transcript that was kept before the last change of a session.
-func (c *undoCommand) transcript(a *app, t target) error {
-	backup := c.Backup
-	if backup != "" {
-		backup = filepath.Base(backup)
-	}
+// transcript brings back a transcript that was kept, "" means the newest that is another.
+func (c *undoCommand) transcript(a *app, t target, backup string) error {
 	report, err := slice.Undo(a.ctx, t.store, t.id, backup, &slice.UndoOptions{Force: c.Force})
 	if errors.Is(err, slice.ErrWentOn) {
-		return errors.New("the session went on since: --force brings the kept transcript back all the same, and keeps what is there now")
+		return fmt.Errorf("session %s went on since: --force brings the kept transcript back all the same, and keeps what is there now", screen.Plain(t.id))
 	}
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(report)
-	}
-	if report.Status == slice.NoUndoNeeded {
-		a.Printf("%s is as it was kept: nothing was written.\n", screen.Plain(t.id))
-		return nil
-	}
-	a.Printf("%s Undone: %s has %s again\n", a.Paint(screen.Green, "✓"), screen.Plain(t.id), count(report.Messages, "message"))
-	a.kept(report.BackupPath)
-	return nil
+	return a.rewrote("undo", t, report.BackupPath, report, screen.Plain(t.id)+" is as it was kept:", fmt.Sprintf("Undone: %s has %s again", screen.Plain(t.id), count(report.Messages, "message")))
 }
 
 // removal brings back the sessions in the trash that the argument means, or lists their
@@ -199,37 +157,23 @@ func (c *undoCommand) removal(a *app, notFound error) error {
 		return err
 	}
 	if c.List {
-		return a.changeTable([]change{b.change()})
+		one := change{changeNote: changeNote{At: b.At, Kind: "removal"}, target: target{b.store, b.Sessions[0].ID}, sessions: make([]placed, len(b.Sessions)), bin: &b}
+		return a.changeTable([]change{one})
 	}
 	return a.restore([]binned{b})
 }
 
-// staysHere is a session that an undo leaves, and why.
-type staysHere struct {
-	ID  string `json:"id"`
-	Why string `json:"why"`
-}
-
 // takeAway moves the sessions that a fork or an import made to the trash.
-func (c *undoCommand) takeAway(a *app, last change, made []target) error {
-	stays := []staysHere{}
-	by, stores := map[string][]string{}, map[string]*sessionstore.Store{}
-	for _, t := range made {
-		grew, err := c.grew(a, last, t)
-		if err != nil {
-			return err
-		}
-		if grew && !c.Force {
-			stays = append(stays, staysHere{t.id, "something was added since"})
-			continue
-		}
-		by[t.store.Dir()] = append(by[t.store.Dir()], t.id)
-		stores[t.store.Dir()] = t.store
+func (c *undoCommand) takeAway(a *app, last change) error {
+	stays, receipts, went := filled(last.stays), []string{}, []string{}
+	by := map[*sessionstore.Store][]placed{}
+	for _, s := range last.sessions {
+		by[s.store] = append(by[s.store], s)
 	}
-	receipts, gone := []string{}, []string{}
 	var failed error
-	for _, dir := range slices.Sorted(maps.Keys(by)) {
-		plan, err := trash.NewPlan(a.ctx, stores[dir], by[dir], &trash.Options{Reason: "undo of " + last.kind, Allow: []trash.Kind{trash.Recent, trash.Unsynced}})
+	for st, own := range by {
+		plan, added, err := c.plan(a, last, st, own)
+		stays = append(stays, added...)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -243,11 +187,12 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 		}
 		done, err := plan.Delete(a.ctx)
 		failed = errors.Join(failed, err)
+		a.changed("removal", "", gone(done.Receipt)...)
 		if done.Receipt.ID != "" {
 			receipts = append(receipts, done.Receipt.ID)
 		}
 		for _, s := range done.Receipt.Sessions {
-			gone = append(gone, s.ID)
+			went = append(went, s.ID)
 		}
 		for _, f := range done.Failed {
 			stays = append(stays, staysHere{f.ID, explain(f.Err)})
@@ -255,13 +200,14 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 	}
 	wrong := len(stays)
 	switch {
-	case failed != nil && len(gone) == 0:
+	case failed != nil && len(went) == 0:
 		return failed
 	case failed != nil:
 		a.Notef("%s %s", a.PaintError(screen.Red, "failed:"), screen.Lines(explain(failed)))
 		wrong++
 	}
 	slices.Sort(receipts)
+	slices.Sort(went)
 	if a.json {
 		err := a.writeJSON(struct {
 			Status   string      `json:"status"`
@@ -269,36 +215,54 @@ func (c *undoCommand) takeAway(a *app, last change, made []target) error {
 			Receipts []string    `json:"receipts"`
 			Removed  []string    `json:"removed"`
 			Stays    []staysHere `json:"stays"`
-		}{"taken_back", last.kind, receipts, gone, stays})
+		}{"taken_back", last.Kind, receipts, went, stays})
 		return errors.Join(err, partly(wrong))
 	}
 	for _, s := range stays {
 		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays:"), screen.Plain(s.ID), screen.Lines(s.Why))
 	}
-	if len(gone) > 0 {
-		a.Printf("%s Undone: %s to the trash\n", a.Paint(screen.Green, "✓"), count(len(gone), "session"))
+	if len(went) > 0 {
+		a.Printf("%s Undone: %s to the trash\n", a.Paint(screen.Green, "✓"), count(len(went), "session"))
 	}
 	for _, r := range receipts {
 		a.Printf("  %s brings back what is in the trash\n", a.Paint(screen.Cyan, "sessions undo "+r))
 	}
-	if last.made != nil && last.made.Updated > 0 {
-		a.Printf("  %s that the import updated stay as they are\n", count(last.made.Updated, "session"))
-	}
 	return partly(wrong)
 }
 
-// grew reports whether something was added to a session since the change that made it.
-func (c *undoCommand) grew(a *app, last change, t target) (bool, error) {
-	if last.made == nil {
-		return last.wentOn(a.ctx)
-	}
-	for _, s := range last.made.Made {
-		if s.ID == t.id {
-			fi, err := os.Stat(filepath.Join(t.dir(), transcriptName))
-			return err == nil && fi.Size() != s.Bytes, nil
+// plan plans the removal of sessions of a store. A session stays when something was added to
+// it since, and when the file that it was imported from is gone. plan compares once the plan
+// is made: the removal leaves a session that is written later.
+func (c *undoCommand) plan(a *app, last change, st *sessionstore.Store, all []placed) (plan *trash.Plan, stays []staysHere, err error) {
+	for {
+		ids := []string{}
+		for _, s := range all {
+			ids = append(ids, s.id)
+		}
+		plan, err = trash.NewPlan(a.ctx, st, ids, &trash.Options{Reason: "undo of " + last.Kind, Allow: []trash.Kind{trash.Recent, trash.Unsynced}})
+		all = slices.DeleteFunc(all, func(s placed) bool {
+			why := s.obstacle()
+			if why == "" || c.Force {
+				return false
+			}
+			stays = append(stays, staysHere{s.id, why})
+			return true
+		})
+		if err != nil || len(all) == len(ids) {
+			return plan, stays, err
 		}
 	}
-	return true, nil
+}
+
+// obstacle returns the reason for which a session that a change made is not taken away, or "".
+func (s placed) obstacle() string {
+	if now := s.target.noted(); now.Bytes != s.Bytes || !now.Modified.Equal(s.Modified) {
+		return "something was added since"
+	}
+	if _, err := os.Stat(s.Source); s.Source != "" && errors.Is(err, fs.ErrNotExist) {
+		return screen.Plain(s.Source) + " is gone, so no import brings it again"
+	}
+	return ""
 }
 
 // changeTable lists changes.
@@ -313,17 +277,20 @@ func (a *app) changeTable(all []change) error {
 		Receipt  string `json:"receipt,omitempty"`
 	}
 	shown, rows := []listed{}, [][]string{}
+	for i := range all {
+		all[i] = a.titled(all[i])
+	}
 	for _, c := range all {
-		one := listed{c.kind, c.at.UTC().Format(time.RFC3339), c.project(), c.id, c.title, c.more + 1, ""}
-		title := c.title
+		one := listed{c.Kind, c.At.UTC().Format(time.RFC3339), projectOf(c.target), c.id, c.summary.Title, len(c.sessions), ""}
+		title := c.summary.Title
 		if c.bin != nil {
 			one.Receipt = c.bin.ID
 		}
-		if c.more > 0 {
-			title = strings.TrimSpace(title + " and " + count(c.more, "more"))
+		if more := len(c.sessions) - 1; more > 0 {
+			title = strings.TrimSpace(title + " and " + count(more, "more"))
 		}
 		shown = append(shown, one)
-		rows = append(rows, []string{a.when(c.at), c.kind, c.id, title, c.project()})
+		rows = append(rows, []string{a.when(c.At), c.Kind, c.id, title, projectOf(c.target)})
 	}
 	return a.list(shown, "There is nothing to take back.", []screen.Column{
 		{Title: "Time", Drop: 2, Tint: screen.In(screen.Yellow)},
@@ -341,15 +308,16 @@ func (a *app) backups(t target) error {
 		return err
 	}
 	if a.json {
-		out := list{}
+		type backup struct {
+			Name   string  `json:"name"`
+			Label  string  `json:"kept_before"`
+			Time   *string `json:"time"`
+			Bytes  int64   `json:"bytes"`
+			Events *string `json:"events"`
+		}
+		out := []backup{}
 		for _, b := range all {
-			out = append(out, object{
-				{"name", b.Name},
-				{"kept_before", b.Label},
-				{"time", moment(b.Time)},
-				{"bytes", b.Size},
-				{"events", known(b.Events)},
-			})
+			out = append(out, backup{b.Name, b.Label, moment(b.Time), b.Size, known(b.Events)})
 		}
 		return a.writeJSON(out)
 	}

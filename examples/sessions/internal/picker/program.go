@@ -39,6 +39,10 @@ type Settings struct {
 	// nil: none are offered.
 	Import func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error)
 
+	// Changed is called with the outcome of each command that has one, and may be called by
+	// several goroutines.
+	Changed func(Event)
+
 	// Unsynced returns [trash.Options.Unsynced] for a store. nil: nothing is synced.
 	Unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
@@ -234,7 +238,11 @@ func (p *program) do(todo []Command) tea.Cmd {
 		case StopImport:
 			p.importing()
 		default:
-			p.work.Go(func() { p.tell(p.once(c)) })
+			p.work.Go(func() {
+				e := p.once(c)
+				p.Changed(e)
+				p.tell(e)
+			})
 		}
 	}
 	return tea.Batch(cmds...)
