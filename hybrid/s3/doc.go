@@ -22,7 +22,8 @@
 // PREFIX/_probe/, which it removes. A bucket that ignores or lacks a condition is refused
 // with [remote.ErrBlocked], before anything of a session is written: with Backblaze B2,
 // and with older versions of other services, two devices could both replace the head of a
-// session. Directory buckets (S3 Express One Zone) are refused, too: their lists are in no
+// session. Each program probes for itself, since a proxy on its way to the bucket may drop
+// the conditions. Directory buckets (S3 Express One Zone) are refused, too: their lists are in no
 // order.
 //
 // A bucket with versioning keeps all that is replaced or removed, so a removed session can
@@ -44,7 +45,8 @@
 //	ErrUnreachable  other 409, 499 and 5xx, RequestTimeout, no answer, an answer that is not from
 //	                the service: the outcome is unknown, so a swap is ErrUnknown
 //	NoAnswer        nothing came for half a minute
-//	ErrUnauthorized no keys are found (but ErrUnreachable where they cannot be asked for now), or their token has ended
+//	ErrUnauthorized no keys are found, or their token has ended; where a sign-in service does
+//	                not answer, it is ErrUnreachable
 //	ErrRefused      403 with AccessDenied to a write: reads go on; and all 4xx without a line here
 //	ErrBlocked      other 401 and 403, another region, no bucket, a full disk
 //	ErrClock        RequestTimeTooSkewed, also the second time; it is ErrBlocked, too
