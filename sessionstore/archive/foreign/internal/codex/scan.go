@@ -240,7 +240,7 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 		}
 	case it.kind == "message" && r.Is(thread.IsAssistant):
 		c.responses++
-		if m := s.Marks.Newest(); m != nil && m.At == at {
+		if n := len(s.Marks); n > 0 && s.Marks[n-1].At == at {
 			c.exported++
 		}
 	}

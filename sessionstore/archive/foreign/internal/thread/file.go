@@ -76,10 +76,10 @@ type Format interface {
 type Scanning struct {
 	Table   *Table
 	format  Format
-	loose   pieces[result] // records whose parent is not the record before: the hash of its uuid, and the record
-	calls   pieces[result]
-	results pieces[result]
-	Marks   pieces[Mark]
+	loose   []result // records whose parent is not the record before: the hash of its uuid, and the record
+	calls   []result
+	results []result
+	Marks   []Mark
 	Notes   *Notes
 	Offset  int64 // of the line
 }
@@ -96,7 +96,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	}
 	sum.Sum(s.Table.sum[:0])
 	fm.Finish(&s)
-	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
+	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls, s.results, s.Marks, s.Table.Facts.spending.take()
 	s.Table.orderCalls()
 	s.Table.byKey = s.Table.ordered(answerOf)
 	s.Table.mergeSpent()
@@ -143,7 +143,7 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 	case at > 0 && s.Table.Records.At(at-1).UUID == parent:
 		r.Parent = at - 1
 	default:
-		s.loose.add(result{parent, at})
+		s.loose = append(s.loose, result{parent, at})
 	}
 	s.Table.Records.add(r)
 	return at
@@ -151,18 +151,18 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 
 // Link finds the parent of each record, where the records name it; see Table.link.
 func (s *Scanning) Link(joins []Join) {
-	s.Table.link(s.loose.take(), joins)
+	s.Table.link(s.loose, joins)
 }
 
 // Result notes that a record has the result of a call.
 func (s *Scanning) Result(call string, at int32) {
 	if call != "" {
-		s.results.add(result{Hash(call), at})
+		s.results = append(s.results, result{Hash(call), at})
 	}
 }
 
 // Call notes that a record has a call.
-func (s *Scanning) Call(id string, at int32) { s.calls.add(result{Hash(id), at}) }
+func (s *Scanning) Call(id string, at int32) { s.calls = append(s.calls, result{Hash(id), at}) }
 
 // UnknownKind counts a kind that is not known.
 func (s *Scanning) UnknownKind(what, name string) {
@@ -180,9 +180,9 @@ func (s *Scanning) Mark(said string) {
 		return
 	}
 	if said[:i] != s.Table.Exported {
-		s.Table.Exported, s.Marks = said[:i], pieces[Mark]{}
+		s.Table.Exported, s.Marks = said[:i], nil
 	}
-	s.Marks.add(Mark{int32(s.Table.Records.Len()), int32(n)})
+	s.Marks = append(s.Marks, Mark{int32(s.Table.Records.Len()), int32(n)})
 }
 
 // Dir keeps the first working directory.
