@@ -137,7 +137,8 @@ func TestStatusLine(t *testing.T) {
 	writeLog(t, root, "late", append(response("late", "2026-11-29T00:30:00Z"), response("late", "2026-11-29T01:10:00Z")...), night)
 	require.Equal(t, "today 2 tokens | block 1 tokens, 4h 00m left\n", line(night, "UTC"))
 
-	// Logs that did not change are not read, whatever they say.
+	// Sessions whose logs did not change are not read, whatever they say, and if they are damaged.
 	writeLog(t, root, "old", response("old", "2026-11-29T01:20:00Z"), night.AddDate(0, 0, -9))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "here", "sessions", "old", "metadata.json"), []byte("{damaged"), 0o600))
 	require.Equal(t, "today 2 tokens | block 1 tokens, 4h 00m left\n", line(night, "UTC"))
 }
