@@ -39,6 +39,7 @@ type app struct {
 
 	reference bool        // the command is one of amplifier-session
 	answered  atomic.Bool // JSON was written
+	left      atomic.Bool // the command was left behind
 
 	opened  *projects.Projects // the directory of projects that was opened last
 	closers []func() error
@@ -51,7 +52,7 @@ const writtenAtOnce = 64 << 10
 // are always written, so that a short answer or an error comes out whole.
 func (a *app) Write(b []byte) (n int, err error) {
 	for part := range slices.Chunk(b, writtenAtOnce) {
-		if n > 0 && a.ctx.Err() != nil {
+		if (n > 0 || a.left.Load()) && a.ctx.Err() != nil {
 			return n, a.ctx.Err()
 		}
 		written, err := a.Screen.Write(part)

@@ -11,8 +11,8 @@ import (
 // patience is how long a command may go on after an interrupt before it is left behind.
 const patience = 50 * time.Millisecond
 
-// run runs the command that was chosen, and reports whether it left it behind because it went
-// on after an interrupt: then the process is about to end. A command that only looks fails
+// run runs the command that was chosen, and reports whether it left the command behind because
+// that went on after an interrupt: then the process is about to end. A command that only looks fails
 // with the error of the context even if it came to its end.
 func (a *app) run(chosen *kong.Context) (left bool, err error) {
 	command := chosen.Selected().Target.Addr().Interface()
@@ -39,6 +39,7 @@ func (a *app) wait(do func() error) (left bool, err error) {
 	case err = <-done:
 		return false, err
 	case <-time.After(patience):
+		a.left.Store(true)
 		return true, a.ctx.Err()
 	}
 }

@@ -183,7 +183,9 @@ func (a *app) answerError(text string, found []projects.Summary) {
 	for _, s := range found {
 		f.Candidates = append(f.Candidates, candidate{s.ID, s.Project, s.Title, moment(s.Changed)})
 	}
-	_ = a.writeLine(f) // the error is noted for people, too
+	if text, err := formatted(f, 0); err == nil {
+		a.Print(string(text) + "\n")
+	}
 }
 
 // moment is a time as RFC 3339 in UTC, nil for none.

@@ -38,6 +38,9 @@ type views struct {
 	Format   string `enum:"text,json" default:"text" placeholder:"FORM" help:"text or json; the same as --json." group:"Output"`
 }
 
+// asJSON reports whether --format asks for JSON.
+func (v views) asJSON() bool { return v.Format == "json" }
+
 // Help is shown below the usage.
 func (listCommand) Help() string {
 	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
@@ -45,7 +48,6 @@ func (listCommand) Help() string {
 
 // Run lists.
 func (c *listCommand) Run(a *app) error {
-	a.json = a.json || c.Format == "json"
 	if c.Tree != "" {
 		return showTree(a, here{c.Tree, c.local})
 	}

@@ -37,7 +37,6 @@ func (showCommand) Help() string {
 
 // Run shows.
 func (c *showCommand) Run(a *app) error {
-	a.json = a.json || c.Format == "json"
 	t, err := c.find(a)
 	if err != nil {
 		return err

@@ -180,7 +180,7 @@ type shelf struct {
 	Undo   undoCommand   `cmd:"" group:"Mend" help:"Take back the last change: a repair, rewind, fork, removal or import."`
 	Verify verifyCommand `cmd:"" group:"Mend" help:"Check every file of all sessions."`
 
-	Trash  trashCommand  `cmd:"" group:"Copy and remove" help:"Show, bring back or remove for good what was deleted."`
+	Trash  trashCommand  `cmd:"" group:"Copy and remove" help:"Show what was deleted, or remove it for good; undo brings it back."`
 	Export exportCommand `cmd:"" group:"Copy and remove" help:"Write a session as Markdown, HTML, JSONL or an archive."`
 	Import importCommand `cmd:"" group:"Copy and remove" help:"Make a session of an archive, a directory or JSONL."`
 

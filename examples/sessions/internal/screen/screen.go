@@ -132,7 +132,7 @@ func (s *Screen) Write(b []byte) (int, error) {
 }
 
 // unread is how long a reader may take to read after the end of the context.
-const unread = 50 * time.Millisecond
+const unread = 100 * time.Millisecond
 
 // send writes to a stream. When the context ends, a write that waits for a reader is left
 // behind, and so are all later ones: the process is about to end.
@@ -165,6 +165,13 @@ func (s *Screen) send(w io.Writer, b []byte) (int, error) {
 		s.stuck, s.failed = true, cmp.Or(s.failed, s.ctx.Err())
 		return 0, s.ctx.Err()
 	}
+}
+
+// Leave ends all writing. Where it was called, a command that was left behind writes nothing more.
+func (s *Screen) Leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stuck = true
 }
 
 // Failed returns the first error of writing to standard output, or the reason why a note
