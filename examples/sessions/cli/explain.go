@@ -168,11 +168,7 @@ func (c *secretsCommand) Run(a *app) error {
 	if damage != nil && !errors.Is(damage, sessionstore.ErrCorrupt) {
 		return damage
 	}
-	if a.json {
-		err = a.writeJSON(object{{"session_id", t.id}, {"secrets", found}})
-	} else {
-		a.findingTable(found)
-	}
+	err = a.answer(object{{"session_id", t.id}, {"secrets", found}}, func() { a.findingTable(found) })
 	switch {
 	case err != nil || damage != nil:
 		return join(err, damage)

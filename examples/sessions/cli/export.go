@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -40,10 +41,7 @@ func (c *exportCommand) Run(a *app) error {
 			return err
 		}
 	}
-	form := c.To
-	if form == "" {
-		form = formOf(c.Output)
-	}
+	form := cmp.Or(c.To, formOf(c.Output))
 	if form != "md" && form != "html" && c.Output == "" && a.Terminal() {
 		return usageError{form + " is not for a terminal: add -o FILE"}
 	}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -40,7 +38,7 @@ func hasMoved(name string) error {
 
 // formerNames adds the former names of commands to the commands of a parser.
 func formerNames() (all []kong.Option) {
-	for _, name := range slices.Sorted(maps.Keys(moved)) {
+	for name := range moved {
 		if !strings.Contains(name, " ") && !strings.HasPrefix(name, "--") {
 			all = append(all, kong.DynamicCommand(name, "", "", &movedCommand{}, `cmd:""`, `hidden:""`, `passthrough:""`))
 		}

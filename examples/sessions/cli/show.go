@@ -123,15 +123,6 @@ func (c *showCommand) asked(a *app, t target) (rows iter.Seq2[sessionstore.Messa
 	return inMemory(all), damage, err
 }
 
-// shownText is a member of metadata, whose JSON is raw, as people read it: a
-// string without its quotes and escapes.
-func shownText(md sessionstore.Metadata, name string, raw []byte) string {
-	if raw[0] == '"' {
-		return md.Text(name)
-	}
-	return string(raw)
-}
-
 func (c *showCommand) fields(a *app, s *shown) {
 	md := s.Metadata
 	rows := [][2]string{
@@ -150,7 +141,7 @@ func (c *showCommand) fields(a *app, s *shown) {
 		rows = nil
 		for name := range md.Keys() {
 			raw, _ := md.Lookup(name)
-			rows = append(rows, [2]string{screen.Plain(name), screen.Fit(screen.Plain(shownText(md, name, raw)), 200)})
+			rows = append(rows, [2]string{screen.Plain(name), screen.Fit(screen.Plain(cmp.Or(md.Text(name), string(raw))), 200)})
 		}
 	}
 	a.fields(rows)

@@ -89,12 +89,10 @@ func (c *verifyCommand) Run(a *app) error {
 			wrong++
 		}
 	}
-	if a.json {
-		err = a.writeJSON(object{{"sessions", len(all)}, {"sound", len(all) - bad}, {"problems", problems}})
-	} else {
+	err = a.answer(object{{"sessions", len(all)}, {"sound", len(all) - bad}, {"problems", problems}}, func() {
 		a.problemTable(problems)
 		a.verdict(len(all), bad, a.now().Sub(started))
-	}
+	})
 	return errors.Join(err, partly(wrong))
 }
 
