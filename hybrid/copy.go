@@ -178,7 +178,8 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 const copied = "-copy-"
 
 // copyMark returns the name of the document that records in the other remote that a head
-// was copied. It is stored before the head.
+// was copied. It is stored before the head. It stays as long as the session does: no
+// pruning removes it.
 func copyMark(sid string, doc []byte) string {
 	sum := sha256.Sum256(doc)
 	return fmt.Sprintf("%s%s%x", sid, copied, sum[:12])

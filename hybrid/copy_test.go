@@ -139,12 +139,18 @@ func TestCopy(t *testing.T) {
 	require.NoError(t, c.Remove(t.Context(), "large"))
 	_, err = Copy(t.Context(), from, to, "ada", "demo", nil)
 	require.ErrorIs(t, err, ErrElsewhere)
-	n := 0
-	for _, err := range to.List(t.Context(), "s-"+moved.engine.SID("large"), remote.Query{}) {
-		require.NoError(t, err)
-		n++
+	// And one that is removed in the copy does not come back, and leaves no mark.
+	require.NoError(t, moved.Remove(t.Context(), "late"))
+	_, err = Copy(t.Context(), from, to, "ada", "demo", nil)
+	require.ErrorContains(t, err, `copy session "late": the other remote has`)
+	for _, id := range []string{"large", "late"} {
+		n := 0
+		for _, err := range to.List(t.Context(), "s-"+moved.engine.SID(id), remote.Query{}) {
+			require.NoError(t, err)
+			n++
+		}
+		require.Equal(t, 1, n, id)
 	}
-	require.Equal(t, 1, n)
 	_, err = Copy(t.Context(), from, from, "ada", "demo", nil)
 	require.ErrorContains(t, err, "are one")
 }

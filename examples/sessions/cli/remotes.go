@@ -52,7 +52,10 @@ func (a *app) noteSync(older time.Duration, dirs ...string) {
 		}
 	}
 	age := a.now().Sub(oldest)
-	if _, err := a.named(a.env("SESSIONS_REMOTE")); len(dirs) == 0 || age < older || errors.Is(err, errNoCloud) {
+	if len(dirs) == 0 || age < older {
+		return
+	}
+	if _, err := a.named(a.env("SESSIONS_REMOTE")); errors.Is(err, errNoCloud) {
 		return
 	}
 	switch {
