@@ -34,11 +34,11 @@ var ErrElsewhere = errors.New("the other remote has the session with another his
 // Copy copies the sessions of a user's project from one remote to another one: their
 // lines, files and histories, the logs of all devices, and the tombstones of removed
 // sessions. Objects keep their names and contents, so devices that change to the other
-// remote find what they know. A head is stored last, after everything that it leads to was
-// read from the other remote, with all hashes checked. At the end all heads are compared
-// again, and what changed in between is copied too.
+// remote find the heads that they know. A head is stored last, after everything that it
+// leads to was read from the other remote, with all hashes checked. At the end all heads
+// are compared again, and later changes are copied too.
 //
-// Copy may end at any time; another call goes on, and copies what is new. A session that
+// Copy may end at any time; another call goes on, and copies the rest. A session that
 // the other remote has with another beginning, or that devices went on with there and here,
 // is not touched: its error Is [ErrElsewhere]. Copy goes on after a session that fails; the
 // error joins the failures. done, which may be nil, is called after each session by one

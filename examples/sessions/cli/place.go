@@ -121,7 +121,7 @@ func (p place) provision(ctx context.Context) error {
 	return nil
 }
 
-// advice returns a sentence about what a user can do about an error of a remote, "" for
+// advice returns a sentence about the way to mend an error of a remote, "" for
 // other errors.
 func (p place) advice(err error) string {
 	switch {

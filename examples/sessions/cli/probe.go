@@ -13,13 +13,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// probed is what a remote lets this device do.
+// probed is the rights of this device in a remote, and the remote's properties.
 type probed struct {
 	URL        place    `json:"url"`
 	Write      bool     `json:"write"`
 	Delete     bool     `json:"delete"`
 	Conditions bool     `json:"conditions"` // a swap of a former version is refused
-	Shows      bool     `json:"shows"`      // reads and lists have what was stored before
+	Shows      bool     `json:"shows"`      // reads and lists have the objects stored before
 	Clock      *float64 `json:"clock_seconds"`
 	Requests   int      `json:"requests"`
 	Units      float64  `json:"request_units"`
@@ -28,13 +28,13 @@ type probed struct {
 	Why        string   `json:"why"`       // the reason why this device may not write or delete
 }
 
-// The part of the objects that a probe stores, and the name of the one that stays.
+// The part of the objects that a probe stores, and the name of the object that it keeps.
 const (
 	probePart = "check"
 	probeName = "probe"
 )
 
-// probe asks a remote what it lets this device do, and shows it. The error is of a remote
+// probe finds out the rights of this device in a remote, and shows them. The error is of a remote
 // that cannot be read.
 func (a *app) probe(set setting) error {
 	r, err := set.URL.open(a, true)

@@ -167,7 +167,7 @@ func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (va
 
 // move makes the state the state of a session in another remote, or in one with another
 // address. Its head is not known then; See finds out whether it is the former one. A
-// tombstone stays known, so that no remote gets what was removed.
+// tombstone stays known, so that no remote gets a removed session.
 func (s *SessionState) move(sid, to string) {
 	if s.Remote != "" && s.Remote != to {
 		s.Head.Version, s.Cat, s.Older = "", KnownEntry{}, time.Time{}
