@@ -47,7 +47,7 @@
 // there, the name is the first text that a person typed. A sub-session has the name of its
 // task.
 //
-// A record of Claude Code may name a parent that its file does not have. It follows the record
+// A record of Claude Code may name a parent that is in no file. It follows the record
 // before it then, but not with Options.ActiveOnly: the tool stops there.
 //
 // # Several files
@@ -105,7 +105,8 @@
 // which must have the bytes that the messages were made from. An unchanged file is read
 // once, for the report. For an existing session, Import compares the file with the lines
 // that the session keeps of it, and makes the messages twice. Find reads the files that
-// have one id. Import unpacks a compressed file as it reads. It takes
+// have one id. Where a record names a parent that its file does not have, Import reads the
+// other files of the folder once. Import unpacks a compressed file as it reads. It takes
 // some MiB, some three times the longest line or response, and at most 72 bytes for each
 // line and for each item that a compaction kept, also to bring a session up to date. A new
 // session appears whole or not at all. Each file of an existing session changes at one

@@ -192,7 +192,7 @@ func TestCountedOnce(t *testing.T) {
 	require.Equal(t, map[string]int{"not part of the conversation": 1}, report.Left)
 }
 
-// TestParentIsMissing links records whose parent is not in the file to the record before.
+// TestParentIsMissing links records whose parent is in no file to the record before.
 func TestParentIsMissing(t *testing.T) {
 	t.Parallel()
 	record := func(uuid, parent, kind, said string) string {
@@ -211,6 +211,8 @@ func TestParentIsMissing(t *testing.T) {
 		"behind a compaction":        {one + hidden + record("3", "sum", "user", "second") + record("4", "3", "assistant", "two"), []string{"first", "one", "second", "two"}},
 		"across a damaged line":      {one + damaged + two, []string{"second", "two"}},
 		"of what the record follows": {record("2", "3", "assistant", "one") + two, []string{"second", "two"}},
+		"in another file of the run": {one + strings.ReplaceAll(two, "gone", "there"), []string{"second", "two"}},
+		"that is told as no record":  {one + strings.ReplaceAll(two, "gone", "nowhere"), []string{"first", "one", "second", "two"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,6 +220,7 @@ func TestParentIsMissing(t *testing.T) {
 			folder := filepath.Join(home, "projects", "-w")
 			require.NoError(t, os.MkdirAll(folder, 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "a.jsonl"), []byte(c.file), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "b.jsonl"), []byte(record("there", "", "user", "elsewhere")+`{"type":"x","note":"nowhere"}`+"\n"), 0o600))
 			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 			require.NoError(t, err)
 			p := openProjects(t)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -24,6 +25,7 @@ type header struct {
 	Longer       bool       `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
 	Own          int64      `json:"own,omitempty"`
 	Joins        [][2]int64 `json:"joins,omitempty"`
+	Elsewhere    []string   `json:"elsewhere,omitempty"`
 }
 
 func (h header) scope() thread.Scope {
@@ -38,6 +40,12 @@ func (h header) layout() thread.Layout {
 	for _, j := range h.Joins {
 		l.Joins = append(l.Joins, thread.Join{At: j[0], From: j[1]})
 	}
+	for _, s := range h.Elsewhere {
+		if uuid, err := strconv.ParseUint(s, 16, 64); err == nil {
+			l.Elsewhere = append(l.Elsewhere, uuid)
+		}
+	}
+	slices.Sort(l.Elsewhere)
 	return l
 }
 
@@ -143,6 +151,9 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Own: l.Own}
 	for _, j := range l.Joins {
 		head.Joins = append(head.Joins, [2]int64{j.At, j.From})
+	}
+	for _, uuid := range l.Elsewhere {
+		head.Elsewhere = append(head.Elsewhere, fmt.Sprintf("%016x", uuid))
 	}
 	row, err := pyjson.Encode(head)
 	if err == nil {

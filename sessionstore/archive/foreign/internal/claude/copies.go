@@ -56,6 +56,9 @@ func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) 
 		segments, size = append(segments, thread.Segment{Path: k.Path, End: -1}), size+h.Size
 	}
 	h.Size, h.Files = size, thread.FileSet{h.Path: {Segments: segments}}
+	h.Near = func(ctx context.Context, uuid uint64) bool {
+		return slices.ContainsFunc(copies, func(c thread.History) bool { return c.Near(ctx, uuid) })
+	}
 	for _, c := range copies {
 		if c.Modified.After(h.Modified) {
 			h.Modified = c.Modified

@@ -44,10 +44,36 @@ func find(ctx context.Context, home string, since time.Time) ([]thread.History, 
 	}
 	orphans, err := orphansOf(top, all, agents)
 	all = append(all, orphans...)
+	setNear(top, all, agents)
 	slices.SortStableFunc(all, func(a, b thread.History) int { return strings.Compare(a.Folder, b.Folder) })
 	all, joined := joinFolders(ctx, all, agents)
 	linkCopies(all)
 	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err, joined)
+}
+
+// folderOf returns the name of the tool's folder in which a file is, at any depth.
+func folderOf(top, path string) string {
+	folder, _, _ := strings.Cut(strings.TrimPrefix(path, top+string(filepath.Separator)), string(filepath.Separator))
+	return folder
+}
+
+// setNear lets each history find the records of the files of its folder.
+func setNear(top string, all []thread.History, agents map[string][]string) {
+	paths, near := map[string][]string{}, map[string]func(ctx context.Context, uuid uint64) bool{} // by folder
+	for _, h := range all {
+		paths[h.Folder] = append(paths[h.Folder], h.Path)
+	}
+	for _, of := range agents {
+		for _, path := range of {
+			paths[folderOf(top, path)] = append(paths[folderOf(top, path)], path)
+		}
+	}
+	for folder := range paths {
+		near[folder] = nearIn(paths[folder])
+	}
+	for i := range all {
+		all[i].Near = near[all[i].Folder]
+	}
 }
 
 // linkCopies gives each history that is the copy in which another one goes on its origin.
@@ -127,9 +153,8 @@ func orphansOf(top string, all []thread.History, agents map[string][]string) (or
 				continue
 			}
 			id, _, _ := agentIn(path)
-			folder, _, _ := strings.Cut(strings.TrimPrefix(path, top+string(filepath.Separator)), string(filepath.Separator))
 			orphans = append(orphans, thread.History{
-				ID: session + "/" + id, Path: path, Dir: begin.cwd, Folder: folder, Size: fi.Size(), Modified: fi.ModTime(), Parent: session,
+				ID: session + "/" + id, Path: path, Dir: begin.cwd, Folder: folderOf(top, path), Size: fi.Size(), Modified: fi.ModTime(), Parent: session,
 			})
 		}
 	}

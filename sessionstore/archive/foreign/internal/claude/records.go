@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -42,6 +43,47 @@ func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (says []uint64, n
 	}
 	slices.Sort(says)
 	return slices.Compact(says), newest, nil
+}
+
+// nearIn returns a function that reports whether one of the files has the record with a
+// uuid. It reads the files when it is asked first. A file that cannot be read has none.
+func nearIn(paths []string) func(ctx context.Context, uuid uint64) bool {
+	var mu sync.Mutex
+	var uuids []uint64 // hashes, in order
+	read := false
+	return func(ctx context.Context, uuid uint64) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !read {
+			uuids = nil
+			for _, path := range paths {
+				uuids = append(uuids, uuidsOf(ctx, path)...)
+			}
+			slices.Sort(uuids)
+			read = ctx.Err() == nil
+		}
+		_, found := slices.BinarySearch(uuids, uuid)
+		return found
+	}
+}
+
+// uuidsOf returns the hashes of the uuids of the records of a file, none where it cannot be
+// read.
+func uuidsOf(ctx context.Context, path string) (uuids []uint64) {
+	r, size, leave, err := thread.OpenPlain(ctx, path)
+	if err != nil {
+		return nil
+	}
+	defer leave()
+	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
+		if err != nil {
+			return nil
+		}
+		if inChain(l.kind) && l.uuid != "" {
+			uuids = append(uuids, thread.Hash(l.uuid))
+		}
+	}
+	return uuids
 }
 
 // soundLines yields the lines that are sound.

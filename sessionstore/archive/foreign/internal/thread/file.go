@@ -76,7 +76,8 @@ type Format interface {
 type Scanning struct {
 	Table   *Table
 	format  Format
-	loose   []result // records whose parent is not the record before: the hash of its uuid, and the record
+	loose   []result               // records whose parent is not the record before: the hash of its uuid, and the record
+	has     func(uuid uint64) bool // whether another file has a record
 	calls   []result
 	results []result
 	Marks   []Mark
@@ -84,9 +85,10 @@ type Scanning struct {
 	Offset  int64 // of the line
 }
 
-// scan reads the first size bytes of a file.
-func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (*Table, error) {
-	s := Scanning{Table: &Table{End: -1}, format: fm, Notes: n}
+// scan reads the first size bytes of a file. elsewhere reports whether another file of the
+// tool has the record with a uuid.
+func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, elsewhere func(uuid uint64) bool, n *Notes) (*Table, error) {
+	s := Scanning{Table: &Table{End: -1}, format: fm, has: elsewhere, Notes: n}
 	sum := sha256.New()
 	for l, err := range LinesOf(ctx, io.TeeReader(io.NewSectionReader(f, 0, size), sum)) {
 		if err != nil {
@@ -151,7 +153,7 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 
 // Link finds the parent of each record, where the records name it; see Table.link.
 func (s *Scanning) Link(joins []Join) {
-	s.Table.link(s.loose, joins)
+	s.Table.link(s.loose, joins, s.has)
 }
 
 // Result notes that a record has the result of a call.
@@ -214,7 +216,7 @@ func Open(ctx context.Context, src Source, tool *Tool, id string, n *Notes) (*Fi
 	f := &File{Path: src.Segments[0].Path, Reader: r, Size: size, Input: &input{f: r, size: size}, Layout: l, Tool: tool, ID: id}
 	f.Format = tool.Format(f.Layout)
 	before := len(n.Damaged)
-	if f.Table, err = scan(ctx, r, size, f.Format, n); err != nil {
+	if f.Table, err = scan(ctx, r, size, f.Format, func(uuid uint64) bool { return src.elsewhere(ctx, &f.Layout, uuid) }, n); err != nil {
 		leave()
 		return nil, nil, err
 	}

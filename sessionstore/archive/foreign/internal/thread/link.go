@@ -1,11 +1,11 @@
 package thread
 
 // link finds the parent of each record of a file, where the records name it by uuid. loose
-// has the records whose parent is not the record before, with the hash of its uuid, and joins
-// says where copies of the file begin.
-func (t *Table) link(loose []result, joins []Join) {
+// has the records whose parent is not the record before, with the hash of its uuid, joins
+// says where copies of the file begin, and elsewhere reports whether another file has a record.
+func (t *Table) link(loose []result, joins []Join, elsewhere func(uuid uint64) bool) {
 	t.order(loose)
-	t.guess(loose, joins)
+	t.guess(loose, joins, elsewhere)
 	t.chain()
 	t.preserve()
 }
@@ -53,13 +53,13 @@ func (t *Table) passProgress(r *Record) {
 	}
 }
 
-// guess gives each record whose parent is not in the file the record before it as its parent,
+// guess gives each record whose parent is in no file the record before it as its parent,
 // and makes each compaction whose hidden record is missing hide the record before it: the
 // tool wrote them in that order where it named an existing record. The record before has
 // the same sidechain flag and does not follow from the record itself. There is none where a
 // line between them is damaged or a copy of the file begins. loose has the records in the
 // order of the file.
-func (t *Table) guess(loose []result, joins []Join) {
+func (t *Table) guess(loose []result, joins []Join, elsewhere func(uuid uint64) bool) {
 	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
 	steps := 4 * t.Records.Len()                  // the budget of the search for circles
 	forward := false                              // a record before this one has a later one as its parent
@@ -81,11 +81,11 @@ func (t *Table) guess(loose []result, joins []Join) {
 			hid := t.Find(r.Key)
 			if hid >= 0 && t.follows(hid, at, &steps) { // a fork has the kept record behind the compaction
 				hid = -1
-			} else if hid < 0 && usable() {
+			} else if hid < 0 && usable() && !elsewhere(r.Key) {
 				hid = before[side]
 			}
 			r.Key = uint64(hid + 1)
-		case named != 0 && r.Parent < 0 && usable():
+		case named != 0 && r.Parent < 0 && usable() && !elsewhere(named):
 			r.Parent, r.Flags = before[side], r.Flags|isGuessed
 		}
 		forward = forward || r.Parent >= at

@@ -45,6 +45,8 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 type Layout struct {
 	Own   int64  // where the session's own lines begin, behind those that it was forked from
 	Joins []Join // in the order of at
+
+	Elsewhere []uint64 // hashes of the uuids of parents that another file has, in order
 }
 
 // Join says that the line at the offset At follows the lines before the offset From.
@@ -170,20 +172,21 @@ type History struct {
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
-	GoesOn    []string                           // the tool's ids of the sessions in which it goes on, as its end says
-	Origin    *History                           // which goes on in this one, as a copy with an id of its own
-	Forked    func(ctx context.Context) *History // returns the session that it is a fork of, where the files prove one; nil: none
-	First     uint64                             // hash of its first record
-	Compacted bool                               // its first record is a compaction
-	Spawned   bool                               // a sub-agent wrote it, as its beginning says
-	ThreadID  string                             // of the thread of which this is a part: its beginning is missing
-	Files     FileSet                            // the files that are read together
-	Summaries map[uint64]string                  // titles that files of its folder have first, see facts
+	GoesOn    []string                                    // the tool's ids of the sessions in which it goes on, as its end says
+	Origin    *History                                    // which goes on in this one, as a copy with an id of its own
+	Forked    func(ctx context.Context) *History          // returns the session that it is a fork of, where the files prove one; nil: none
+	First     uint64                                      // hash of its first record
+	Compacted bool                                        // its first record is a compaction
+	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
+	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
+	Files     FileSet                                     // the files that are read together
+	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
+	Summaries map[uint64]string                           // titles that files of its folder have first, see facts
 }
 
 // Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
-	src := Source{Segments: h.Files[path].Segments, main: h.Path, broken: h.Files[path].Broken}
+	src := Source{Segments: h.Files[path].Segments, main: h.Path, near: h.Near, broken: h.Files[path].Broken}
 	if src.Segments == nil {
 		src.Segments = Whole(path)
 	}
@@ -235,9 +238,19 @@ func ContainsAll(all, some []uint64) bool {
 // Source is the input that a session of a tool is read from.
 type Source struct {
 	Segments []Segment
-	main     string // the file of the history; "" if an import kept the files
-	Layout   Layout // of a file that an import kept
-	broken   error  // why the file is no part of another one's conversation
+	main     string                                      // the file of the history; "" if an import kept the files
+	Layout   Layout                                      // of a file that an import kept
+	broken   error                                       // why the file is no part of another one's conversation
+	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
+}
+
+// elsewhere reports whether another file has the record with a uuid, and notes it in l.
+func (src Source) elsewhere(ctx context.Context, l *Layout, uuid uint64) bool {
+	i, found := slices.BinarySearch(l.Elsewhere, uuid)
+	if !found && src.near != nil && src.near(ctx, uuid) {
+		l.Elsewhere, found = slices.Insert(l.Elsewhere, i, uuid), true
+	}
+	return found
 }
 
 // inFile names the file that an error is of, where that is not the file of the history.
