@@ -123,8 +123,8 @@ func turnsOf(at, parent, s int, said ...string) (all []row) {
 }
 
 // TestBranchInsideResponse has a session that went back into the midst of a response, and
-// prompts without an answer behind the end of that. A text that the conversation does not
-// have is an answer.
+// prompts without an answer behind the end of that. The conversation has all calls of the
+// response, so they are no answer for a fork. A text that it does not have is one.
 func TestBranchInsideResponse(t *testing.T) {
 	t.Parallel()
 	part := func(n, parent, s int, content any) row {
@@ -137,6 +137,7 @@ func TestBranchInsideResponse(t *testing.T) {
 		end  []row
 		want []string
 	}{
+		"calls":                {append([]row{part(3, 2, 2, calls(1)), rec(4, 3, "user", results(1), 3)}, left...), nil},
 		"a text":               {append([]row{part(3, 2, 2, says("ok")), part(4, 3, 3, calls(1))}, left...), []string{"branch: ask well ok left more"}},
 		"an answer of its own": {append(append([]row{part(4, 2, 2, calls(1))}, left...), rec(7, 6, "assistant", says("yes"), 6)), []string{"branch: ask well left more yes"}},
 	} {

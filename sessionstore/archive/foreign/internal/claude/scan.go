@@ -137,7 +137,7 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 		if l.isFiller() {
 			return 0, f | thread.IsLink
 		}
-		thinks, more := false, false
+		thinks, calls, says := false, false, false
 		for block := range pyjson.Elements(l.content) {
 			m := pyjson.Values(block, "type", "id")
 			kind := thread.Text(m[0])
@@ -145,9 +145,14 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 				s.Call(thread.Text(m[1]), at)
 				noteTask(s, block)
 			}
-			thinks, more = thinks || kind == "thinking", more || kind != "thinking"
+			thinks, calls = thinks || kind == "thinking", calls || kind == "tool_use"
+			says = says || kind != "thinking" && kind != "tool_use"
 		}
-		if thinks && !more {
+		switch {
+		case says:
+		case calls:
+			f |= thread.IsCall
+		case thinks:
 			f |= thread.IsThought
 		}
 		key := thread.Hash("id " + l.response)

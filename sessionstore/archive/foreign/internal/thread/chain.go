@@ -160,7 +160,7 @@ func (t *Table) Branches(chain, leaves []int32, copied int64) (found []branch, o
 		for at := range t.uncovered(leaf) {
 			r := t.Records.At(at)
 			begin = at
-			answered = answered || r.Is(IsAssistant) && !r.Is(IsThought)
+			answered = answered || r.Is(IsAssistant) && !r.Is(IsThought) && !t.isShown(at)
 			switch {
 			case r.Is(IsPrompt|IsQueued) && prompts[r.Key]:
 				left = append(left, Unplaced{at, errSameText})
@@ -213,6 +213,20 @@ func (t *Table) Circles() (left []Unplaced) {
 		}
 	}
 	return left
+}
+
+// isShown reports whether a part of a response only calls, and a line that became a
+// session has another part of it: that session has the calls, too, see gather.
+func (t *Table) isShown(at int32) bool {
+	r := t.Records.At(at)
+	if !r.Is(IsCall) {
+		return false
+	}
+	parts := t.withKey(r.Key)
+	return slices.ContainsFunc(parts[:min(len(parts), maxSiblings)], func(other int32) bool {
+		o := t.Records.At(other)
+		return o.Is(isCovered) && o.Is(IsSidechain) == r.Is(IsSidechain)
+	})
 }
 
 // uncovered yields the records from one back to the first that is on a line that became a

@@ -37,6 +37,7 @@ const (
 	isPreserved // a compaction kept it word for word
 	isGuessed   // the file does not have the parent that it names: its parent is the record before it
 	IsThought   // a part of an answer that only thinks
+	IsCall      // a part of an answer that only calls
 	IsTakenBack // a prompt without an answer, on no line that became a session
 	IsMistyped  // the tool's answer to a command that it does not know
 )
