@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -30,41 +32,84 @@ func joinFolders(ctx context.Context, all []thread.History, agents map[string][]
 			failed = errors.Join(failed, joinFiles(ctx, &h, of))
 		}
 		h.Agents = agents[h.ID]
+		failed = errors.Join(failed, joinAgents(ctx, &h))
 		joined = append(joined, h)
 	}
 	return joined, failed
 }
 
-// joinFiles makes h the history of the files of all of the copies. A file that cannot be read
-// does not exclude the others, and a file whose records another one has is left out.
-func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) (failed error) {
-	var all []thread.FileSays
+// joinFiles makes h the history of the files of all of the copies.
+func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) error {
+	var paths []string
 	for _, c := range copies {
-		says, newest, err := recordsOf(ctx, c.Path)
-		if failed = errors.Join(failed, err); err == nil {
-			all = append(all, thread.FileSays{Path: c.Path, Says: says, Newest: newest, At: c.Modified})
-		}
+		paths = append(paths, c.Path)
 	}
-	kept := thread.Distinct(all) // the first is gone back to before its first line
-	if len(kept) == 0 {
+	path, segments, failed := together(ctx, paths)
+	if path == "" {
 		return failed
 	}
-	var segments []thread.Segment
-	size := int64(0)
-	for _, k := range kept {
-		*h = copies[slices.IndexFunc(copies, func(c thread.History) bool { return c.Path == k.Path })]
-		segments, size = append(segments, thread.Segment{Path: k.Path, End: -1}), size+h.Size
-	}
-	h.Size, h.Files = size, thread.FileSet{h.Path: {Segments: segments}}
+	*h = copies[slices.Index(paths, path)]
+	h.Size, h.Files = 0, thread.FileSet{path: {Segments: segments}}
 	h.Near = func(ctx context.Context, uuid uint64) bool {
 		return slices.ContainsFunc(copies, func(c thread.History) bool { return c.Near(ctx, uuid) })
 	}
 	for _, c := range copies {
+		if slices.ContainsFunc(segments, func(s thread.Segment) bool { return s.Path == c.Path }) {
+			h.Size += c.Size
+		}
 		if c.Modified.After(h.Modified) {
 			h.Modified = c.Modified
 		}
 	}
 	return errors.Join(failed, setDir(ctx, h))
+}
+
+// joinAgents makes one of the files of each sub-agent.
+func joinAgents(ctx context.Context, h *thread.History) (failed error) {
+	byName := map[string][]string{}
+	for _, path := range h.Agents {
+		byName[filepath.Base(path)] = append(byName[filepath.Base(path)], path)
+	}
+	var agents []string
+	for _, path := range h.Agents {
+		paths := byName[filepath.Base(path)]
+		delete(byName, filepath.Base(path))
+		if len(paths) > 1 {
+			newest, segments, err := together(ctx, paths)
+			if path, failed = newest, errors.Join(failed, err); h.Files == nil {
+				h.Files = thread.FileSet{}
+			}
+			h.Files[path] = thread.Together{Segments: segments}
+		}
+		if len(paths) > 0 && path != "" {
+			agents = append(agents, path)
+		}
+	}
+	h.Agents = agents
+	return failed
+}
+
+// together returns the segments to read for files with one name, and the newest of them; ""
+// where none can be read. A file that cannot be read does not exclude the others, and a file
+// whose records another one has is left out. The first is gone back to before its first line.
+func together(ctx context.Context, paths []string) (newest string, segments []thread.Segment, failed error) {
+	var all []thread.FileSays
+	for _, path := range paths {
+		says, at, err := recordsOf(ctx, path)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		c := thread.FileSays{Path: path, Says: says, Newest: at}
+		if fi, err := os.Stat(path); err == nil {
+			c.At = fi.ModTime()
+		}
+		all = append(all, c)
+	}
+	for _, c := range thread.Distinct(all) {
+		newest, segments = c.Path, append(segments, thread.Segment{Path: c.Path, End: -1})
+	}
+	return newest, segments, failed
 }
 
 var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
