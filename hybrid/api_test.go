@@ -20,7 +20,6 @@ var (
 	_ func(context.Context, string, *hybrid.Options, ...workflow.Manifest) (*hybrid.Store, error)                   = hybrid.Open
 	_ func(context.Context, cosmos.Config, azcore.TokenCredential, *azcosmos.ClientOptions) (*cosmos.Remote, error) = cosmos.Connect
 	_ func() (cosmos.Config, bool)                                                                                  = cosmos.ConfigFromEnv
-	_ func(string) (cosmos.Config, bool, error)                                                                     = cosmos.ConfigFromSettings
 	_ func(context.Context, *azcosmos.Client, string, string) error                                                 = cosmos.Provision
 	_ func() hybrid.Redactor                                                                                        = hybrid.Secrets
 	_                                                                                                               = hybrid.Options{

@@ -2,7 +2,6 @@ package hybrid
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -161,40 +160,6 @@ func TestConfig(t *testing.T) {
 	c, ok := cosmos.ConfigFromEnv()
 	require.True(t, ok)
 	require.Equal(t, cosmos.Config{Endpoint: "https://x/", Database: cosmos.DefaultDatabase, Container: cosmos.DefaultContainer}, c)
-
-	home := t.TempDir()
-	t.Setenv("AMPLIFIER_HOME", home)
-	_, ok, err := cosmos.ConfigFromSettings("")
-	require.NoError(t, err)
-	require.False(t, ok)
-	file := filepath.Join(home, "settings.yaml")
-	for _, tt := range []struct {
-		name, text string
-		want       cosmos.Config
-		ok, bad    bool
-	}{
-		{name: "empty", text: ""},
-		{name: "other sections", text: "bundle: x\n"},
-		{name: "whole", text: "cosmos:\n  endpoint: https://y/\n  database: d\n  container: c\n  key: k\n", want: cosmos.Config{Endpoint: "https://y/", Database: "d", Container: "c", Key: "k"}, ok: true},
-		{name: "no endpoint", text: "cosmos:\n  key: k\n"},
-		{name: "not YAML", text: "cosmos: [\nkey: topsecret", bad: true},
-		{name: "not a section", text: "cosmos: topsecret\n", bad: true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			require.NoError(t, os.WriteFile(file, []byte(tt.text), 0o600))
-			c, ok, err := cosmos.ConfigFromSettings("")
-			if tt.bad {
-				require.Error(t, err)
-				require.NotContains(t, err.Error(), "topsecret")
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, tt.ok, ok)
-			if ok {
-				require.Equal(t, tt.want, c)
-			}
-		})
-	}
 }
 
 func TestConnect(t *testing.T) {

@@ -1,12 +1,10 @@
 package cosmos
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,10 +16,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // Config names a container; [Connect] opens it. Key is the account's key in
@@ -64,46 +60,20 @@ func ConfigFromEnv() (Config, bool) {
 func ConfigFromURL(place string) (Config, error) {
 	bad := errors.New("the place is no address: one is like cosmos://ACCOUNT/DATABASE/CONTAINER, without a key: that belongs to COSMOS_KEY")
 	u, err := url.Parse(place)
-	if err != nil || u.Scheme != "cosmos" || u.Hostname() == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
+	if err != nil || u.Scheme != "cosmos" || u.Hostname() == "" || u.Port() != "" || u.User != nil || u.Fragment != "" || strings.ContainsAny(u.Host+u.Path, "=;") {
 		return Config{}, bad
 	}
-	q, names := u.Query(), strings.Split(strings.Trim(u.Path, "/")+"/", "/")
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil { // u.Query leaves out what it does not understand
+		return Config{}, bad
+	}
+	names := strings.Split(strings.Trim(u.Path, "/")+"/", "/")
 	c := Config{Endpoint: cmp.Or(q.Get("endpoint"), "https://"+u.Hostname()+".documents.azure.com/"), Database: names[0], Container: names[1], Key: os.Getenv("COSMOS_KEY")}
 	at, err := url.Parse(c.Endpoint)
-	if q.Del("endpoint"); len(q) > 0 || len(names) > 3 || err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" {
+	if q.Del("endpoint"); len(q) > 0 || len(names) > 3 || err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" || strings.ContainsAny(at.Host+at.Path, "=;") {
 		return Config{}, bad
 	}
 	return c.complete(), nil
-}
-
-// ConfigFromSettings reads the section cosmos of a settings file, with the
-// members endpoint, database, container and key; "" is
-// ~/.amplifier/settings.yaml (AMPLIFIER_HOME). It reports false when there is
-// no file, no such section or no endpoint in it.
-func ConfigFromSettings(path string) (Config, bool, error) {
-	if path == "" {
-		home, err := sessiondir.AmplifierHome()
-		if err != nil {
-			return Config{}, false, fmt.Errorf("read settings: %w", err)
-		}
-		path = home + string(os.PathSeparator) + "settings.yaml"
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Config{}, false, nil
-	}
-	if err != nil {
-		return Config{}, false, fmt.Errorf("read settings: %w", err)
-	}
-	var settings struct {
-		Cosmos struct{ Endpoint, Database, Container, Key string }
-	}
-	// The decoder's own errors quote the file, which may hold a key.
-	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&settings); err != nil && len(bytes.TrimSpace(text)) > 0 {
-		return Config{}, false, fmt.Errorf("read settings: parse %q: not the YAML that was expected", path)
-	}
-	c := Config(settings.Cosmos)
-	return c.complete(), c.Endpoint != "", nil
 }
 
 // Connect returns the remote for the container of c, with cred, or with the account key

@@ -21,6 +21,8 @@ func TestConfigFromURL(t *testing.T) {
 	for _, place := range []string{
 		"", "cosmos:", "https://name/db/c", "cosmos://u:c2VjcmV0@name/db/c", "cosmos://c2VjcmV0@name/db/c", "cosmos://name/db/c?key=c2VjcmV0", "cosmos://name/db/c/d",
 		"cosmos://name/db/c?endpoint=http://u:c2VjcmV0@h/", "cosmos://name:1/db/c", "AccountEndpoint=https://name;AccountKey=c2VjcmV0",
+		"cosmos://AccountEndpoint=https://name.documents.azure.com:443/;AccountKey=c2VjcmV0;", "cosmos://name/db/c?AccountKey=c2VjcmV0;",
+		"cosmos://name/db/c?endpoint=https://h/;AccountKey=c2VjcmV0", "cosmos://name/db/c?endpoint=https://h/%3BAccountKey=c2VjcmV0", "cosmos://name/db/c%3BAccountKey=c2VjcmV0", "cosmos://name/db/c?endpoint=https://h/%23c2VjcmV0",
 	} {
 		_, err := ConfigFromURL(place)
 		require.ErrorContains(t, err, "COSMOS_KEY", place)

@@ -22,7 +22,7 @@ func TestAddressWithPassword(t *testing.T) {
 
 func TestBadAddress(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"", "example.com", "host=example.com password=hunter2", "http://example.com", "postgres://ada:hunter2@exa mple", "postgres://example.com/db?sslmode=hunter2", "postgres://example.com:hunter2/db"} {
+	for _, address := range []string{"", "example.com", "host=example.com password=hunter2", "http://example.com", "postgres://ada:hunter2@exa mple", "postgres://example.com/db?sslmode=hunter2", "postgres://example.com:hunter2/db", "postgres://ada@example.com/db?sslmode=require;password=hunter2"} {
 		_, err := Connect(address)
 		require.Error(t, err, address)
 		require.NotContains(t, err.Error(), "hunter2")

@@ -91,7 +91,10 @@ func parse(address string) (*pgxpool.Config, string, error) {
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return nil, "", errors.New("the address is none of the form postgres://user@host/database") // it may hold a password
 	}
-	q := u.Query()
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil { // u.Query leaves out what it does not understand
+		return nil, "", errors.New("the parameters of the address are no query of a URL")
+	}
 	if _, secret := u.User.Password(); secret || q.Has("password") || q.Has("sslpassword") {
 		return nil, "", fmt.Errorf("%w: the address holds a password: put it into PGPASSWORD or ~/.pgpass", remote.ErrBlocked)
 	}
