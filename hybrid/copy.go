@@ -146,9 +146,13 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 		return false, err
 	}
 	mark := copyMark(sid, known.Doc)
+	former := false // a copy that was killed stored the mark of this head perhaps, and not the head
+	for name := range has {
+		former = former || name != mark && strings.HasPrefix(name, sid+copied)
+	}
 	switch {
 	case there == nil:
-	case there.Born == t.Born && has[mark]: // devices went on with this copy
+	case there.Born == t.Born && has[mark] && !former: // devices went on with this copy
 		return false, nil
 	case there.Born != t.Born || !has[copyMark(sid, theirs.Doc)] || there.Revision >= t.Revision:
 		return false, ErrElsewhere
@@ -178,8 +182,8 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 const copied = "-copy-"
 
 // copyMark returns the name of the document that records in the other remote that a head
-// was copied. It is stored before the head. It stays as long as the session does: no
-// pruning removes it.
+// was copied. It is stored before the head, and those of former heads are removed after it.
+// It stays as long as the session does: no pruning removes it.
 func copyMark(sid string, doc []byte) string {
 	sum := sha256.Sum256(doc)
 	return fmt.Sprintf("%s%s%x", sid, copied, sum[:12])

@@ -331,3 +331,34 @@ func TestCopyIsKilledAheadOfHeads(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, sum.Copied)
 }
+
+// TestCopyOfChangesIsKilledAheadOfHeads is the same where the other remote has a former
+// head. The next copy goes on; but where devices went on with the former head before that,
+// the two remotes have two histories, although the mark is there.
+func TestCopyOfChangesIsKilledAheadOfHeads(t *testing.T) {
+	t.Parallel()
+	for _, between := range []bool{false, true} {
+		from, a := filled(t)
+		to := &memremote.Remote{}
+		_, err := Copy(t.Context(), from, to, "ada", "demo", nil)
+		require.NoError(t, err)
+		a.say("s", "later in the source")
+		a.sync()
+		_, err = Copy(t.Context(), from, &parted{to}, "ada", "demo", nil)
+		require.ErrorContains(t, err, "killed")
+		if between {
+			d := at(t, to, filepath.Join(t.TempDir(), "d"), "d")
+			d.pull()
+			d.say("s", "later in the copy")
+			d.sync()
+		}
+		sum, err := Copy(t.Context(), from, to, "ada", "demo", nil)
+		if between {
+			require.ErrorIs(t, err, ErrElsewhere)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, 1, sum.Copied)
+		sameThere(t, from, to)
+	}
+}
