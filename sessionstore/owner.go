@@ -42,7 +42,7 @@ func ownershipError(err error) error {
 	switch {
 	case errors.As(err, &busy) && busy.Owner != nil:
 		o := busy.Owner
-		return fmt.Errorf("%w: %.64q runs it (process %d on %.64q): %w", ErrLocked, o.App, o.PID, o.Hostname, err)
+		return fmt.Errorf("%w: %.64q runs it (process %d on %.64q)", ErrLocked, o.App, o.PID, o.Hostname)
 	case errors.Is(err, ownership.ErrBusy):
 		return fmt.Errorf("%w: %w", ErrLocked, err)
 	case errors.Is(err, ownership.ErrFenced):
