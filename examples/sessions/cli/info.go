@@ -126,12 +126,15 @@ func (c *statusCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	states := []stateShown{}
+	states, dirs := []stateShown{}, []string{}
 	counts, total := map[hybrid.State]int{}, 0
 	for _, r := range all {
 		some, err := r.Status(a.ctx)
 		if err != nil {
 			return err
+		}
+		if len(some) > 0 {
+			dirs = append(dirs, r.Dir())
 		}
 		for _, s := range some {
 			counts[s.State]++
@@ -144,10 +147,6 @@ func (c *statusCommand) Run(a *app) error {
 	return a.answer(states, func() {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
-		var dirs []string
-		for _, r := range all {
-			dirs = append(dirs, r.Dir())
-		}
 		a.noteSync(0, dirs...)
 	})
 }

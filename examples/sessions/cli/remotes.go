@@ -51,8 +51,7 @@ func (a *app) noteSync(older time.Duration, dirs ...string) {
 			oldest = at
 		}
 	}
-	age := a.now().Sub(oldest)
-	if len(dirs) == 0 || age < older {
+	if len(dirs) == 0 || a.now().Sub(oldest) < older {
 		return
 	}
 	if _, err := a.named(a.env("SESSIONS_REMOTE")); errors.Is(err, errNoCloud) {
@@ -62,7 +61,7 @@ func (a *app) noteSync(older time.Duration, dirs ...string) {
 	case oldest.IsZero() && older == 0:
 		a.Notef("Never synced.")
 	case !oldest.IsZero():
-		a.Notef("Last synced %s ago, %s.", count(int(age.Hours()), "hour"), a.when(oldest))
+		a.Notef("Last synced %s, %s.", screen.Ago(a.now(), oldest), a.when(oldest))
 	}
 }
 

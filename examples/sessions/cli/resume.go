@@ -195,7 +195,7 @@ func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
 	}
 	const last = 10
 	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory {
-		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+"; --full-history shows all"))
+		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+", results of tools not counted; --full-history shows all"))
 		shown = shown[earlier:]
 	}
 	for _, m := range shown {

@@ -128,7 +128,7 @@ func (c *statsCommand) Run(a *app) error {
 	case a.json:
 		return a.writeJSON(a.usageOf(c.By, all))
 	case len(all) == 0:
-		a.Notef("No log tells what was used.")
+		a.Notef("No log says what was used. It is counted from the events.jsonl beside a transcript, which a host writes when it logs its events.")
 		return nil
 	}
 	a.statsTable(c.By, all)
