@@ -35,7 +35,7 @@ func (undoCommand) Help() string {
     sessions undo --list 8f14    what was kept of it
     sessions undo 20260801T1015  the removal with this receipt
 
-Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and so do sessions that an import updated, what the other tool no longer has, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1.
+Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash, so an undo can be undone. What was added to since stays, and so do sessions that an import updated, what the other tool no longer has, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1. --list marks a session that went on since.
 
 In a pipe, what is not named by its session, or takes a session away, needs --yes.`
 }
@@ -274,23 +274,33 @@ func (a *app) changeTable(all []change) error {
 		ID       string `json:"session_id"`
 		Title    string `json:"title"`
 		Sessions int    `json:"sessions"`
+		WentOn   bool   `json:"went_on"`
 		Receipt  string `json:"receipt,omitempty"`
 	}
-	shown, rows := []listed{}, [][]string{}
+	shown, rows, seen := []listed{}, [][]string{}, map[string]bool{}
 	for i := range all {
 		all[i] = a.titled(all[i])
 	}
 	for _, c := range all {
-		one := listed{c.Kind, c.At.UTC().Format(time.RFC3339), projectOf(c.target), c.id, c.summary.Title, len(c.sessions), ""}
-		title := c.summary.Title
+		one := listed{c.Kind, c.At.UTC().Format(time.RFC3339), projectOf(c.target), c.id, c.summary.Title, len(c.sessions), false, ""}
+		title, now := c.summary.Title, ""
 		if c.bin != nil {
 			one.Receipt = c.bin.ID
+		}
+		for _, s := range c.sessions {
+			if c.bin == nil && !seen[s.target.dir()] { // a former change is of what a later one left
+				seen[s.target.dir()] = true
+				one.WentOn = one.WentOn || s.target.noted().Bytes != s.Bytes
+			}
+		}
+		if one.WentOn {
+			now = "went on"
 		}
 		if more := len(c.sessions) - 1; more > 0 {
 			title = strings.TrimSpace(title + " and " + count(more, "more"))
 		}
 		shown = append(shown, one)
-		rows = append(rows, []string{a.when(c.At), c.Kind, c.id, title, projectOf(c.target)})
+		rows = append(rows, []string{a.when(c.At), c.Kind, c.id, title, projectOf(c.target), now})
 	}
 	return a.list(shown, "There is nothing to take back.", []screen.Column{
 		{Title: "Time", Drop: 2, Tint: screen.In(screen.Yellow)},
@@ -298,6 +308,7 @@ func (a *app) changeTable(all []change) error {
 		idColumn(),
 		{Title: "Title", Min: 12},
 		a.projectColumn(1),
+		{Title: "Since", Tint: screen.In(screen.Red)},
 	}, rows)
 }
 
