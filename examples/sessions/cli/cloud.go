@@ -15,10 +15,10 @@ import (
 
 // cloudCommands are the commands about the copy in a remote.
 type cloudCommands struct {
-	Sync   syncCommand   `cmd:"" group:"Cloud" help:"Bring sessions into step with a remote, both ways."`
-	Pull   pullCommand   `cmd:"" group:"Cloud" help:"Bring sessions of other devices here."`
-	Status statusCommand `cmd:"" group:"Cloud" help:"Show which sessions the remote has, without asking it."`
-	Remote remoteCommand `cmd:"" group:"Cloud" help:"Add, check, copy and remove remotes; look into one, restore, prune or purge what it has."`
+	Sync   syncCommand   `cmd:"" group:"Remote" help:"Bring sessions into step with a remote, both ways."`
+	Pull   pullCommand   `cmd:"" group:"Remote" help:"Bring sessions of other devices here."`
+	Status statusCommand `cmd:"" group:"Remote" help:"Show which sessions the remote has, without asking it."`
+	Remote remoteCommand `cmd:"" group:"Remote" help:"Add, check, copy and remove remotes; look into one, restore, prune or purge what it has."`
 }
 
 const cloudHelp = `"sessions remote add --help" shows what can be a remote. A project is known there by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. The settings of "remote add" count for "delete" too, which keeps what the remote lacks.`
@@ -26,19 +26,19 @@ const cloudHelp = `"sessions remote add --help" shows what can be a remote. A pr
 // cloudFlags say what of which copy a command is about.
 type cloudFlags struct {
 	local
-	Remote      string `env:"SESSIONS_REMOTE" placeholder:"NAME" help:"Remote that was added, or its URL (SESSIONS_REMOTE; default: the only one)." group:"Cloud"`
+	Remote      string `env:"SESSIONS_REMOTE" placeholder:"NAME" help:"Remote that was added, or its URL (SESSIONS_REMOTE; default: the only one)." group:"Remote"`
 	AllProjects bool   `help:"All projects that are here, not the working directory's alone." group:"Where"`
 	account
 }
 
 // account are the flags that "remote add" records.
 type account struct {
-	As     string `placeholder:"NAME" help:"Name of the project in the remote (default: the name of its directory)." group:"Cloud"`
-	User   string `placeholder:"NAME" help:"Owner of the sessions in the remote (default: nobody in particular)." group:"Cloud"`
-	Redact bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Cloud"`
+	As     string `placeholder:"NAME" help:"Name of the project in the remote (default: the name of its directory)." group:"Remote"`
+	User   string `placeholder:"NAME" help:"Owner of the sessions in the remote (default: nobody in particular)." group:"Remote"`
+	Redact bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Remote"`
 }
 
-// copied is a project with its copy in the cloud.
+// copied is a project with its copy in the remote.
 type copied struct {
 	*hybrid.Store
 	project string   // its directory's name
@@ -150,7 +150,7 @@ func (a *app) choose(all []copied, refs []string) ([]copied, error) {
 }
 
 // meant returns the id of the session of r that ref means. A ref is a whole id, or the
-// beginning of the id of a session that is here or in the cloud's list. The error Is
+// beginning of the id of a session that is here or in the remote's list. The error Is
 // [sessionstore.ErrNotFound] when there is no such session.
 func (r copied) meant(a *app, ref string) (string, error) {
 	if ref == "" {

@@ -243,7 +243,7 @@ type trashEmptyCommand struct {
 
 // Help is shown below the usage.
 func (trashEmptyCommand) Help() string {
-	return `What is gone from the trash cannot be brought back. Copies in the cloud stay there.`
+	return `What is gone from the trash cannot be brought back. Copies in the remote stay there.`
 }
 
 // Run empties.

@@ -30,7 +30,7 @@ type remoteCommand struct {
 	Logs      movedCommand `cmd:"" hidden:"" passthrough:""`
 }
 
-// one opens the cloud's copy of the one session that ref means.
+// one opens the remote's copy of the one session that ref means.
 func (f cloudFlags) one(a *app, ref string) (copied, string, error) {
 	all, err := f.open(a, true, true, nil)
 	if err == nil {
@@ -95,7 +95,7 @@ func (c *remoteShowCommand) histories(a *app) error {
 }
 
 type restoreCommand struct {
-	Session string `arg:"" help:"Id of a session that the cloud has, or the beginning of one."`
+	Session string `arg:"" help:"Id of a session that the remote has, or the beginning of one."`
 	History string `arg:"" help:"A history that \"remote show --histories\" lists, or the beginning of one."`
 	cloudFlags
 	Force bool `short:"f" aliases:"yes" help:"Do not ask."`
@@ -142,7 +142,7 @@ func (c *restoreCommand) Run(a *app) error {
 	if a.json {
 		return a.writeJSON(object{{"session_id", id}, {"restored", h.ID}, {"messages", h.Messages}, {"here", arrived}})
 	}
-	a.Printf("%s Restored: the cloud has %s of %s again\n", a.mark(nil), count(h.Messages, "message"), screen.Plain(id))
+	a.Printf("%s Restored: the remote has %s of %s again\n", a.mark(nil), count(h.Messages, "message"), screen.Plain(id))
 	if !arrived {
 		a.Printf("  here they follow with a sync, when no program has written the session for some minutes\n")
 	}
@@ -257,7 +257,7 @@ func (c *remoteShowCommand) logs(a *app) error {
 	return a.list(shown, "The session has no logs.", []screen.Column{{Title: "Log", Tint: screen.In(screen.Green)}, {Title: "Device", Drop: 1}, {Title: "Path", Min: 20}}, rows)
 }
 
-// offline opens the cloud's copy of a session that is here, and makes no request.
+// offline opens the remote's copy of a session that is here, and makes no request.
 func (f cloudFlags) offline(a *app, ref string) (copied, string, error) {
 	t, err := here{ref, f.local}.find(a)
 	if err != nil {
@@ -283,7 +283,7 @@ type keepLocalCommand struct {
 
 // Help is shown below the usage.
 func (keepLocalCommand) Help() string {
-	return `Keeps sessions from ever leaving this machine, with those that descend from them. The cloud is not asked: what was sent before stays there, and "sessions status" says so, until "sessions remote purge". --release takes it back.
+	return `Keeps sessions from ever leaving this machine, with those that descend from them. The remote is not asked: what was sent before stays there, and "sessions status" says so, until "sessions remote purge". --release takes it back.
 
 ` + cloudHelp
 }

@@ -103,13 +103,13 @@ type statusCommand struct {
 
 // Help is shown below the usage.
 func (statusCommand) Help() string {
-	return `Compares the files here with what the cloud had when it was last asked. Shown are the sessions that are not up to date.
-A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the cloud.
+	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date.
+A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the remote.
 
 ` + cloudHelp
 }
 
-// stateShown is the state of a session with regard to the cloud.
+// stateShown is the state of a session with regard to the remote.
 type stateShown struct {
 	Project string  `json:"project"`
 	Session string  `json:"session_id"`
@@ -180,7 +180,7 @@ func (a *app) stateTable(states []stateShown) {
 		idColumn(),
 		{Title: "State", Tint: stateTint},
 		{Title: "Here", Right: true},
-		{Title: "Cloud", Right: true},
+		{Title: "Remote", Right: true},
 		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
 		{Title: "Why", Min: 10, Drop: 2},
 	}, rows)

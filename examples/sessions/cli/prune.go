@@ -22,7 +22,7 @@ type pruneCommand struct {
 
 // Help is shown below the usage.
 func (pruneCommand) Help() string {
-	return `Keeps the copy in the cloud small: many small segments become few larger ones, and what nothing leads to any more is removed. What is removed there cannot be brought back; nothing changes here. Once a day by one device is plenty.
+	return `Keeps the copy in the remote small: many small segments become few larger ones, and what nothing leads to any more is removed. What is removed there cannot be brought back; nothing changes here. Once a day by one device is plenty.
 
 ` + cloudHelp
 }

@@ -89,7 +89,7 @@ func (a *app) remoteTable(all []remoteShown) error {
 	}, cells)
 }
 
-// show shows the session of the first project that has it in the cloud.
+// show shows the session of the first project that has it in the remote.
 func (c *remoteShowCommand) show(a *app, all []copied) error {
 	all, err := a.choose(all, []string{c.Session})
 	if err != nil {
@@ -210,7 +210,7 @@ func (a *app) lacking(ctx context.Context, set setting, dir string, ids []string
 	return nil
 }
 
-// lacks returns a text about the part of a session that the cloud lacks, "" when it
+// lacks returns a text about the part of a session that the remote lacks, "" when it
 // lacks nothing.
 func lacks(s *hybrid.Status) string {
 	switch s.State {

@@ -22,7 +22,7 @@ type deleteCommand struct {
 
 // Help is shown below the usage.
 func (deleteCommand) Help() string {
-	return `Moves a session to the trash of its project, after a question. "sessions undo" brings it back, "sessions trash empty" removes it for good. A session that somebody runs is never taken; one that was written in the last ten minutes, that has children, or that the cloud lacks something of, only when --even names that.`
+	return `Moves a session to the trash of its project, after a question. "sessions undo" brings it back, "sessions trash empty" removes it for good. A session that somebody runs is never taken; one that was written in the last ten minutes, that has children, or that the remote lacks something of, only when --even names that.`
 }
 
 // Run deletes.
@@ -107,7 +107,7 @@ func (c *cleanupCommand) Run(a *app) error {
 type removal struct {
 	Force  bool         `short:"f" help:"Do not ask."`
 	DryRun bool         `help:"Show what would go and what would stay, and change nothing."`
-	Even   []trash.Kind `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the cloud lacks something), parent (of sessions that stay). Several with commas."`
+	Even   []trash.Kind `sep:"," enum:"recent,unsynced,parent" placeholder:"WHAT" help:"Take what would stay: recent (written a moment ago), unsynced (the remote lacks something), parent (of sessions that stay). Several with commas."`
 
 	bar *screen.Progress // of the current step
 }

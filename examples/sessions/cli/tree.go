@@ -103,9 +103,9 @@ func (a *app) treeLine(depth int, branch string, tint screen.Tint, id, name stri
 }
 
 // familyCommand are the flags of the commands that may take whole families: sessions of
-// the cloud of which one comes from another.
+// the remote of which one comes from another.
 type familyCommand struct {
-	Sessions []string `arg:"" name:"session" help:"Whole ids of sessions that the cloud has."`
+	Sessions []string `arg:"" name:"session" help:"Whole ids of sessions that the remote has."`
 	cloudFlags
 	Family bool `help:"Take the sessions too that belong to those named: forks, sub-sessions, and what these come from."`
 	DryRun bool `help:"Tell what would be done, and do nothing."`
@@ -151,8 +151,8 @@ func (c *familyCommand) family(a *app) (copied, []string, error) {
 	return r, c.Sessions, nil
 }
 
-// familyOf returns the named sessions, and the sessions of the cloud that parents connect
-// with them. A parent connects its children even if the cloud never had it, or has it no
+// familyOf returns the named sessions, and the sessions of the remote that parents connect
+// with them. A parent connects its children even if the remote never had it, or has it no
 // more.
 func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 	there, near := map[string]bool{}, map[string][]string{}
@@ -177,7 +177,7 @@ func familyOf(listed []hybrid.RemoteSession, named []string) (all []string) {
 	return all
 }
 
-// familyTable lists the sessions of a family as the cloud's list has them.
+// familyTable lists the sessions of a family as the remote's list has them.
 func (a *app) familyTable(r copied, ids []string) error {
 	listed, err := r.Remote(a.ctx)
 	if err != nil {
@@ -205,7 +205,7 @@ type purgeCommand struct{ familyCommand }
 
 // Help is shown below the usage.
 func (purgeCommand) Help() string {
-	return `Removes sessions from the cloud for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again until "remote recreate"; what was only in the cloud cannot be taken back. Backups of the account keep what they hold for their time.
+	return `Removes sessions from the remote for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again until "remote recreate"; what was only in the remote cannot be taken back. Backups of the account keep what they hold for their time.
 
 A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
@@ -220,7 +220,7 @@ func (c *purgeCommand) Run(a *app) error {
 	}
 	status := "planned"
 	if !c.DryRun {
-		yes, err := a.agrees(fmt.Sprintf("Remove %s from the cloud for good, for every device?", count(len(ids), "session")), c.Force)
+		yes, err := a.agrees(fmt.Sprintf("Remove %s from the remote for good, for every device?", count(len(ids), "session")), c.Force)
 		if err != nil || !yes {
 			return err
 		}
@@ -231,16 +231,16 @@ func (c *purgeCommand) Run(a *app) error {
 		}
 		status = "purged"
 	}
-	return c.tell(a, r, ids, status, "removed from the cloud for good")
+	return c.tell(a, r, ids, status, "removed from the remote for good")
 }
 
 type recreateCommand struct{ familyCommand }
 
 // Help is shown below the usage.
 func (recreateCommand) Help() string {
-	return `Sends sessions to the cloud anew, after a question: as this device has them once it brought what the cloud has more, with the logs of all devices, and with --redact as today's rules let each line and small file be. Then no document there has what the rules take out, though it was sent before. Former histories and branches do not come back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
+	return `Sends sessions to the remote anew, after a question: as this device has them once it brought what the remote has more, with the logs of all devices, and with --redact as today's rules let each line and small file be. Then no document there has what the rules take out, though it was sent before. Former histories and branches do not come back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
 
-Sessions that were removed from the cloud, after a "purge" by mistake, are sent as they are here. Every device that has a session syncs it again, and adds what it has more. It is refused where something cannot be brought, where a branch has no session of its own, and where a rule keeps a session here.
+Sessions that were removed from the remote, after a "purge" by mistake, are sent as they are here. Every device that has a session syncs it again, and adds what it has more. It is refused where something cannot be brought, where a branch has no session of its own, and where a rule keeps a session here.
 
 A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
@@ -257,7 +257,7 @@ func (c *recreateCommand) Run(a *app) error {
 	}
 	status := "planned"
 	if !c.DryRun {
-		yes, err := a.agrees(fmt.Sprintf("Send %s anew, and remove what the cloud has of them for good?", count(len(ids), "session")), c.Force)
+		yes, err := a.agrees(fmt.Sprintf("Send %s anew, and remove what the remote has of them for good?", count(len(ids), "session")), c.Force)
 		if err != nil || !yes {
 			return err
 		}
