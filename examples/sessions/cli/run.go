@@ -161,7 +161,10 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 		}
 	}()
 	chosen, err = parser.Parse(args)
-	if n := len(args); err == nil && n > 0 && len(beforeDashes(args)) == n {
+	if failed := (*kong.ParseError)(nil); errors.As(err, &failed) {
+		chosen = failed.Context
+	}
+	if n := len(args); n > 0 && len(beforeDashes(args)) == n && chosen != nil && chosen.Selected() != nil {
 		if f := (typed{node: chosen.Selected()}).flag(args[n-1]); f != nil && !f.IsBool() {
 			return chosen, -1, usageError{args[n-1] + " takes a value"}
 		}
@@ -170,9 +173,6 @@ func parse(parser *kong.Kong, args []string) (chosen *kong.Context, code int, er
 		if picks, wrong := parser.Parse(append([]string{"pick"}, args...)); wrong == nil {
 			return picks, -1, nil
 		}
-	}
-	if failed := (*kong.ParseError)(nil); errors.As(err, &failed) {
-		chosen = failed.Context
 	}
 	return chosen, -1, err
 }
@@ -208,7 +208,10 @@ func (a *app) tellUsage(chosen *kong.Context, err error) int {
 	if !a.reference { // which writes nothing there
 		a.answerError(text, nil)
 	}
-	a.Notef("%s: %s\nTry: %s --help", command, screen.Lines(text), command)
+	if moved[a.name] == "" {
+		text += "\nTry: " + command + " --help"
+	}
+	a.Notef("%s: %s", command, screen.Lines(text))
 	return exitUsage
 }
 
