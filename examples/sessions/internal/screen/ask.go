@@ -13,6 +13,9 @@ import (
 // standard input without space around it. The error is io.EOF when there is
 // none.
 func (s *Screen) Ask(ctx context.Context, question string) (string, error) {
+	if s.errTTY {
+		question = Wrap(question, s.errors)
+	}
 	s.mu.Lock()
 	s.wipe()
 	fmt.Fprint(s.err, question+" ")
