@@ -35,6 +35,7 @@ type app struct {
 	plain  bool   // Markdown is not rendered
 	paged  bool   // long answers go through a pager
 	place  place  // the remote that the command is about
+	away   error  // why it could not be opened, where it was not asked
 	unread bool   // a session or project could not be read; a note of it was written
 
 	reference bool        // the command is one of amplifier-session

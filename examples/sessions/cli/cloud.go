@@ -59,7 +59,7 @@ func (f cloudFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([
 	if err != nil {
 		return nil, err
 	}
-	at, err := set.URL.open(a, asking)
+	at, err := set.open(a, asking)
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func (c *checkCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		return a.probe(set)
+		return a.probe(&set)
 	}
 	all, err := c.open(a, true, false, nil)
 	if err == nil {

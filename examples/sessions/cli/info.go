@@ -126,6 +126,7 @@ func (c *statusCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	a.noteAway()
 	states, dirs := []stateShown{}, []string{}
 	counts, total := map[hybrid.State]int{}, 0
 	for _, r := range all {

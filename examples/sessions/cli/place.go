@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net/url"
 	"os"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/hybrid/dir"
@@ -50,7 +52,11 @@ const answerTime = 30 * time.Second
 // key. No open makes a request, but for a sign-in, and for a directory. A URL with a password
 // or key is refused, by an error that does not show it.
 func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
-	ctx, cancel := context.WithTimeout(a.ctx, answerTime)
+	limit := answerTime
+	if !asking {
+		limit /= 10
+	}
+	ctx, cancel := context.WithTimeout(a.ctx, limit)
 	defer cancel()
 	switch p.scheme() {
 	case "s3":
@@ -76,6 +82,53 @@ func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
 	}
 	return r, nil
 }
+
+// open opens a remote. Without asking, one that cannot be opened, as a directory that is not
+// mounted, has the identity that the settings know, and noteAway says so.
+func (s setting) open(a *app, asking bool) (remote.Remote, error) {
+	r, err := s.URL.open(a, asking)
+	if err == nil || asking || s.Identity == "" || a.ctx.Err() != nil {
+		return r, err
+	}
+	a.away = err
+	return away{s.Identity, err}, nil
+}
+
+// noteAway notes that a remote could not be opened.
+func (a *app) noteAway() {
+	if a.away != nil {
+		a.Notef("The remote cannot be opened: %s. This goes by what was known of it.", screen.Plain(explain(a.away)))
+	}
+}
+
+// away is a remote that cannot be opened.
+type away struct {
+	identity string
+	err      error
+}
+
+// Info implements [remote.Remote].
+func (r away) Info(context.Context) (remote.Info, error) {
+	return remote.Info{Identity: r.identity}, nil
+}
+
+// Get implements [remote.Remote].
+func (r away) Get(context.Context, string, string, remote.Version) (remote.Object, error) {
+	return remote.Object{}, r.err
+}
+
+// List implements [remote.Remote].
+func (r away) List(context.Context, string, remote.Query) iter.Seq2[remote.Object, error] {
+	return func(yield func(remote.Object, error) bool) { yield(remote.Object{}, r.err) }
+}
+
+// Commit implements [remote.Remote].
+func (r away) Commit(context.Context, string, []remote.Object, *remote.Swap) (remote.Version, error) {
+	return "", r.err
+}
+
+// Delete implements [remote.Remote].
+func (r away) Delete(context.Context, string, []string) error { return r.err }
 
 // unusedKey takes the place of a missing key where no request is made.
 const unusedKey = "AA=="

@@ -34,9 +34,9 @@ const (
 	probeName = "probe"
 )
 
-// probe finds out the rights of this device in a remote, and shows them. The error is of a remote
-// that cannot be read.
-func (a *app) probe(set setting) error {
+// probe finds out the rights of this device in a remote, and shows them. It sets the identity
+// of the remote. The error is of a remote that cannot be read.
+func (a *app) probe(set *setting) error {
 	r, err := set.URL.open(a, true)
 	if err != nil {
 		return err
@@ -59,6 +59,7 @@ func (a *app) probe(set setting) error {
 		p.Clock = new(time.Until(info.Time).Seconds())
 		clock = fmt.Sprintf("differs by %.0f s", math.Abs(*p.Clock))
 	}
+	set.Identity = info.Identity
 	last := ""
 	if dirs, err := (cloudFlags{}).dirs(a, false); err == nil && len(dirs) > 0 {
 		if at, of := hybrid.LastSync(dirs[0]); of == info.Identity {

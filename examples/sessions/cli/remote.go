@@ -187,7 +187,7 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 // lacks something, each with a text about that.
 func (a *app) lacking(ctx context.Context, set setting, dir string, ids []string, all map[string]string) (err error) {
 	o := account{}.options(set, filepath.Base(filepath.Dir(dir)))
-	if o.Remote, err = set.URL.open(a, false); err != nil {
+	if o.Remote, err = set.open(a, false); err != nil {
 		return err
 	}
 	st, err := hybrid.Open(ctx, dir, o)

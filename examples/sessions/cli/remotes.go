@@ -124,10 +124,10 @@ func (c *addCommand) Run(a *app) error {
 		}
 		set.Projects[filepath.Base(filepath.Dir(dirs[0]))] = c.As
 	}
-	all[i] = set
-	if err := a.probe(set); err != nil {
+	if err := a.probe(&set); err != nil {
 		return err
 	}
+	all[i] = set
 	if err := saveSettings(path, all); err != nil || a.json {
 		return err
 	}

@@ -119,9 +119,11 @@ func (c *removal) plan(a *app, st *sessionstore.Store, ids []string, o trash.Opt
 		o.Unsynced = a.unsynced(st)
 	}
 	c.bar = a.Progress("looking", len(ids))
-	defer c.bar.Done()
 	o.Progress = func(done, total int) { c.bar.At(done, total) }
-	return trash.NewPlan(a.ctx, st, ids, &o)
+	plan, err := trash.NewPlan(a.ctx, st, ids, &o)
+	c.bar.Done()
+	a.noteAway()
+	return plan, err
 }
 
 // removed is the outcome of a plan.

@@ -16,6 +16,7 @@ import (
 type setting struct {
 	Name     string            `json:"name"`
 	URL      place             `json:"url"`
+	Identity string            `json:"identity,omitempty"` // of the remote, when it was added
 	User     string            `json:"user,omitempty"`
 	Redact   bool              `json:"redact,omitempty"`
 	Projects map[string]string `json:"projects,omitempty"` // their names in the remote, by the names of their directories
