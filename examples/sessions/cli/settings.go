@@ -39,19 +39,32 @@ func (a *app) settings() (all []setting, path string, err error) {
 	return all, path, err
 }
 
-// saveSettings replaces the settings, for this user alone.
+// saveSettings replaces the settings, for this user alone. After a crash they are the former
+// ones, or the new ones.
 func saveSettings(path string, all []setting) error {
 	text, err := json.MarshalIndent(all, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.WriteFile(path, append(text, '\n'), 0o600)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Chmod(path, 0o600) // of a file that another program made
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		path = at
 	}
-	return err
+	f, err := os.CreateTemp(filepath.Dir(path), "remotes-") // with 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // it is gone after the rename
+	_, err = f.Write(append(text, '\n'))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // errNoCloud is returned when no remote is configured.
