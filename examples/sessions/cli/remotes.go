@@ -217,7 +217,11 @@ func (c *copyCommand) Run(a *app) error {
 	var sum hybrid.CopyResult
 	var failed error
 	for _, dir := range dirs {
-		o := c.options(from, filepath.Base(filepath.Dir(dir)))
+		project := filepath.Base(filepath.Dir(dir))
+		o, there := c.options(from, project), c.options(to, project)
+		if to.Name != "" && (o.User != there.User || o.Project != there.Project || (o.Redact == nil) != (there.Redact == nil)) {
+			return fmt.Errorf("%s has another --user, --as or --redact than %s: devices would not find what is copied, or send it anew; add it with the same", to.Name, c.From)
+		}
 		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, func() { bar.Step(1) })
 		failed = errors.Join(failed, err)
 		sum.Sessions += res.Sessions
