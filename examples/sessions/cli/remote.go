@@ -79,7 +79,7 @@ func (a *app) remoteTable(all []remoteShown) error {
 		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
 	}
 	return a.list(all, "The remote has no sessions of this project.", []screen.Column{
-		{Title: "Project", Min: 10, Drop: 5, Tint: screen.In(screen.Magenta)},
+		a.projectColumn(5),
 		idColumn(),
 		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
