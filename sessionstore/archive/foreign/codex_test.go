@@ -50,6 +50,24 @@ func TestFindCodex(t *testing.T) {
 	require.Empty(t, none)
 }
 
+// TestFindSpawnedInCircle finds files that say that they began each other.
+func TestFindSpawnedInCircle(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sessions")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for _, id := range [][2]string{{"a", "b"}, {"b", "a"}, {"c", "c"}, {"d", "a"}} {
+		line := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"source":{"subagent":{"thread_spawn":{"parent_thread_id":%q}}}}}`, id[0], id[1])
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-"+id[0]+".jsonl"), []byte(line), 0o600))
+	}
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: filepath.Dir(dir)})
+	require.NoError(t, err)
+	found := 0
+	for _, h := range all {
+		found += 1 + len(h.Agents)
+	}
+	require.Equal(t, 4, found)
+}
+
 // TestPacked imports compressed files: the sessions are those of the plain ones, and
 // stay as they are when the tool compresses a file that was imported before.
 func TestPacked(t *testing.T) {

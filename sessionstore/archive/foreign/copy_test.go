@@ -27,13 +27,13 @@ func TestGoesOnAsCopy(t *testing.T) {
 	state := `{"type":"cost-state","sessionId":"a","totalCostUSD":1}` + "\n"
 	write("-w", "a", strings.Join(lines[:4], "")+goesOn("a", "b")+state)
 	write("-w2", "b", strings.Join(lines, "")+goesOn("b", "c"))
-	write("-w2", "c", strings.Join(lines, "")+goesOn("c", "c")) // which leads back
+	write("-w2", "c", strings.Join(lines, "")+goesOn("c", "c")+goesOn("c", "b")) // which leads back
 	all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 	require.NoError(t, err)
 	require.Len(t, all, 3)
 	p := openProjects(t)
 	id := func(of string) string { return idOf(Claude, of) }
-	parents, turns := map[string]string{}, map[string]int{}
+	parents, turns, next := map[string]string{}, map[string]int{}, map[string][]string{}
 	for _, h := range all {
 		report, err := Import(t.Context(), p, h, nil)
 		require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 		md, err := st.Metadata(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		turn, _ := md.Int("forked_from_turn")
-		parents[h.ID], turns[h.ID] = md.Text("parent_id"), turn
+		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, stateOf(md).ContinuedIn
 		s, err := st.Summary(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		require.Equal(t, h.ID != "a", s.Fork)
@@ -53,6 +53,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"a": "", "b": id("a"), "c": id("b")}, parents)
 	require.Equal(t, map[string]int{"a": 0, "b": 2, "c": 3}, turns)
+	require.Equal(t, map[string][]string{"a": {id("b")}, "b": {id("c")}, "c": {id("c"), id("b")}}, next)
 }
 
 // TestKnownKinds has records that newer versions of Claude Code write beside the

@@ -95,19 +95,18 @@ func exportAs(ctx context.Context, st *sessionstore.Store, id string, name Tool,
 	var c compared
 	goesOn := false
 	if again > 0 {
-		done.ID = thread.UUID5(tool.Name, "export/"+id+"/again/"+strconv.Itoa(again))
+		done.ID = thread.UUID5(tool.Name(), "export/"+id+"/again/"+strconv.Itoa(again))
 	} else {
-		foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name)
-		dir := filepath.Join(st.Dir(), id, place)
+		foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
+		dir, leave := filepath.Join(st.Dir(), id, place), func() {}
 		done.ID = foreign
-		var leave func()
 		if f, leave = openOriginal(ctx, dir, tool, stateIn(md, place)); f != nil {
 			var stop func()
 			defer leave()
 			c, stop, goesOn, err = keptFile(ctx, st, id, f, dir)
 			defer stop()
 			if !goesOn {
-				done.ID = ownID(id, tool.Name) // the tool may have the other lines
+				done.ID = ownID(id, tool.Name()) // the tool may have the other lines
 			}
 		}
 	}
@@ -210,7 +209,7 @@ func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
 	if n, err := io.Copy(out.w, io.NewSectionReader(f.Reader, 0, f.Size)); err != nil || n < f.Size {
 		return 0, cmp.Or(err, thread.ErrChanged)
 	}
-	if f.Tool.Linked {
+	if f.Tool.IsLinked() {
 		out.floor = f.Table.Facts.Last
 	}
 	parent := int32(-1)
@@ -220,7 +219,7 @@ func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
 		}
 	}
 	if !c.whole {
-		if _, err, more := c.next(); c.kept == 0 || !more && err == nil || !f.Tool.Linked {
+		if _, err, more := c.next(); c.kept == 0 || !more && err == nil || !f.Tool.IsLinked() {
 			c.kept, parent = 0, -1 // the line to go on from is no end, or there is none
 		}
 	}

@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -362,24 +361,4 @@ func TestExportNamesNoPath(t *testing.T) {
 		require.Equal(t, filepath.Base(done.File), done.File)
 		require.NotContains(t, done.File, "..")
 	})
-}
-
-// TestExportArguments exports calls whose arguments are no object: the tools take only one.
-func TestExportArguments(t *testing.T) {
-	t.Parallel()
-	for arguments, want := range map[string]string{
-		`{"a":1}`: `{"a":1}`, `"{\"a\":1}"`: `{"a":1}`, `"text"`: `{"arguments": "text"}`, `[1]`: `{"arguments": [1]}`, `5`: `{"arguments": 5}`, `null`: `{}`, `""`: `{}`,
-	} {
-		for _, tool := range []Tool{Claude, Codex} {
-			row := `{"role":"assistant","content":"","tool_calls":[{"id":"c1","tool":"look","arguments":` + arguments + `}]}`
-			a := newAway(t, openProjects(t), nativeID, tool, native[0], row, native[2], native[6])
-			data, input := strings.ReplaceAll(exported(t, a.st, a.id, tool), `: `, `:`), `"input":`+want
-			if tool == Codex {
-				quoted, err := json.Marshal(want)
-				require.NoError(t, err)
-				input = `"arguments":` + string(quoted)
-			}
-			require.Contains(t, data, strings.ReplaceAll(input, `: `, `:`), arguments)
-		}
-	}
 }

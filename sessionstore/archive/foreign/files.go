@@ -25,7 +25,7 @@ type files struct {
 // announce notes in metadata which transcript will replace the session's transcript.
 func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessionstore.Revision) error {
 	s := stateIn(*md, f.place)
-	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name, tg.file.ID, revisionText(has), revisionText(made)
+	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name(), tg.file.ID, revisionText(has), revisionText(made)
 	if err := md.Set(f.place, s); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,16 +46,6 @@ func TestForkOfTheTool(t *testing.T) {
 			"the origin went on, and has lines between the records",
 			map[string]*resumed{"a": of().prompt("1q", "", 0).at("1a").answer("1a", "1q", 1).at("1a").turn("3", "1a", 90), "b": of().turn("1", "", 0).turn("2", "1a", 60).at("2a")},
 			map[string]string{"a": " 0", "b": "a 1"},
-		},
-		{
-			"the fork has nothing else, and begins with a later time",
-			map[string]*resumed{"a": of().queued(89).turn("1", "", 0), "b": of().turn("1", "", 0).turn("2", "1a", 60)},
-			map[string]string{"a": "b 1", "b": " 0"},
-		},
-		{
-			"the fork has nothing else, and the origin has lines between the records",
-			map[string]*resumed{"a": of().turn("1", "", 0), "b": of().prompt("1q", "", 0).at("1a").answer("1a", "1q", 1).at("1a").turn("2", "1a", 60)},
-			map[string]string{"a": "b 1", "b": " 0"},
 		},
 		{
 			"nothing says which one is the fork",
@@ -127,35 +116,6 @@ func TestForkOfTheTool(t *testing.T) {
 				require.Equal(t, c.want, got)
 			}
 		})
-	}
-}
-
-// TestForkOfLaterFile has a fork that begins with a compaction, and a file that has its records
-// and was changed last before the compaction: it is not its origin, and is not read.
-func TestForkOfLaterFile(t *testing.T) {
-	t.Parallel()
-	for changed, want := range map[string]string{"2026-03-04T09:00:00Z": "", "2026-03-04T11:00:00Z": idOf(Claude, "a")} {
-		home, p := t.TempDir(), openProjects(t)
-		dir := filepath.Join(home, "projects", "-w")
-		require.NoError(t, os.MkdirAll(dir, 0o700))
-		for id, f := range map[string]*resumed{
-			"a": new(resumed).turn("1", "", 0).compaction("c", "1a", 10).turn("2", "c", 20).turn("3", "2a", 90),
-			"b": new(resumed).queued(59).compaction("c", "1a", 10).answer("1a", "c", 1).turn("2", "1a", 20).turn("4", "2a", 60),
-		} {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(strings.Join(f.rows, "\n")+"\n"), 0o600))
-		}
-		at, err := time.Parse(time.RFC3339, changed)
-		require.NoError(t, err)
-		require.NoError(t, os.Chtimes(filepath.Join(dir, "a.jsonl"), at, at))
-		all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
-		require.NoError(t, err)
-		report, err := Import(t.Context(), p, all[1], nil)
-		require.NoError(t, err)
-		st, err := p.Store(report.Project)
-		require.NoError(t, err)
-		md, err := st.Metadata(t.Context(), all[1].SessionID())
-		require.NoError(t, err)
-		require.Equal(t, want, md.Text("parent_id"))
 	}
 }
 

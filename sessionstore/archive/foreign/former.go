@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -77,7 +78,7 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 			}
 		case kept != nil:
 			if was := kept.RecordAt(l.line); was >= 0 {
-				if !tg.file.Tool.Compares(*kept.Records.At(was)) {
+				if !tg.file.Tool.IsCompared(*kept.Records.At(was)) {
 					continue // the tool wrote it anew, or not any more
 				}
 				l.uuid = kept.Records.At(was).UUID
@@ -103,7 +104,7 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 // from the session's id and its transcript, so that the next import after a killed one
 // makes no second fork.
 func (ld *lander) former(ctx context.Context, tg target, md sessionstore.Metadata, has sessionstore.Revision) error {
-	id := thread.UUID5(tg.file.Tool.Name, tg.id+"/former/"+revisionText(has))
+	id := thread.UUID5(tg.file.Tool.Name(), tg.id+"/former/"+revisionText(has))
 	shared, own, err := ld.sharedTurns(ctx, tg)
 	if err != nil {
 		return err
@@ -206,10 +207,24 @@ func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, 
 	if !ok {
 		created = []byte("null")
 	}
-	err := assign(&md,
-		assignment{"session_id", id}, assignment{"parent_id", tg.id}, assignment{"forked_from_turn", shared},
-		assignment{"forked_at", json.RawMessage(created)},
-		assignment{"name", noted(cmp.Or(md.Text("name"), own, "Imported"), " (no longer in the other tool)")},
-		assignment{importFolder, s})
-	return md, err
+	const note = " (no longer in the other tool)"
+	name := cmp.Or(md.Text("name"), own, "Imported")
+	for utf8.RuneCountInString(name+note) > thread.MaxName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
+	}
+	members := []assignment{
+		{"session_id", id},
+		{"parent_id", tg.id},
+		{"forked_from_turn", shared},
+		{"forked_at", json.RawMessage(created)},
+		{"name", name + note},
+		{importFolder, s},
+	}
+	for _, a := range members {
+		if err := md.Set(a.name, a.value); err != nil {
+			return md, fmt.Errorf("set %s: %w", a.name, err)
+		}
+	}
+	return md, nil
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // programs are the tools.
-var programs = map[string]*thread.Tool{string(Claude): &claude.Tool, string(Codex): &codex.Tool}
+var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}}
 
 // History is one session of a tool, as its files say.
 type History struct {
@@ -46,7 +46,7 @@ type History struct {
 // also with another case of its drive and with the prefix of long paths. A directory does
 // not count if no file system should have its name: a name with characters that a terminal
 // obeys, or a name that is too long.
-func (h History) Project() string { return projectName(h.Dir, h.Folder) }
+func (h History) Project() string { return projectName(h.Dir, h.Folder, h.found.InFolder) }
 
 // SessionID returns the id of the session that [Import] makes of the conversation of
 // a history. It is "" for the history of a sub-agent, which is no conversation of its

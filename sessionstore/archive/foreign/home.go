@@ -56,7 +56,7 @@ func ownID(session, tool string) string {
 // findHome finds the session that a file is an export of, and where it keeps the file. If
 // the tool forked the export, the session is the origin.
 func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History, named string) error {
-	id, tool := f.Table.Exported, ld.tool.Name
+	id, tool := f.Table.Exported, ld.tool.Name()
 	if id == "" || h.Parent != "" {
 		return nil
 	}
@@ -117,17 +117,13 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 	if path == "" || ld.has(top.id) { // else it is known where it leaves its origin
 		return err
 	}
-	origin, leave, unread := thread.Open(ctx, thread.Source{Segments: thread.Whole(path)}, ld.tool, "", thread.NewNotes())
-	if unread == nil {
-		defer leave()
-	}
-	copied, exported := 0, 0
+	uuids, copied, exported := ld.tool.UUIDs(ctx, path), 0, 0
 	for _, at := range top.chain {
 		r := t.Records.At(at)
 		if !r.Is(thread.IsPerson) {
 			continue
 		}
-		if unread == nil && origin.Table.Find(r.UUID) >= 0 {
+		if _, found := slices.BinarySearch(uuids, r.UUID); found {
 			copied++
 		}
 		if t.IsMarked(at) {
@@ -141,7 +137,7 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 // sessionOf returns the id of the session for the tool's session id: the session imported
 // from it, or the session that it was exported from.
 func (ld *lander) sessionOf(id string) (string, error) {
-	made := thread.UUID5(ld.tool.Name, id)
+	made := thread.UUID5(ld.tool.Name(), id)
 	if !uuidForm.MatchString(id) {
 		return made, nil
 	}
@@ -223,8 +219,8 @@ type making struct {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func newMaking(tool *thread.Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
-	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, tool: tool.Name, id: id, session: session}
+func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
+	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, tool: tool.Name(), id: id, session: session}
 	out.last = time.Unix(0, 0).UTC()
 	if t, ok := md.Created(); ok {
 		out.last = t

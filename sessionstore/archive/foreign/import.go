@@ -84,6 +84,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		return err
 	}
 	defer leave()
+	h.NoteBroken(h.Path, done.notes)
 	if err := ld.findHome(ctx, f, h, o.Project); err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History,
 // topOf returns the session of the conversation of a file. It is a sub-session when
 // the file says that a sub-agent wrote it.
 func topOf(f *thread.File, parent string) target {
-	tool := f.Tool.Name
+	tool := f.Tool.Name()
 	tg := target{file: f, kind: Conversation, id: thread.UUID5(tool, f.ID), original: true, mine: func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsSidechain) }}
 	if parent != "" {
 		id, name, task := f.Format.Agent(f.Path, f.Table)
@@ -221,7 +222,7 @@ func sessionsOf(top target, roots thread.Roots) sessions {
 	for _, root := range slices.Sorted(maps.Keys(leaves)) {
 		first := f.RecordID(root - 1)
 		ss.add(target{
-			file: f, kind: Agent, id: thread.SubID(f.Tool.Name, f.ID+"/sidechain/"+first, "agent"), chain: f.Table.Back(leaves[root][0], f.Table.Scope),
+			file: f, kind: Agent, id: thread.SubID(f.Tool.Name(), f.ID+"/sidechain/"+first, "agent"), chain: f.Table.Back(leaves[root][0], f.Table.Scope),
 			parent: top.id, agent: "agent", task: f.Table.Facts.Summaries[f.Table.Records.At(root-1).Key], foreign: first, mine: func(at int32) bool { return roots[at] == root },
 		}, leaves[root])
 	}
@@ -246,7 +247,7 @@ func (ss *sessions) add(tg target, leaves []int32) {
 	for _, b := range found {
 		chain := f.Table.Back(b.Leaf, f.Table.Scope)
 		ss.all = append(ss.all, target{
-			file: f, kind: Branch, id: thread.UUID5(f.Tool.Name, f.ID+"/branch/"+f.RecordID(b.Prompt)), chain: chain, parent: tg.id,
+			file: f, kind: Branch, id: thread.UUID5(f.Tool.Name(), f.ID+"/branch/"+f.RecordID(b.Prompt)), chain: chain, parent: tg.id,
 			turn: f.Table.Prompts(chain[:max(0, slices.Index(chain, b.Prompt))]),
 		})
 	}
@@ -254,11 +255,13 @@ func (ss *sessions) add(tg target, leaves []int32) {
 
 // count counts the session of a file and the sub-agents whose lines are in the same file.
 func (ld *lander) count(ss sessions, path string) error {
-	all := ss.all
-	if len(ss.top.chain) == 0 {
-		all = append([]target{ss.top}, all...)
+	others, forks := ss.beside(), map[string]int{}
+	for _, tg := range others {
+		if tg.kind == Branch {
+			forks[tg.parent]++
+		}
 	}
-	for i, tg := range all {
+	for i, tg := range append([]target{ss.top}, others...) {
 		if i > 0 && tg.kind != Agent {
 			continue
 		}
@@ -266,12 +269,7 @@ func (ld *lander) count(ss sessions, path string) error {
 		if err != nil {
 			return err
 		}
-		for _, other := range all {
-			if other.kind == Branch && other.parent == c.ID {
-				c.Forks++
-			}
-		}
-		if i > 0 {
+		if c.Forks = forks[c.ID]; i > 0 {
 			c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
 			first, last, err := tg.file.Times(tg.mine)
 			if err != nil {
@@ -292,18 +290,13 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		return err
 	}
 	defer leave()
-	copied, question := ld.tool.Repeats(path)
-	repeats := copied || ld.tool.Linked && top.file.Table.Has(f.Table)
-	if repeats && !question {
-		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
-		return nil
-	}
-	ss, ld, err := ld.prepareAgent(top, h, f, path, made, repeats)
+	h.NoteBroken(path, ld.done.notes)
+	ss, ld, err := ld.prepareAgent(ctx, top, h, f, path, made)
 	if err != nil {
 		return err
 	}
 	ld.done.leave(ss)
-	if repeats && len(ss.top.chain) == 0 {
+	if ld.repeats(top, f, path) && len(ss.top.chain) == 0 {
 		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
@@ -318,7 +311,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	kept, leaveKept, err := ld.settle(ctx, ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
-		ss, ld, err = ld.prepareAgent(top, h, kept, path, made, repeats)
+		ss, ld, err = ld.prepareAgent(ctx, top, h, kept, path, made)
 	}
 	if err != nil {
 		return err
@@ -327,14 +320,20 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	return ld.landAll(ctx, ss.all)
 }
 
+// repeats reports whether a file of an agent repeats the conversation of its session.
+func (ld *lander) repeats(top target, f *thread.File, path string) bool {
+	copied, _ := ld.tool.Repeats(path)
+	return copied || ld.tool.IsLinked() && top.file.Table.Has(f.Table)
+}
+
 // sideQuestion is the name of the sub-session of a question that a person asked beside
 // the conversation.
 const sideQuestion = "side question"
 
 // prepareAgent finds the sessions that a file of a sub-agent makes, and the lander that
-// makes them. A file that repeats the conversation of its session makes one of the question
-// beside it and the answer.
-func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, path string, made map[string]string, repeats bool) (ss sessions, of *lander, err error) {
+// makes them. A file that repeats the conversation of its session makes none, but for a
+// question beside it and the answer.
+func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History, f *thread.File, path string, made map[string]string) (ss sessions, of *lander, err error) {
 	f.Table.Title = cmp.Or(h.Files[path].Title, f.Table.Title)
 	id, name, task := f.Format.Agent(path, f.Table)
 	f.ID = id
@@ -342,21 +341,23 @@ func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, pat
 		f.ID = top.file.ID + "/" + id
 	}
 	f.Table.SetScope(top.file.Table.Scope)
+	repeats := ld.repeats(top, f, path)
 	if repeats {
+		if _, question := ld.tool.Repeats(path); !question {
+			return sessions{file: f, top: target{file: f}}, ld, nil
+		}
 		name = sideQuestion
 	}
 	tg := target{
-		file: f, kind: Agent, id: thread.SubID(ld.tool.Name, f.ID, name), parent: cmp.Or(made[f.Table.Lineage.Spawner], top.id),
+		file: f, kind: Agent, id: thread.SubID(ld.tool.Name(), f.ID, name), parent: cmp.Or(made[f.Table.Lineage.Spawner], top.id),
 		agent: name, foreign: id, original: true, mine: all,
 	}
 	if ld, err = ld.of(tg.id); err != nil {
 		return ss, ld, err
 	}
 	if repeats {
-		for _, r := range f.Table.Records.All() {
-			if r.UUID != 0 && top.file.Table.Find(r.UUID) >= 0 {
-				r.Flags |= thread.IsRepeated
-			}
+		if err := ld.dropRepeated(ctx, f, top, tg.id); err != nil {
+			return ss, ld, err
 		}
 		tg.mine = func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsRepeated) }
 	}
@@ -365,4 +366,33 @@ func (ld *lander) prepareAgent(top target, h thread.History, f *thread.File, pat
 		ss.all[0] = ss.top
 	}
 	return ss, ld, nil
+}
+
+// dropRepeated marks the records of a question beside the conversation that are not its
+// own: records that are in the conversation, or that an earlier import found there.
+func (ld *lander) dropRepeated(ctx context.Context, f *thread.File, top target, id string) error {
+	found := func(uint64) bool { return false }
+	if ld.has(id) {
+		lines, err := mappedLines(ctx, ld.kept(id, importFolder))
+		if err != nil {
+			return err
+		}
+		k, leave, err := openKept(ctx, ld.kept(id, importFolder), f.Tool, f.ID)
+		switch {
+		case err == nil:
+			defer leave()
+		case ctx.Err() != nil:
+			return err
+		}
+		if err == nil && len(lines) > 0 { // a copy that cannot be read has none
+			own := k.Table.RecordAt(lines[0].line)
+			found = func(uuid uint64) bool { at := k.Table.Find(uuid); return at >= 0 && at < own }
+		}
+	}
+	for _, r := range f.Table.Records.All() {
+		if r.UUID != 0 && (top.file.Table.Find(r.UUID) >= 0 || found(r.UUID)) {
+			r.Flags |= thread.IsRepeated
+		}
+	}
+	return nil
 }

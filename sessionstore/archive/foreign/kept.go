@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -64,7 +64,7 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 }
 
 // openKept opens the copy of the tool's file that an import kept in a folder.
-func openKept(ctx context.Context, dir string, tool *thread.Tool, id string) (*thread.File, func(), error) {
+func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*thread.File, func(), error) {
 	h, _, err := readHeader(dir)
 	if err != nil {
 		return nil, nil, err
@@ -74,8 +74,8 @@ func openKept(ctx context.Context, dir string, tool *thread.Tool, id string) (*t
 
 // openOriginal opens the tool's file that a session keeps, nil where it keeps none of that
 // tool.
-func openOriginal(ctx context.Context, dir string, tool *thread.Tool, s state) (*thread.File, func()) {
-	if tool == nil || s.Tool != tool.Name {
+func openOriginal(ctx context.Context, dir string, tool thread.Tool, s state) (*thread.File, func()) {
+	if tool == nil || s.Tool != tool.Name() {
 		return nil, nil
 	}
 	f, leave, err := openKept(ctx, dir, tool, s.ID)
@@ -93,16 +93,35 @@ func beginsWith(ctx context.Context, f *thread.File, kept io.Reader) (int64, err
 		return 0, err
 	}
 	defer z.Close()
-	ours, theirs := sha256.New(), sha256.New()
-	n, err := io.Copy(thread.WriterUntil(ctx, ours), io.LimitReader(z, f.Size+1))
-	if err != nil || n > f.Size {
-		return 0, ctx.Err() // a damaged copy is another file
-	}
-	if k, err := io.Copy(thread.WriterUntil(ctx, theirs), io.NewSectionReader(f.Reader, 0, n)); err != nil || k < n {
-		return 0, cmp.Or(err, thread.ErrChanged)
-	}
-	if !bytes.Equal(ours.Sum(nil), theirs.Sum(nil)) {
-		return 0, nil
+	same := &prefix{f: f}
+	n, err := io.Copy(same, thread.ReaderUntil(ctx, z))
+	if err != nil {
+		return 0, cmp.Or(ctx.Err(), same.failed) // a damaged copy is another file
 	}
 	return n, nil
+}
+
+// prefix compares the bytes written to it with a file.
+type prefix struct {
+	f      *thread.File
+	at     int64
+	buf    []byte
+	failed error // to read the file
+}
+
+// Write is the method of io.Writer.
+func (p *prefix) Write(b []byte) (int, error) {
+	if int64(len(b)) > p.f.Size-p.at {
+		return 0, errDiffers
+	}
+	p.buf = slices.Grow(p.buf[:0], len(b))[:len(b)]
+	if n, err := p.f.Reader.ReadAt(p.buf, p.at); n < len(b) {
+		p.failed = thread.ShortRead(err)
+		return 0, p.failed
+	}
+	p.at += int64(len(b))
+	if !bytes.Equal(b, p.buf) {
+		return 0, errDiffers
+	}
+	return len(b), nil
 }

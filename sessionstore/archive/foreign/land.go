@@ -50,7 +50,7 @@ func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, 
 // divergedID returns the id of the nth session that a target makes because both sides
 // went on.
 func divergedID(tg target, n int) string {
-	return thread.UUID5(tg.file.Tool.Name, tg.id+"/diverged/"+strconv.Itoa(n))
+	return thread.UUID5(tg.file.Tool.Name(), tg.id+"/diverged/"+strconv.Itoa(n))
 }
 
 // try brings the target into the session with its id. It returns the plan of the target if
@@ -81,6 +81,9 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 	if tg.original {
 		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
 			return done, nil, nil, err
+		}
+		if rel == within && s.Pending == "" && s.SHA256 != tg.file.Hash() {
+			return known, nil, nil, nil
 		}
 	}
 	if p, err = tg.plan(has); err != nil {
@@ -174,11 +177,17 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 }
 
 func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
-	return state{
-		Tool: tg.file.Tool.Name, ID: tg.file.ID, SHA256: tg.file.Hash(),
+	s := state{
+		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
 		Spent: tg.spent(), Here: r.FromHere,
 	}
+	if tg.kind == Conversation {
+		for _, id := range tg.file.Table.Facts.GoesOn {
+			s.ContinuedIn = append(s.ContinuedIn, thread.UUID5(tg.file.Tool.Name(), id))
+		}
+	}
+	return s
 }
 
 // change writes the target into the session that has the transcript has, its own transcript

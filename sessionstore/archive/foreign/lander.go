@@ -17,7 +17,7 @@ import (
 type lander struct {
 	p     *projects.Projects
 	st    *sessionstore.Store
-	tool  *thread.Tool
+	tool  thread.Tool
 	dry   bool
 	fixed bool // the caller named the project
 	done  *results

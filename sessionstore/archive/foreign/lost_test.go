@@ -229,7 +229,7 @@ func TestParentIsMissing(t *testing.T) {
 			st, err := p.Store("-w")
 			require.NoError(t, err)
 			require.Equal(t, c.want, texts(t, st, report.Sessions[0].ID))
-			h, leave := openOriginal(t.Context(), filepath.Join(st.Dir(), report.Sessions[0].ID, "import"), &claude.Tool, state{Tool: string(Claude)})
+			h, leave := openOriginal(t.Context(), filepath.Join(st.Dir(), report.Sessions[0].ID, "import"), claude.Tool{}, state{Tool: string(Claude)})
 			defer leave()
 			h.Table.SetScope(thread.WholeLine)
 			require.Len(t, h.Line(thread.WholeLine), len(h.Table.Conversation(h.Table.Leaves(nil)[0], thread.WholeLine)), "what is kept is read as the file was")

@@ -25,6 +25,7 @@ type header struct {
 	Longer       bool       `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
 	Own          int64      `json:"own,omitempty"`
 	Joins        [][2]int64 `json:"joins,omitempty"`
+	Copies       []int64    `json:"copies,omitempty"`
 	Elsewhere    []string   `json:"elsewhere,omitempty"`
 }
 
@@ -36,7 +37,7 @@ func (h header) scope() thread.Scope {
 }
 
 func (h header) layout() thread.Layout {
-	l := thread.Layout{Own: h.Own}
+	l := thread.Layout{Own: h.Own, Copies: h.Copies}
 	for _, j := range h.Joins {
 		l.Joins = append(l.Joins, thread.Join{At: j[0], From: j[1]})
 	}
@@ -148,7 +149,7 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	l := tg.file.Layout
-	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Own: l.Own}
+	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Own: l.Own, Copies: l.Copies}
 	for _, j := range l.Joins {
 		head.Joins = append(head.Joins, [2]int64{j.At, j.From})
 	}

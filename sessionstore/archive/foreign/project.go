@@ -21,15 +21,20 @@ import (
 )
 
 // projectName returns the name of the project that a history belongs to: the project of its
-// working directory, with symlinks resolved where it exists, or else the tool's folder.
-func projectName(dir, folder string) string {
+// working directory, with symlinks resolved where it exists, or else the tool's folder,
+// which comes first where InFolder is set.
+func projectName(dir, folder string, inFolder bool) string {
 	dir = cleanDir(dir)
 	if filepath.IsAbs(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
 		}
 	}
-	for _, name := range []string{sessionstore.ProjectSlug(dir), folder} {
+	names := []string{sessionstore.ProjectSlug(dir), folder}
+	if inFolder {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
 		if name != "-" && isFolder(name) {
 			return name
 		}
@@ -103,7 +108,7 @@ func projectOf(p *projects.Projects, h thread.History, id, named string) (string
 	if named != "" {
 		return named, nil
 	}
-	slug := projectName(h.Dir, h.Folder)
+	slug := projectName(h.Dir, h.Folder, h.InFolder)
 	if isIn(p, slug, id) {
 		return slug, nil
 	}

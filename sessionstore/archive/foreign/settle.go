@@ -42,19 +42,34 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 	return kept, leaveKept, nil
 }
 
-// hasThread reports whether the session of a thread has all records of a file that is a part
-// of the thread and lacks its beginning.
+// hasThread reports whether a session of a thread has all records of a file that is a part
+// of the thread and lacks its beginning. That session is the thread's own one, or a fork of
+// records that the thread lost.
 func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string) (bool, error) {
-	id := thread.UUID5(f.Tool.Name, threadID)
-	if threadID == "" || !ld.has(id) {
+	if threadID == "" || ld.st == nil {
 		return false, nil
 	}
-	rel, _, err := relate(ctx, f, ld.kept(id, importFolder))
-	if err != nil || rel != within {
+	all, err := ld.st.List(ctx, nil)
+	if err != nil {
 		return false, err
 	}
-	ld.done.Sessions = append(ld.done.Sessions, Imported{id, Conversation, Unchanged, 0})
-	return true, nil
+	for _, s := range all {
+		rel := unkept
+		md, err := ld.st.Metadata(ctx, s.ID) // a session that cannot be read has none
+		for _, place := range places {
+			if st := stateIn(md, place); err == nil && rel != within && st.Tool == f.Tool.Name() && st.ID == threadID {
+				rel, _, err = relate(ctx, f, ld.kept(s.ID, place))
+			}
+		}
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if rel == within {
+			ld.done.Sessions = append(ld.done.Sessions, Imported{s.ID, Conversation, Unchanged, 0})
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // landAll brings sessions into the store. The session of the conversation comes last:

@@ -37,6 +37,9 @@ type state struct {
 	Here       int                      `json:"here,omitempty"`    // messages that were said here, and exported
 	Usage      map[string]*thread.Usage `json:"usage,omitempty"`   // by model, of the conversation
 
+	// ContinuedIn has the ids of the sessions in which the tool went on, as copies of this one.
+	ContinuedIn []string `json:"continued_in,omitempty"`
+
 	// Spent is the usage of the whole file by model, each response once over the sessions
 	// that the file makes. The map has it by response.
 	Spent map[string]*thread.Spending `json:"spent,omitempty"`

@@ -94,7 +94,7 @@ func (tg target) responses() iter.Seq[thread.Used] {
 	if tg.mine == nil {
 		return func(func(thread.Used) bool) {}
 	}
-	return tg.file.Table.Responses(tg.mine)
+	return tg.file.Format.Responses(tg.file.Table, tg.mine)
 }
 
 // count counts the records of a session, without the records of sub-sessions.
@@ -102,7 +102,7 @@ func (tg target) count(path string) (c thread.Count, err error) {
 	f := tg.file
 	facts := &f.Table.Facts
 	c = thread.Count{
-		Tool: f.Tool.Name, ID: tg.id, ForeignID: cmp.Or(tg.foreign, f.ID), Parent: textOrNull(tg.parent), File: path, Dir: textOrNull(f.Table.Dir),
+		Tool: f.Tool.Name(), ID: tg.id, ForeignID: cmp.Or(tg.foreign, f.ID), Parent: textOrNull(tg.parent), File: path, Dir: textOrNull(f.Table.Dir),
 		First: textOrNull(facts.FirstText), Last: textOrNull(facts.LastText), Models: map[string]int{}, UnreadLines: facts.Unread, UnknownKinds: facts.Unknown,
 	}
 	if c.UnknownKinds == nil {
@@ -230,16 +230,11 @@ func (tg target) name(r *thread.Rendering) string {
 		}
 		return c
 	}, title))
-	return noted(title, note)
-}
-
-// noted returns a name with a note, cut to the longest name that there may be.
-func noted(name, note string) string {
-	for utf8.RuneCountInString(name+note) > thread.MaxName {
-		_, n := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-n]
+	for utf8.RuneCountInString(title+note) > thread.MaxName {
+		_, n := utf8.DecodeLastRuneInString(title)
+		title = title[:len(title)-n]
 	}
-	return name + note
+	return title + note
 }
 
 // nameIn gives a session without a name its name.
@@ -261,4 +256,12 @@ type sessions struct {
 	all      []target
 	others   int               // lines without a prompt of their own
 	unplaced []thread.Unplaced // prompts that are in none of them
+}
+
+// beside returns the sessions other than the conversation's.
+func (ss sessions) beside() []target {
+	if len(ss.top.chain) > 0 {
+		return ss.all[1:]
+	}
+	return ss.all
 }

@@ -17,7 +17,7 @@ import (
 
 // Usage yields the usage of the imported sessions that q describes, as their tools recorded
 // it, by session and model; [projects.Projects.Usage] yields the usage of other sessions
-// from their logs. All usage of a session has the time at which it began. A response
+// from their logs. All usage of a session counts for the day on which it began. A response
 // counts once over all of these sessions, with the session that began first: also where the
 // tool copied the response into another session, as Claude Code does when it forks, resumes
 // or goes on in the background. If the copies have different numbers of tokens, the largest
@@ -31,7 +31,7 @@ func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq
 		failed = errors.Join(failed, err, countOnce(ctx, all))
 		for _, f := range all {
 			for _, model := range slices.Sorted(maps.Keys(f.state.Spent)) {
-				if s := f.state.Spent[model]; s != nil && !yield(f.usage(model, s), nil) {
+				if s := f.state.Spent[model]; s != nil && !yield(f.usage(model, s, q), nil) {
 					return
 				}
 			}
@@ -45,9 +45,11 @@ func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq
 // payer is an imported session whose tool recorded its usage.
 type payer struct {
 	projects.Found
+	st    *sessionstore.Store
+	id    string
 	place string // see target.place
 	state state
-	tool  *thread.Tool // nil: none that is known
+	tool  thread.Tool // nil: none that is known
 }
 
 // payersOf returns the imported sessions among the found ones. When both sides of a thread
@@ -60,7 +62,8 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 			failed = errors.Join(failed, err)
 			continue
 		}
-		md, err := st.Metadata(ctx, filepath.Base(f.Dir))
+		id := filepath.Base(f.Dir)
+		md, err := st.Metadata(ctx, id)
 		if err != nil {
 			if !errors.Is(err, sessionstore.ErrNotFound) { // it was removed in between
 				failed = errors.Join(failed, err)
@@ -69,11 +72,11 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 		}
 		for _, place := range places {
 			s := stateIn(md, place)
-			it := &payer{f, place, s, programs[s.Tool]}
+			it := &payer{f, st, id, place, s, programs[s.Tool]}
 			if it.state.Spent == nil {
 				continue
 			}
-			if it.tool != nil && !it.tool.Linked { // its totals are of the whole thread
+			if it.tool != nil && !it.tool.IsLinked() { // its totals are of the whole thread
 				if other := threads[place+it.state.ID]; other != nil {
 					if it.responses() > other.responses() {
 						*other = *it
@@ -108,10 +111,7 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	first := map[uint64]paid{}
 	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
 	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
-		if f.tool == nil || !f.tool.Linked {
-			continue
-		}
-		some, err := mappedUse(ctx, filepath.Join(f.Dir, f.place))
+		some, err := f.used(ctx)
 		failed = errors.Join(failed, err)
 		if len(some) > 0 {
 			f.state.Spent = map[string]*thread.Spending{}
@@ -131,9 +131,24 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	return failed
 }
 
-func (f *payer) usage(model string, s *thread.Spending) projects.Usage {
-	return projects.Usage{Project: f.Project, Session: filepath.Base(f.Dir), Usage: eventslog.Usage{
-		Model: model, At: f.Created.UTC(), Responses: s.Responses, Exact: true,
+// used returns the usage of each response of a session, from its map.
+func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
+	if f.tool == nil || !f.tool.IsLinked() {
+		return nil, nil
+	}
+	return mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))
+}
+
+func (f *payer) usage(model string, s *thread.Spending, q projects.Query) projects.Usage {
+	day := ""
+	if created := f.Created; !created.IsZero() {
+		if q.Days != nil {
+			created = created.In(q.Days)
+		}
+		day = created.Format("2006-01-02")
+	}
+	return projects.Usage{Project: f.Project, Session: f.id, Usage: eventslog.Usage{
+		Model: model, Day: day, Responses: s.Responses, Exact: true,
 		Input: s.Input + s.CacheRead, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
 	}}
 }

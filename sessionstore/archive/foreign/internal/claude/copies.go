@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,72 +15,109 @@ import (
 // session went on in another directory, as in a worktree and its repository, two folders
 // hold copies of its file.
 
-// joinFolders makes one history of all files with one id, with its sub-agents. Its project is
-// the project of the folder whose file goes on furthest.
-func joinFolders(ctx context.Context, all []thread.History, agents map[string][]string) (joined []thread.History, failed error) {
+// joinFolders makes one history of all files with one id, and gives it the sub-agents
+// beside each of them. Its project is the project of the folder whose file goes on
+// furthest.
+func joinFolders(ctx context.Context, all []thread.History) (joined []thread.History, failed error) {
+	first := map[string]int{} // by id: the index in joined
 	copies := map[string][]thread.History{}
-	for _, h := range all {
-		copies[h.ID] = append(copies[h.ID], h)
+	add := func(h thread.History) {
+		if copies[h.ID] = append(copies[h.ID], h); len(copies[h.ID]) == 1 {
+			first[h.ID] = len(joined)
+			joined = append(joined, h)
+		}
 	}
 	for _, h := range all {
-		of := copies[h.ID]
-		if delete(copies, h.ID); of == nil {
-			continue
+		if h.Parent == "" {
+			add(h)
 		}
-		if len(of) > 1 {
-			failed = errors.Join(failed, joinFiles(ctx, &h, of))
+	}
+	for _, h := range all {
+		i, known := first[h.Parent]
+		switch {
+		case h.Parent == "":
+		case known: // a sub-agent whose session has its file in another folder
+			joined[i].Agents = append(joined[i].Agents, h.Path)
+		default:
+			add(h)
 		}
-		h.Agents = agents[h.ID]
-		failed = errors.Join(failed, joinAgents(ctx, &h))
-		joined = append(joined, h)
+	}
+	for i := range joined {
+		h := &joined[i]
+		if n := len(copies[h.ID]); n > 1 {
+			agents := h.Agents[len(copies[h.ID][0].Agents):] // whose session has its file elsewhere
+			failed = errors.Join(failed, joinFiles(ctx, h, copies[h.ID], agents))
+		}
+		failed = errors.Join(failed, joinAgents(ctx, h))
 	}
 	return joined, failed
 }
 
-// joinFiles makes h the history of the files of all of the copies.
-func joinFiles(ctx context.Context, h *thread.History, copies []thread.History) error {
+// joinFiles makes h the history of the files of all of the copies, with agents beside those
+// that the copies have.
+func joinFiles(ctx context.Context, h *thread.History, all []thread.History, agents []string) error {
 	var paths []string
-	for _, c := range copies {
-		paths = append(paths, c.Path)
+	for _, c := range all {
+		paths, agents = append(paths, c.Path), append(agents, c.Agents...)
 	}
-	path, segments, failed := together(ctx, paths)
-	if path == "" {
+	kept, failed := joinCopies(ctx, paths)
+	if len(kept) == 0 {
 		return failed
 	}
-	*h = copies[slices.Index(paths, path)]
-	h.Size, h.Files = 0, thread.FileSet{path: {Segments: segments}}
+	last := kept[len(kept)-1]
+	*h = all[slices.IndexFunc(all, func(c thread.History) bool { return c.Path == last.Path })]
+	h.Agents, h.InFolder = agents, true
 	h.Near = func(ctx context.Context, uuid uint64) bool {
-		return slices.ContainsFunc(copies, func(c thread.History) bool { return c.Near(ctx, uuid) })
+		return slices.ContainsFunc(all, func(c thread.History) bool { return c.Near(ctx, uuid) })
 	}
-	for _, c := range copies {
-		if slices.ContainsFunc(segments, func(s thread.Segment) bool { return s.Path == c.Path }) {
+	failed = errors.Join(failed, setDir(ctx, h))
+	h.Files = thread.FileSet{h.Path: {Segments: segmentsOf(kept)}}
+	h.Size = 0
+	for _, c := range all {
+		if slices.ContainsFunc(kept, func(k thread.FileSays) bool { return k.Path == c.Path }) {
 			h.Size += c.Size
 		}
 		if c.Modified.After(h.Modified) {
 			h.Modified = c.Modified
 		}
 	}
-	return errors.Join(failed, setDir(ctx, h))
+	return failed
+}
+
+func segmentsOf(kept []thread.FileSays) (all []thread.Segment) {
+	for _, c := range kept {
+		all = append(all, thread.Whole(c.Path)...)
+	}
+	return all
 }
 
 // joinAgents makes one of the files of each sub-agent.
-func joinAgents(ctx context.Context, h *thread.History) (failed error) {
+func joinAgents(ctx context.Context, h *thread.History) error {
 	byName := map[string][]string{}
 	for _, path := range h.Agents {
 		byName[filepath.Base(path)] = append(byName[filepath.Base(path)], path)
 	}
+	if len(byName) == len(h.Agents) {
+		return nil
+	}
+	var failed error
 	var agents []string
 	for _, path := range h.Agents {
 		paths := byName[filepath.Base(path)]
 		delete(byName, filepath.Base(path))
 		if len(paths) > 1 {
-			newest, segments, err := together(ctx, paths)
-			if path, failed = newest, errors.Join(failed, err); h.Files == nil {
+			kept, err := joinCopies(ctx, paths)
+			failed = errors.Join(failed, err)
+			if len(kept) == 0 {
+				continue
+			}
+			path = kept[len(kept)-1].Path
+			if h.Files == nil {
 				h.Files = thread.FileSet{}
 			}
-			h.Files[path] = thread.Together{Segments: segments}
+			h.Files[path] = thread.Together{Segments: segmentsOf(kept)}
 		}
-		if len(paths) > 0 && path != "" {
+		if len(paths) > 0 {
 			agents = append(agents, path)
 		}
 	}
@@ -89,35 +125,31 @@ func joinAgents(ctx context.Context, h *thread.History) (failed error) {
 	return failed
 }
 
-// together returns the segments to read for files with one name, and the newest of them; ""
-// where none can be read. A file that cannot be read does not exclude the others, and a file
-// whose records another one has is left out. The first is gone back to before its first line.
-func together(ctx context.Context, paths []string) (newest string, segments []thread.Segment, failed error) {
+// joinCopies returns the files whose records no other one of them has, the newest last. A
+// file that cannot be read does not exclude the others.
+func joinCopies(ctx context.Context, paths []string) (kept []thread.FileSays, failed error) {
 	var all []thread.FileSays
 	for _, path := range paths {
-		says, at, err := recordsOf(ctx, path)
+		_, says, newest, err := recordsOf(ctx, path)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		c := thread.FileSays{Path: path, Says: says, Newest: at}
-		if fi, err := os.Stat(path); err == nil {
+		c := thread.FileSays{Path: path, Says: says, Newest: newest}
+		if file, fi, err := thread.OpenRegular(path); err == nil {
 			c.At = fi.ModTime()
+			_ = file.Close() // it was not read
 		}
 		all = append(all, c)
 	}
-	for _, c := range thread.Distinct(all) {
-		newest, segments = c.Path, append(segments, thread.Segment{Path: c.Path, End: -1})
-	}
-	return newest, segments, failed
+	return thread.Distinct(all), failed
 }
 
 var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // setDir takes for a working directory the first one of the file that its folder is
-// named after, or none: then the folder names the project.
+// named after.
 func setDir(ctx context.Context, h *thread.History) error {
-	h.Dir = ""
 	r, size, leave, err := thread.OpenPlain(ctx, h.Path)
 	if err != nil {
 		return err
@@ -128,7 +160,7 @@ func setDir(ctx context.Context, h *thread.History) error {
 			return err
 		}
 		if l.cwd != "" && notInFolder.ReplaceAllString(l.cwd, "-") == h.Folder {
-			h.Dir = l.cwd
+			h.Dir, h.InFolder = l.cwd, false
 			return nil
 		}
 	}

@@ -17,8 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// find lists the histories below the directory of the tool that were changed since.
-func find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
 	top := filepath.Join(home, "projects")
 	folders, err := os.ReadDir(top)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +28,6 @@ func find(ctx context.Context, home string, since time.Time) ([]thread.History, 
 	}
 	var all []thread.History
 	var failed error
-	agents := map[string][]string{} // files of sub-agents, by session
 	for _, f := range folders {
 		if err := ctx.Err(); err != nil {
 			return all, errors.Join(failed, err)
@@ -39,41 +37,12 @@ func find(ctx context.Context, home string, since time.Time) ([]thread.History, 
 			failed = errors.Join(failed, err)
 			continue
 		}
-		found, err := inFolder(ctx, path, agents)
+		found, err := inFolder(ctx, path)
 		all, failed = append(all, found...), errors.Join(failed, err)
 	}
-	orphans, err := orphansOf(top, all, agents)
-	all = append(all, orphans...)
-	setNear(top, all, agents)
-	slices.SortStableFunc(all, func(a, b thread.History) int { return strings.Compare(a.Folder, b.Folder) })
-	all, joined := joinFolders(ctx, all, agents)
+	all, err = joinFolders(ctx, all)
 	linkCopies(all)
-	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err, joined)
-}
-
-// folderOf returns the name of the tool's folder in which a file is, at any depth.
-func folderOf(top, path string) string {
-	folder, _, _ := strings.Cut(strings.TrimPrefix(path, top+string(filepath.Separator)), string(filepath.Separator))
-	return folder
-}
-
-// setNear lets each history find the records of the files of its folder.
-func setNear(top string, all []thread.History, agents map[string][]string) {
-	paths, near := map[string][]string{}, map[string]func(ctx context.Context, uuid uint64) bool{} // by folder
-	for _, h := range all {
-		paths[h.Folder] = append(paths[h.Folder], h.Path)
-	}
-	for _, of := range agents {
-		for _, path := range of {
-			paths[folderOf(top, path)] = append(paths[folderOf(top, path)], path)
-		}
-	}
-	for folder := range paths {
-		near[folder] = nearIn(paths[folder])
-	}
-	for i := range all {
-		all[i].Near = near[all[i].Folder]
-	}
+	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err)
 }
 
 // linkCopies gives each history that is the copy in which another one goes on its origin.
@@ -81,8 +50,13 @@ func linkCopies(all []thread.History) {
 	origins := map[string]*thread.History{}
 	for i := range all {
 		for _, id := range all[i].GoesOn {
-			if origins[id] == nil && id != all[i].ID {
-				origins[id] = &thread.History{ID: all[i].ID, Path: all[i].Path}
+			from := &thread.History{ID: all[i].ID, Path: all[i].Path}
+			at := from
+			for at != nil && at.ID != id {
+				at = origins[at.ID]
+			}
+			if at == nil && origins[id] == nil { // else they lead back, as in damaged files
+				origins[id] = from
 			}
 		}
 	}
@@ -91,13 +65,14 @@ func linkCopies(all []thread.History) {
 	}
 }
 
-// inFolder lists the histories of one folder, and adds the files of sub-agents to agents.
-func inFolder(ctx context.Context, dir string, agents map[string][]string) (all []thread.History, failed error) {
+// InFolder lists the histories of one folder.
+func inFolder(ctx context.Context, dir string) (all []thread.History, failed error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	titles := &thread.Facts{}
+	beside := map[string][]string{} // by session: files of sub-agents, where older tools kept them
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return all, errors.Join(failed, err)
@@ -117,8 +92,8 @@ func inFolder(ctx context.Context, dir string, agents map[string][]string) (all 
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if strings.HasPrefix(e.Name(), agentPrefix) { // where older tools kept them
-			agents[begin.session] = append(agents[begin.session], path)
+		if strings.HasPrefix(e.Name(), agentPrefix) {
+			beside[begin.session] = append(beside[begin.session], path)
 			continue
 		}
 		all = append(all, thread.History{
@@ -128,37 +103,44 @@ func inFolder(ctx context.Context, dir string, agents map[string][]string) (all 
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			below, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
-			agents[e.Name()], failed = append(agents[e.Name()], below...), errors.Join(failed, err)
+			agents, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
+			beside[e.Name()], failed = append(beside[e.Name()], agents...), errors.Join(failed, err)
 		}
 	}
 	for i := range all {
-		all[i].Summaries = titles.Summaries
+		h := &all[i]
+		h.Agents, h.Summaries = beside[h.ID], titles.Summaries
+		delete(beside, h.ID)
+	}
+	for _, session := range slices.Sorted(maps.Keys(beside)) {
+		for _, path := range beside[session] {
+			h, err := orphan(path, session)
+			if err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+			h.Folder = filepath.Base(dir)
+			all = append(all, h)
+		}
+	}
+	near := &recordIndex{}
+	for i := range all {
+		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
+		all[i].Near = near.has
 	}
 	forks(all)
 	return all, failed
 }
 
-// orphansOf returns the histories of sub-agents whose session has no file.
-func orphansOf(top string, all []thread.History, agents map[string][]string) (orphans []thread.History, failed error) {
-	for _, session := range slices.Sorted(maps.Keys(agents)) {
-		if slices.ContainsFunc(all, func(h thread.History) bool { return h.ID == session }) {
-			continue
-		}
-		for _, path := range agents[session] {
-			fi, err := os.Stat(path)
-			begin, unread := beginning(path, &thread.Facts{})
-			if err = errors.Join(err, unread); err != nil {
-				failed = errors.Join(failed, err)
-				continue
-			}
-			id, _, _ := agentIn(path)
-			orphans = append(orphans, thread.History{
-				ID: session + "/" + id, Path: path, Dir: begin.cwd, Folder: folderOf(top, path), Size: fi.Size(), Modified: fi.ModTime(), Parent: session,
-			})
-		}
+// orphan returns the history of a sub-agent whose session has no file.
+func orphan(path, session string) (thread.History, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return thread.History{}, err
 	}
-	return orphans, failed
+	begin, err := beginning(path, &thread.Facts{})
+	id, _, _ := agentIn(path)
+	return thread.History{ID: session + "/" + id, Path: path, Dir: begin.cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
 // agentsBelow lists the files of sub-agents below a directory. A folder that cannot be read

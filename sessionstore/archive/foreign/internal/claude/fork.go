@@ -35,7 +35,7 @@ func origin(ctx context.Context, h thread.History, all []thread.History) *thread
 	var found *writing
 	most := 0
 	for i := range all {
-		if all[i].ID == h.ID || all[i].Parent != "" || all[i].First != h.First && !h.Compacted || all[i].Modified.Before(fork.times[0]) {
+		if all[i].ID == h.ID || all[i].Parent != "" || all[i].First != h.First && !h.Compacted {
 			continue
 		}
 		other, err := written(ctx, all[i].Path)
@@ -87,38 +87,37 @@ func written(ctx context.Context, path string) (*writing, error) {
 }
 
 // copied returns how many records of another file a file begins with as a fork of it, 0
-// where the files do not prove that it is one. The fork began after the copied records, or
-// only the fork has them one behind the other: the tool writes other lines between the
-// records of a session that goes on. Where neither file shows that, the origin has nothing
-// else.
+// where the files do not prove that it is one. The origin has nothing else, or the fork
+// began after the copied records, or only the fork has them one behind the other: the tool
+// writes other lines between the records of a session that goes on.
 func (w *writing) copied(o *writing) (n int) {
-	theirs, ours := map[uint64]int{}, map[uint64]bool{} // by record: its place
-	for i, record := range o.records {
-		theirs[record] = i
-	}
-	has := func(record uint64) bool { _, found := theirs[record]; return found }
-	first, last := len(o.records), -1
+	theirs := slices.Clone(o.records)
+	slices.Sort(theirs)
+	has := func(uuid uint64) bool { _, found := slices.BinarySearch(theirs, uuid); return found }
 	for n < len(w.records) && has(w.records[n]) {
-		at := theirs[w.records[n]]
-		first, last = min(first, at), max(last, at)
-		ours[w.records[n]] = true
 		n++
 	}
 	if n == 0 || slices.ContainsFunc(w.records[n:], has) {
 		return 0
 	}
+	ours := slices.Clone(w.records[:n])
+	slices.Sort(ours)
+	first, last, shared := -1, 0, 0
+	for i, uuid := range o.records {
+		if _, found := slices.BinarySearch(ours, uuid); found {
+			if shared++; first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
 	newest := slices.MaxFunc(w.times[:n], time.Time.Compare)
 	atOnce := func(w *writing, from, to int) bool { return w.lines[to]-w.lines[from] == to-from }
-	later, otherLater := w.began.After(newest), o.began.After(newest)
-	dense, otherDense := atOnce(w, 0, n-1), atOnce(o, first, last)
-	isFork := len(ours) == len(theirs) && n < len(w.records)
 	switch {
-	case later != otherLater:
-		isFork = later
-	case dense != otherDense:
-		isFork = dense
-	}
-	if !isFork {
+	case shared == len(o.records) && n < len(w.records):
+	case w.began.After(newest) && !o.began.After(newest):
+	case atOnce(w, 0, n-1) && !atOnce(o, first, last):
+	default:
 		return 0
 	}
 	return n

@@ -95,13 +95,17 @@ func blocksOf(m thread.Made) (blocks []json.RawMessage, err error) {
 	if m.Said != "" {
 		blocks = append(blocks, thread.TextBlock(m.Said))
 	}
-	for _, call := range m.Calls() {
+	for _, call := range m.ToolCalls() {
+		input := json.RawMessage(call.Arguments)
+		if pyjson.KindOf(input) != pyjson.Object {
+			input = json.RawMessage("{}")
+		}
 		block, err := pyjson.Encode(struct {
 			Type  string          `json:"type"`
 			ID    string          `json:"id"`
 			Name  string          `json:"name"`
 			Input json.RawMessage `json:"input"`
-		}{"tool_use", call.ID, call.Name, call.Arguments})
+		}{"tool_use", call.ID, call.Name, input})
 		if err != nil {
 			return nil, err
 		}

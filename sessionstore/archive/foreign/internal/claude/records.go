@@ -17,73 +17,61 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// recordsOf returns the hashes of the records of a file by says, in order and without
-// repeats, and the newest time in the file.
-func recordsOf(ctx context.Context, path string) (says []uint64, newest time.Time, err error) {
+// recordIndex knows the uuids of the records of some files of Claude Code. It reads them
+// when it is asked first.
+type recordIndex struct {
+	paths []string
+
+	mu    sync.Mutex
+	read  bool
+	uuids []uint64 // hashes, in order
+}
+
+// has reports whether one of the files has the record with a uuid. A file that cannot be
+// read has none.
+func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.read {
+		x.uuids = nil
+		for _, path := range x.paths {
+			uuids, _, _, _ := recordsOf(ctx, path)
+			x.uuids = append(x.uuids, uuids...)
+		}
+		slices.Sort(x.uuids)
+		x.read = ctx.Err() == nil
+	}
+	_, found := slices.BinarySearch(x.uuids, uuid)
+	return found
+}
+
+// recordsOf returns the hashes of the uuids of the records of a file and the hashes of the
+// records by says, each in order and without repeats, and the newest time in the file.
+func recordsOf(ctx context.Context, path string) (uuids, says []uint64, newest time.Time, err error) {
 	r, size, leave, err := thread.OpenPlain(ctx, path)
 	if err != nil {
-		return nil, newest, err
+		return nil, nil, newest, err
 	}
 	defer leave()
 	return recordsIn(ctx, r, size)
 }
 
 // recordsIn is recordsOf of an open file.
-func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (says []uint64, newest time.Time, err error) {
+func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (uuids, says []uint64, newest time.Time, err error) {
 	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
 		if err != nil {
-			return nil, newest, err
+			return nil, nil, newest, err
 		}
 		if l.at.After(newest) {
 			newest = l.at
 		}
 		if inChain(l.kind) && l.uuid != "" {
-			says = append(says, l.says())
+			uuids, says = append(uuids, thread.Hash(l.uuid)), append(says, l.says())
 		}
 	}
+	slices.Sort(uuids)
 	slices.Sort(says)
-	return slices.Compact(says), newest, nil
-}
-
-// nearIn returns a function that reports whether one of the files has the record with a
-// uuid. It reads the files when it is asked first. A file that cannot be read has none.
-func nearIn(paths []string) func(ctx context.Context, uuid uint64) bool {
-	var mu sync.Mutex
-	var uuids []uint64 // hashes, in order
-	read := false
-	return func(ctx context.Context, uuid uint64) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		if !read {
-			uuids = nil
-			for _, path := range paths {
-				uuids = append(uuids, uuidsOf(ctx, path)...)
-			}
-			slices.Sort(uuids)
-			read = ctx.Err() == nil
-		}
-		_, found := slices.BinarySearch(uuids, uuid)
-		return found
-	}
-}
-
-// uuidsOf returns the hashes of the uuids of the records of a file, none where it cannot be
-// read.
-func uuidsOf(ctx context.Context, path string) (uuids []uint64) {
-	r, size, leave, err := thread.OpenPlain(ctx, path)
-	if err != nil {
-		return nil
-	}
-	defer leave()
-	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
-		if err != nil {
-			return nil
-		}
-		if inChain(l.kind) && l.uuid != "" {
-			uuids = append(uuids, thread.Hash(l.uuid))
-		}
-	}
-	return uuids
+	return slices.Compact(uuids), slices.Compact(says), newest, nil
 }
 
 // soundLines yields the lines that are sound.
@@ -96,6 +84,55 @@ func soundLines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 			}
 		}
 	}
+}
+
+// copyNames gives the records of a copy names of their own where they have the uuid of a
+// record of the file before it, and say something else.
+type copyNames struct {
+	starts []int64
+	copy   int                 // the number of the copy that is read
+	said   map[uint64]copySaid // by uuid; only where there are copies
+	names  map[uint64]uint64   // of records of this copy, by uuid
+}
+
+type copySaid struct {
+	says uint64
+	copy int
+}
+
+// begins reports whether a copy begins with the line at offset.
+func (c *copyNames) begins(offset int64) (begins bool) {
+	for c.copy < len(c.starts) && offset >= c.starts[c.copy] {
+		c.copy, c.names, begins = c.copy+1, map[uint64]uint64{}, true
+	}
+	return begins
+}
+
+// of returns the names of the record of a line, of its parent and of its logical parent.
+func (c *copyNames) of(l line) (uuid, parent, logical uint64) {
+	uuid, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
+	if len(c.starts) == 0 {
+		return uuid, parent, logical
+	}
+	if c.said == nil {
+		c.said = map[uint64]copySaid{}
+	}
+	before, known := c.said[uuid]
+	switch {
+	case !known:
+		c.said[uuid] = copySaid{l.says(), c.copy}
+	case before.copy != c.copy && before.says != l.says():
+		c.names[uuid] = max(1, xxh3.HashSeed(nil, uuid+uint64(c.copy)))
+	}
+	return c.name(uuid), c.name(parent), c.name(logical)
+}
+
+// name returns the name of a record of this copy.
+func (c *copyNames) name(uuid uint64) uint64 {
+	if own, renamed := c.names[uuid]; renamed {
+		return own
+	}
+	return uuid
 }
 
 // says returns a hash of the uuid and of the content of a record.
@@ -119,11 +156,14 @@ const maxAgentMetadata = 1 << 20
 
 // agentMetadata returns the kind and the task of a sub-agent from the file beside path.
 func agentMetadata(path string) (kind, task string) {
-	f, _, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
+	f, fi, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
 	if err != nil {
 		return "", ""
 	}
 	defer f.Close()
+	if fi.Size() > maxAgentMetadata {
+		return "", ""
+	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxAgentMetadata))
 	raw = pyjson.TrimSpace(raw)
 	if err != nil || pyjson.Check(raw, pyjson.Tolerant) != nil {

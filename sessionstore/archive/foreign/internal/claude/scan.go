@@ -5,6 +5,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,20 +15,32 @@ import (
 )
 
 // Tool is Claude Code.
-var Tool = thread.Tool{
-	Name: "claude", Linked: true, Find: find, Repeats: repeats,
-	Format: func(l thread.Layout) thread.Format {
-		return &format{copies: l.Joins, begins: l.Joins, end: end{last: -1}}
-	},
-	Maker: func(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} },
-	Says: func(raw []byte) uint64 {
-		l, _ := parse(raw)
-		return l.says()
-	},
+type Tool struct{}
+
+func (Tool) Name() string { return "claude" }
+
+func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
+	return format{l, elsewhere, &copyNames{starts: l.Copies}, &end{last: -1}}
 }
 
-// repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
-func repeats(path string) (copied, question bool) {
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+
+func (Tool) Says(raw []byte) uint64 {
+	l, _ := parse(raw)
+	return l.says()
+}
+
+func (Tool) IsLinked() bool { return true }
+
+func (Tool) IsCompared(thread.Record) bool { return true }
+
+func (Tool) UUIDs(ctx context.Context, path string) []uint64 {
+	uuids, _, _, _ := recordsOf(ctx, path)
+	return uuids
+}
+
+// Repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
+func (Tool) Repeats(path string) (copied, question bool) {
 	name := filepath.Base(path)
 	question = strings.HasPrefix(name, agentPrefix+"aside_question-")
 	return question || strings.HasPrefix(name, agentPrefix+"acompact-"), question
@@ -35,24 +48,26 @@ func repeats(path string) (copied, question bool) {
 
 // format is how Claude Code writes a file.
 type format struct {
-	copies []thread.Join // where copies of the lines before begin, which went on otherwise
-	begins []thread.Join // of them, those that are not reached
-	end    end
+	*thread.Layout
+	has    func(uuid uint64) bool // whether another file has the record
+	copies *copyNames
+	end    *end
 }
 
-func (f *format) Scan(s *thread.Scanning, raw []byte) error {
+func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	l, err := parse(raw)
 	if err != nil {
 		return err
 	}
-	for len(f.begins) > 0 && s.Offset >= f.begins[0].At {
-		f.end, f.begins = end{last: -1}, f.begins[1:]
+	if f.copies.begins(s.Offset) {
+		*f.end = end{last: -1}
 	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
 	s.Mark(l.mark)
+	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
-		r.UUID, parent = thread.Hash(l.uuid), thread.Hash(l.parent)
+		r.UUID, parent, logical = f.copies.of(l)
 	}
 	at := int32(s.Table.Records.Len())
 	r.Key, r.Flags = describe(s, l, at)
@@ -60,7 +75,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		r.Flags &= thread.IsUnknown | thread.IsSidechain // nothing can follow it, and it follows nothing
 	}
 	if r.UUID != 0 && l.logical != "" && l.parent == "" && !r.Is(thread.IsUser|thread.IsAssistant) {
-		r.Key, r.Flags = thread.Hash(l.logical), r.Flags|thread.IsBoundary
+		r.Key, r.Flags = logical, r.Flags|thread.IsBoundary
 	}
 	if l.kind == "system" && l.subtype == "compact_boundary" && r.UUID != 0 {
 		noteBoundary(s, l, at)
@@ -82,18 +97,24 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 	b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.Text(m[0])), thread.Hash(thread.Text(m[1])), thread.Hash(thread.Text(m[2]))
 }
 
-func (f *format) Finish(s *thread.Scanning) {
-	s.Link(f.copies)
-	s.Table.End = f.end.find(s.Table)
+func (f format) Finish(s *thread.Scanning) {
+	s.Link(f.Layout.Copies, func(uuid uint64) bool {
+		found := f.has(uuid)
+		if i, known := slices.BinarySearch(f.Elsewhere, uuid); found && !known {
+			f.Elsewhere = slices.Insert(f.Elsewhere, i, uuid)
+		}
+		return found
+	})
+	s.Table.End = f.end.find(s.Table, f.copies.name)
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }
 
-func (*format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
+func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
 
-func (*format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
+func (format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
 
-func (*format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
-	says, _, err := recordsIn(ctx, f.Reader, f.Size)
+func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
+	_, says, _, err := recordsIn(ctx, f.Reader, f.Size)
 	return says, err
 }
 
@@ -104,6 +125,9 @@ func note(s *thread.Scanning, l line) {
 	}
 	s.Table.Facts.Time(l.at, l.atText)
 	s.Dir(l.cwd)
+	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
+		*g = append(*g, l.goesOn)
+	}
 	person := l.kind == "custom-title"
 	switch {
 	case l.title == "":
@@ -140,13 +164,18 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 		thinks, calls, says := false, false, false
 		for block := range pyjson.Elements(l.content) {
 			m := pyjson.Values(block, "type", "id")
-			kind := thread.Text(m[0])
-			if kind == "tool_use" && l.uuid != "" {
+			if thread.Text(m[0]) == "tool_use" && l.uuid != "" {
 				s.Call(thread.Text(m[1]), at)
 				noteTask(s, block)
 			}
-			thinks, calls = thinks || kind == "thinking", calls || kind == "tool_use"
-			says = says || kind != "thinking" && kind != "tool_use"
+			switch thread.Text(m[0]) {
+			case "thinking":
+				thinks = true
+			case "tool_use":
+				calls = true
+			default:
+				says = true
+			}
 		}
 		switch {
 		case says:
@@ -239,7 +268,7 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 	return thread.Hash(said), f
 }
 
-func (*format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
+func (format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
 	for i, r := range t.Records.All() {
 		if r.UUID == 0 || r.Is(thread.IsRepeated) || !mine(int32(i)) {
 			continue
@@ -284,9 +313,29 @@ func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
 	}
 }
 
-func (*format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
+func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
+	return func(yield func(thread.Used) bool) {
+		for _, r := range t.Facts.Spent {
+			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
+				continue
+			}
+			u := thread.Used{ID: r.ID, Model: thread.UnknownModel}
+			if r.Model > 0 {
+				u.Model = t.Facts.Models[r.Model-1]
+			}
+			for i, n := range u.Usage.Numbers() {
+				*n = int64(r.Tokens[i])
+			}
+			if !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+func (f format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
 	all := map[string]*thread.Spending{}
-	for r := range t.Responses(mine) {
+	for r := range f.Responses(t, mine) {
 		r.AddTo(all)
 	}
 	return all

@@ -22,20 +22,34 @@ const (
 )
 
 // Tool is the Codex CLI.
-var Tool = thread.Tool{
-	Name: "codex", Find: find,
-	Format:  func(l thread.Layout) thread.Format { return &format{layout: l, group: 1} },
-	Maker:   func(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} },
-	Repeats: func(string) (copied, question bool) { return false, false },
-	Says: func(raw []byte) uint64 {
-		l, _ := parse(raw)
-		return l.hash()
-	},
+type Tool struct{}
+
+func (Tool) Name() string { return "codex" }
+
+func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool) thread.Format {
+	return &format{layout: *l}
 }
 
-// find lists the histories below the directory of the tool that were changed since. A file of a sub-agent belongs to the history of the session that began it, where
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+
+func (Tool) Says(raw []byte) uint64 {
+	l, _ := parse(raw)
+	return l.hash()
+}
+
+func (Tool) IsLinked() bool { return false }
+
+func (Tool) IsCompared(r thread.Record) bool {
+	return r.Is(thread.IsPerson | thread.IsAssistant | thread.HasResults)
+}
+
+func (Tool) UUIDs(context.Context, string) []uint64 { return nil }
+
+func (Tool) Repeats(string) (copied, question bool) { return false, false }
+
+// Find: a file of a sub-agent belongs to the history of the session that began it, where
 // that is there.
-func find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
 	var found []*rollout
 	var failed error
 	for _, folder := range []string{"sessions", "archived_sessions"} {
@@ -54,7 +68,7 @@ func find(ctx context.Context, home string, since time.Time) ([]thread.History, 
 	begun := map[string][]*rollout{} // by the session that began them
 	var all []*rollout
 	for _, f := range found {
-		if parent := byID[f.lineage.Spawner]; parent != nil && parent != f {
+		if parent := byID[f.lineage.Spawner]; parent != nil && !isAncestor(byID, f, parent) {
 			begun[parent.ID] = append(begun[parent.ID], f)
 			continue
 		}
@@ -73,6 +87,21 @@ func find(ctx context.Context, home string, since time.Time) ([]thread.History, 
 		}
 	}
 	return histories, failed
+}
+
+// isAncestor reports whether f is one of those that began a session, or the
+// session, which happens in damaged files.
+func isAncestor(byID map[string]*rollout, f, of *rollout) bool {
+	for range len(byID) {
+		if of == nil {
+			return false
+		}
+		if of.ID == f.ID {
+			return true
+		}
+		of = byID[of.lineage.Spawner]
+	}
+	return of != nil
 }
 
 // adopt adds the files of the sub-agents that a session began, and of the sub-agents that

@@ -15,17 +15,21 @@ import (
 // format is how Codex writes a file. The lines of a file follow each other; a
 // compaction begins anew, and a rollback goes on from where a turn began.
 type format struct {
-	place
+	cur     int32     // the record that the conversation ends with; -1: none yet
+	turns   []turn    // prompts of the conversation
+	events  bool      // an event named a prompt
+	since   int32     // the first record of the stretch with the first such event
+	early   []uint64  // hashes of the prompts that events named since stretch, and no item had
 	stretch int32     // the first record behind the last answer
-	group   uint64    // of the response, from 1
+	group   uint64    // of the response
 	total   int64     // tokens that the last count had
 	copy    copyState // of another session's lines
 	spans   spans     // of the items of the line that was read last
 	line    uint64    // hash of the content of the line
 	summary summary   // the last answer, which may be the summary of a compaction
 	layout  thread.Layout
-	marks   []*place // by join: the place that it goes on from
-	own     bool     // the lines that it was forked from are behind
+	marks   []mark // by join: the state before the place that it goes on from
+	own     bool   // the lines that it was forked from are behind
 	began   bool
 	facts   facts
 	base    base
@@ -70,16 +74,13 @@ type spans struct {
 	at     time.Time
 }
 
-// place is how far a thread is, from where a later segment may go on.
-type place struct {
-	cur    int32    // the record that the conversation ends with; -1: none yet
-	turns  []turn   // prompts of the conversation
-	events bool     // an event named a prompt
-	since  int32    // the first record of the stretch with the first such event
-	early  []uint64 // hashes of the prompts that events named since stretch, and no item had
-
-	prompts []int32 // of them: events of prompts
-	typed   []int32 // and items that a person typed
+// mark is how far a thread is at a place that a later segment goes on from.
+type mark struct {
+	taken, events  bool
+	cur, since     int32
+	turns          []turn
+	early          []uint64
+	prompts, typed []int32
 }
 
 // isBorrowed reports whether the line is one of the thread that this one was forked
@@ -157,7 +158,7 @@ func (f *format) nested(raw []byte, n int) item {
 
 func (*format) Says(_ context.Context, f *thread.File) (all []uint64, err error) {
 	for _, r := range f.Table.Records.All() {
-		if r.UUID != 0 && f.Tool.Compares(*r) {
+		if r.UUID != 0 && f.Tool.IsCompared(*r) {
 			all = append(all, r.UUID)
 		}
 	}
@@ -262,17 +263,16 @@ func (f *format) rollBack(s *thread.Scanning, it item) {
 	if n <= 0 {
 		return
 	}
-	f.prompts, f.typed = dropLast(f.prompts, n), dropLast(f.typed, n)
+	f.facts.prompts.drop(n)
+	f.facts.typed.drop(n)
 	f.settle(s.Table)
 	if len(f.turns) == 0 {
 		return
 	}
-	left := dropLast(f.turns, n)
-	f.cur, f.turns = f.turns[len(left)].before, left
+	first := len(f.turns) - int(min(n, int64(len(f.turns))))
+	f.cur, f.turns = f.turns[first].before, f.turns[:first]
 	f.group++
 }
-
-func dropLast[T any](all []T, n int64) []T { return all[:len(all)-int(min(n, int64(len(all))))] }
 
 // follow lets the line go on from where the layout says. It is called ahead of each
 // line.
@@ -284,11 +284,11 @@ func (f *format) follow(s *thread.Scanning) {
 		f.borrow(s)
 	}
 	if f.marks == nil {
-		f.marks = make([]*place, len(f.layout.Joins))
+		f.marks = make([]mark, len(f.layout.Joins))
 	}
 	for i, j := range f.layout.Joins {
-		if f.marks[i] == nil && s.Offset >= j.From {
-			f.marks[i] = f.mark()
+		if m := &f.marks[i]; !m.taken && s.Offset >= j.From {
+			*m = f.mark(s)
 		}
 	}
 	for len(f.layout.Joins) > 0 && s.Offset >= f.layout.Joins[0].At {
@@ -310,22 +310,26 @@ func (f *format) borrow(s *thread.Scanning) {
 	}
 }
 
-// mark returns the place that the thread is at.
-func (f *format) mark() *place {
-	p := f.place
-	p.turns, p.early, p.prompts, p.typed = slices.Clone(p.turns), slices.Clone(p.early), slices.Clone(p.prompts), slices.Clone(p.typed)
-	return &p
+func (f *format) mark(s *thread.Scanning) mark {
+	c := &f.facts
+	return mark{
+		taken: true, cur: f.cur, since: f.since, turns: slices.Clone(f.turns), events: f.events,
+		early: slices.Clone(f.early), prompts: slices.Clone(c.prompts.on), typed: slices.Clone(c.typed.on),
+	}
 }
 
-func (f *format) goBack(s *thread.Scanning, p *place) {
-	f.place, f.stretch = *p, int32(s.Table.Records.Len())
+func (f *format) goBack(s *thread.Scanning, m mark) {
+	c := &f.facts
+	f.cur, f.since, f.turns, f.events, f.early = m.cur, m.since, m.turns, m.events, m.early
+	f.stretch = int32(s.Table.Records.Len())
 	f.group++
+	c.prompts.on, c.typed.on = m.prompts, m.typed
 }
 
 // facts are the facts in the lines beside the conversation.
 type facts struct {
-	prompts   int // events of prompts
-	typed     int // items that a person typed
+	prompts   stack // events of prompts
+	typed     stack // items that a person typed
 	responses int
 	exported  int // of them: made by an export
 	calls     int
@@ -337,6 +341,16 @@ type facts struct {
 	base      [3]int64       // the part of total that was copied from another session
 	model     string         // of the last turn
 }
+
+// stack are prompts, of which a rollback takes the last ones.
+type stack struct {
+	all int
+	on  []int32 // records
+}
+
+func (s *stack) push(at int32) { s.all, s.on = s.all+1, append(s.on, at) }
+
+func (s *stack) drop(n int64) { s.on = s.on[:len(s.on)-int(min(n, int64(len(s.on))))] }
 
 // maxTurnModels is how many models are kept apart.
 const maxTurnModels = 100

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -124,7 +125,7 @@ func baseOf(raw []byte) (b base) {
 func (f *format) event(s *thread.Scanning, it item) {
 	switch it.kind {
 	case "user_message":
-		f.prompts, f.facts.prompts = append(f.prompts, int32(s.Table.Records.Len())), f.facts.prompts+1
+		f.facts.prompts.push(int32(s.Table.Records.Len()))
 		f.prompted(s, it)
 	case "thread_rolled_back":
 		f.rollBack(s, it)
@@ -228,7 +229,7 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 	c := &f.facts
 	switch {
 	case r.Is(thread.IsPerson):
-		f.typed, c.typed = append(f.typed, at), c.typed+1
+		c.typed.push(at)
 	case r.Is(thread.IsUser) && strings.HasPrefix(it.Prompt(), "<user_shell_command>"):
 		c.shell++
 	case strings.HasSuffix(it.kind, "_output"):
@@ -240,7 +241,7 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 		}
 	case it.kind == "message" && r.Is(thread.IsAssistant):
 		c.responses++
-		if n := len(s.Marks); n > 0 && s.Marks[n-1].At == at {
+		if m := s.Marks.Newest(); m != nil && m.At == at {
 			c.exported++
 		}
 	}
@@ -335,13 +336,13 @@ func isItem(kind string) bool {
 
 func (f *format) Count(t *thread.Table, _ func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
 	facts := &f.facts
-	prompts, all := f.prompts, facts.prompts
-	if all == 0 {
-		prompts, all = f.typed, facts.typed
+	prompts := facts.prompts
+	if prompts.all == 0 {
+		prompts = facts.typed
 	}
-	c.Prompts = thread.CountedPrompts{Whole: len(prompts), Active: len(prompts), All: all}
+	c.Prompts = thread.CountedPrompts{Whole: len(prompts.on), Active: len(prompts.on), All: prompts.all}
 	if agent {
-		c.AgentPrompts = all
+		c.AgentPrompts = prompts.all
 	}
 	c.Shell, c.Responses, c.Calls, c.Results = facts.shell, facts.responses, facts.calls, facts.results
 	for _, call := range facts.pending {
@@ -354,11 +355,15 @@ func (f *format) Count(t *thread.Table, _ func(at int32) bool, agent bool, c *th
 	}
 	none := int64(0)
 	c.Usage = thread.CountedUsage{Input: facts.total[0], Output: facts.total[1], CacheRead: facts.total[2], CacheWrite: &none}
-	if len(prompts) == 0 {
+	if len(prompts.on) == 0 {
 		return -1, -1
 	}
-	last := prompts[len(prompts)-1]
+	last := prompts.on[len(prompts.on)-1]
 	return last, last
+}
+
+func (*format) Responses(*thread.Table, func(at int32) bool) iter.Seq[thread.Used] {
+	return func(func(thread.Used) bool) {}
 }
 
 func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Spending {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -18,10 +18,10 @@ import (
 // Why a file of Codex does not go on from the file that it names.
 var (
 	errNoBase     = errors.New("it goes on from a file that is not there")
+	errBaseCircle = errors.New("the files that it goes on from lead back to it")
 	errBaseEnd    = errors.New("it goes on from a place behind the end of the file before")
 	errBaseInside = errors.New("it goes on from a place inside a line of the file before")
 	errBaseNumber = errors.New("the place and the ordinal that it goes on from disagree")
-	errBaseCircle = errors.New("the files that it goes on from lead back to it")
 )
 
 // rollout is a file of Codex.
@@ -32,6 +32,9 @@ type rollout struct {
 	fileID   string
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
+	copied   bool  // it is a copy of base
+	begin    int64 // of the lines that the file has beside another one with its id
+	said     said  // where there are others with its id
 	segments []thread.Segment
 	broken   error // why it does not go on from the file that it names
 }
@@ -58,24 +61,31 @@ func fileIDOf(f *rollout) string {
 // joinThreads makes one history of the files of each thread. A file that does not go on
 // from another one is a history of its own, which says why.
 func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed error) {
-	found = slices.Clone(found)
 	byID := map[string][]*rollout{}
 	for _, f := range found {
 		f.fileID = fileIDOf(f)
 		byID[f.fileID] = append(byID[f.fileID], f)
 	}
-	needed := map[*rollout]bool{} // others go on from them
-	for _, f := range found {
-		if f.from.id != "" && f.from.offset > 0 {
-			f.base, f.broken = f.findBase(ctx, byID[f.from.id])
-			f.after, needed[f.base] = f.from.offset, true
+	left := map[*rollout]bool{}
+	for id, copies := range byID {
+		if len(copies) > 1 {
+			kept, err := joinFound(ctx, copies)
+			failed = errors.Join(failed, err)
+			for _, c := range copies {
+				left[c] = !slices.Contains(kept, c)
+			}
+			byID[id] = slices.Concat(kept, slices.DeleteFunc(copies, func(c *rollout) bool { return !left[c] }))
 		}
 	}
-	for _, copies := range byID {
-		if len(copies) > 1 {
-			left, err := joinCopies(ctx, copies, needed)
-			found = slices.DeleteFunc(found, func(f *rollout) bool { return slices.Contains(left, f) })
-			failed = errors.Join(failed, err)
+	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return left[f] })
+	for _, f := range found {
+		if f.base == nil && f.from.id != "" && f.from.offset > 0 {
+			f.base, f.after, f.broken = f.findBase(ctx, byID[f.from.id], left)
+		}
+	}
+	for _, f := range found {
+		if f.copied && f.after == 0 && f.base.continues() { // it has nothing of the other copy, but begins where that does
+			f.base, f.after = f.base.base, f.base.after
 		}
 	}
 	for _, f := range found {
@@ -123,7 +133,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	index := map[*rollout]int{}
 	add := func(s thread.Segment) { f.segments = append(f.segments, s) }
 	for at, end := f.base, f.after; at != nil; at, end = at.base, at.after {
-		add(thread.Segment{Path: at.Path, End: end, Base: -1, Borrowed: true})
+		add(thread.Segment{Path: at.Path, Begin: at.begin, End: end, Base: -1, Borrowed: true})
 	}
 	slices.Reverse(f.segments)
 	open := []*rollout{f}
@@ -132,7 +142,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 			return cmp.Or(cmp.Compare(filepath.Base(a.Path), filepath.Base(b.Path)), a.Modified.Compare(b.Modified))
 		})
 		next := open[0]
-		s := thread.Segment{Path: next.Path, End: -1, Base: -1}
+		s := thread.Segment{Path: next.Path, Begin: next.begin, End: -1, Base: -1}
 		if next != f {
 			s.Base, s.After = index[next.base], next.after
 			f.Size += next.Size
@@ -146,58 +156,102 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	}
 }
 
-// joinCopies returns the files with one id that are left out: another one has their items.
-// Each of the others that begins the thread begins it anew beside the first of them. A file
-// that cannot be read does not exclude the others.
-func joinCopies(ctx context.Context, all []*rollout, needed map[*rollout]bool) (left []*rollout, failed error) {
+// joinFound drops each of the files with one id whose items another one has. Each file that
+// it keeps, but the first, goes on from where it differs from the first. A file that cannot
+// be read does not exclude the others.
+func joinFound(ctx context.Context, all []*rollout) (kept []*rollout, failed error) {
 	var says []thread.FileSays
+	byPath := map[string]*rollout{}
 	for _, c := range all {
-		said, newest, err := saidIn(ctx, c.Path)
-		if err == nil {
-			says = append(says, thread.FileSays{Path: c.Path, Says: said, Newest: newest, At: c.Modified, Needed: needed[c]})
+		said, err := saidIn(ctx, c.Path)
+		if c.said = said; err == nil {
+			says, byPath[c.Path] = append(says, thread.FileSays{Path: c.Path, Says: said.sorted, Newest: said.newest, At: c.Modified}), c
 		}
 		failed = errors.Join(failed, err)
 	}
-	var first *rollout
-	for _, kept := range thread.Distinct(says) {
-		c := all[slices.IndexFunc(all, func(c *rollout) bool { return c.Path == kept.Path })]
-		all = slices.DeleteFunc(slices.Clone(all), func(other *rollout) bool { return other == c })
-		if first = cmp.Or(first, c); c != first && !c.continues() {
-			c.base, c.after, c.broken, c.ID = first, 0, nil, first.ID
+	if len(says) == 0 {
+		return all[:1], failed
+	}
+	for _, c := range thread.Distinct(says) {
+		kept = append(kept, byPath[c.Path])
+	}
+	first := kept[0]
+	for _, c := range kept[1:] {
+		c.base, c.ID, c.copied = first, first.ID, true
+		if n := c.shares(first); n > 0 {
+			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
 		}
 	}
-	if first == nil {
-		return all[1:], failed
-	}
-	return all, failed
+	return kept, failed
 }
 
-// saidIn returns hashes of the items of a file, in order, and its newest time. Lines that the
-// tool wrote in the user's name do not count: they name directories, which differ between
-// copies.
-func saidIn(ctx context.Context, path string) (said []uint64, newest time.Time, err error) {
+// shares counts the items with which both copies begin.
+func (f *rollout) shares(o *rollout) (n int) {
+	for n < min(len(f.said.items), len(o.said.items)) && f.said.items[n].says == o.said.items[n].says {
+		n++
+	}
+	return n
+}
+
+// read returns where a place in the file is read: in one of the kept copies. The first of
+// them has the items that all of them begin with.
+func (f *rollout) read(after int64, kept []*rollout) (base *rollout, at int64, err error) {
+	if slices.Contains(kept, f) && (f == kept[0] || after > f.begin) {
+		return f, after, nil
+	}
+	n := 0
+	for n < len(f.said.items) && f.said.items[n].end <= after {
+		n++
+	}
+	for _, c := range kept {
+		if c.shares(f) >= n && (n == 0 || c == kept[0] || c.said.items[n-1].end > c.begin) {
+			if n > 0 {
+				at = c.said.items[n-1].end
+			}
+			return c, at, nil
+		}
+	}
+	return nil, 0, errNoBase
+}
+
+// said holds the items of a file of Codex, without the lines that the tool wrote in the
+// user's name: these name directories, which differ between copies.
+type said struct {
+	items  []itemSaid
+	sorted []uint64 // hashes
+	newest time.Time
+}
+
+type itemSaid struct {
+	says uint64
+	end  int64 // of its line
+}
+
+// saidIn returns the items of a file.
+func saidIn(ctx context.Context, path string) (said said, err error) {
 	r, size, leave, err := thread.OpenPlain(ctx, path)
 	if err != nil {
-		return nil, newest, err
+		return said, err
 	}
 	defer leave()
 	for line, err := range thread.LinesOf(ctx, io.NewSectionReader(r, 0, size)) {
 		if err != nil {
-			return nil, newest, err
+			return said, err
 		}
 		l, err := parse(line.Bytes)
 		if err != nil {
 			continue // a damaged line says nothing
 		}
-		if l.at.After(newest) {
-			newest = l.at
+		if l.at.After(said.newest) {
+			said.newest = l.at
 		}
 		if it := l.item(); l.kind == compactKind || l.kind == itemKind && !it.byTool() {
-			said = append(said, l.hash())
+			said.items = append(said.items, itemSaid{l.hash(), line.End})
+			said.sorted = append(said.sorted, l.hash())
 		}
 	}
-	slices.Sort(said)
-	return said, newest, nil
+	slices.Sort(said.sorted)
+	return said, nil
 }
 
 // byTool reports whether the tool wrote a message that is not the model's.
@@ -205,23 +259,23 @@ func (it item) byTool() bool {
 	return it.kind == "message" && thread.Text(it.get("role")[0]) != "assistant" && !it.said(thread.Text(it.get("role")[0]) == "user").Is(thread.IsPerson)
 }
 
-// findBase returns the file that a file goes on from.
-func (f *rollout) findBase(ctx context.Context, files []*rollout) (base *rollout, err error) {
+// findBase returns the file that a file goes on from, and where in it.
+func (f *rollout) findBase(ctx context.Context, files []*rollout, left map[*rollout]bool) (base *rollout, after int64, err error) {
 	err = errNoBase
+	kept := slices.DeleteFunc(slices.Clone(files), func(g *rollout) bool { return left[g] })
 	for _, g := range files {
 		if g == f {
 			err = errBaseCircle
 			continue
 		}
 		if err = g.check(ctx, f.from); err == nil {
-			return g, nil
+			return g.read(f.from.offset, kept)
 		}
 	}
-	return nil, err
+	return nil, 0, err
 }
 
-// check reports whether a file has a place that another one may go on from: behind a line
-// with the ordinal before.
+// check reports whether a file has a place that another one may go on from.
 func (f *rollout) check(ctx context.Context, b base) error {
 	r, size, leave, err := thread.OpenPlain(ctx, f.Path)
 	if err != nil {
@@ -231,23 +285,36 @@ func (f *rollout) check(ctx context.Context, b base) error {
 	if b.offset > size {
 		return errBaseEnd
 	}
-	last := make([]byte, 1)
-	if n, err := r.ReadAt(last, b.offset-1); n < 1 {
-		return errors.Join(errBaseEnd, err)
-	}
-	if last[0] != '\n' {
-		return errBaseInside
-	}
-	line, err := jsonl.Last(io.NewSectionReader(r, 0, b.offset), b.offset, 1)
+	line, err := lineBefore(r, b.offset)
 	if err != nil {
 		return err
-	}
-	line = pyjson.TrimSpace(line)
-	if pyjson.Check(line, pyjson.Tolerant) != nil {
-		return nil // a damaged line has no ordinal
 	}
 	if n, ok := pyjson.Int(thread.Members(line, "ordinal")[0]); ok && n != b.ordinal-1 {
 		return errBaseNumber
 	}
 	return nil
+}
+
+// lineBefore returns the line that ends before an offset. The error Is errBaseInside
+// where none does.
+func lineBefore(r io.ReaderAt, end int64) ([]byte, error) {
+	for length := int64(thread.Window); ; length *= 2 {
+		begin := max(0, end-length)
+		buf := make([]byte, end-begin)
+		if n, err := r.ReadAt(buf, begin); n < len(buf) {
+			return nil, errors.Join(errBaseEnd, err)
+		}
+		if len(buf) == 0 || buf[len(buf)-1] != '\n' {
+			return nil, errBaseInside
+		}
+		line := buf[:len(buf)-1]
+		i := bytes.LastIndexByte(line, '\n')
+		if i < 0 && begin > 0 && length < thread.MaxLine {
+			continue
+		}
+		if line = pyjson.TrimSpace(line[i+1:]); pyjson.Check(line, pyjson.Tolerant) != nil {
+			return nil, nil // a damaged line has no ordinal
+		}
+		return line, nil
+	}
 }

@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ type Facts struct {
 	Spent               []Spent       // in the order of responses once the file was read
 	spending            pieces[Spent] // the same while the file is read
 	Models              []string
+	GoesOn              []string // the sessions in which this one goes on, as copies with ids of their own
 	Boundary            boundaries
 	Summaries           map[uint64]string // titles by the hash of the uuid of the record that they are of, or of the task of a sub-agent
 }
@@ -120,28 +120,6 @@ func (s *Spent) join(later Spent) {
 	s.Has |= later.Has
 	if later.Model != 0 {
 		s.Model = later.Model
-	}
-}
-
-// Responses yields the usage of each response among the records that mine reports, where the
-// file has it by response.
-func (t *Table) Responses(mine func(at int32) bool) iter.Seq[Used] {
-	return func(yield func(Used) bool) {
-		for _, r := range t.Facts.Spent {
-			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
-				continue
-			}
-			u := Used{ID: r.ID, Model: UnknownModel}
-			if r.Model > 0 {
-				u.Model = t.Facts.Models[r.Model-1]
-			}
-			for i, n := range u.Usage.Numbers() {
-				*n = int64(r.Tokens[i])
-			}
-			if !yield(u) {
-				return
-			}
-		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -22,27 +24,37 @@ import (
 )
 
 // Tool is a tool whose histories are read. The rest of the package knows none.
-type Tool struct {
-	Name string
-
-	// Linked: each record names the record that it follows. The records of other tools
-	// follow the line before.
-	Linked bool
+type Tool interface {
+	Name() string
 
 	// Find lists the histories below the directory of the tool that were changed since.
-	Find func(ctx context.Context, home string, since time.Time) ([]History, error)
+	Find(ctx context.Context, home string, since time.Time) ([]History, error)
 
-	Format func(l Layout) Format              // of a file
-	Maker  func(w *LineWriter, a About) Maker // of lines
-	Says   func(raw []byte) uint64            // a hash of the content of a line, without its time
+	// Format returns how the tool writes a file. elsewhere reports whether another file of
+	// the tool has the record with a uuid.
+	Format(l *Layout, elsewhere func(uuid uint64) bool) Format
+
+	// Maker returns the maker of lines of the tool.
+	Maker(w *LineWriter, a About) Maker
+
+	// Says returns a hash of the content of a line, without its time.
+	Says(raw []byte) uint64
+
+	// IsLinked reports whether each record names the record that it follows. The records of
+	// other tools follow the line before.
+	IsLinked() bool
+
+	// IsCompared reports whether files are compared by a record.
+	IsCompared(r Record) bool
+
+	// UUIDs returns hashes of the uuids of the records of a file, in order; none where it
+	// cannot be read.
+	UUIDs(ctx context.Context, path string) []uint64
 
 	// Repeats reports whether the name of an agent's file says that it repeats the
 	// conversation, and whether a question that a person asked beside that follows there.
-	Repeats func(path string) (copied, question bool)
+	Repeats(path string) (copied, question bool)
 }
-
-// Compares reports whether files are compared by a record.
-func (t *Tool) Compares(r Record) bool { return t.Linked || r.Is(IsPerson|IsAssistant|HasResults) }
 
 // Format is how a tool writes one file.
 type Format interface {
@@ -68,7 +80,9 @@ type Format interface {
 	// last prompts of both lines, -1 where there is none.
 	Count(t *Table, mine func(at int32) bool, agent bool, c *Count) (whole, active int32)
 
-	// Spent returns the usage of these records by model.
+	// Responses yields the usage of each response among these records, where the file has
+	// it by response. Spent returns their usage by model.
+	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
 	Spent(t *Table, mine func(at int32) bool) map[string]*Spending
 }
 
@@ -76,19 +90,17 @@ type Format interface {
 type Scanning struct {
 	Table   *Table
 	format  Format
-	loose   []result               // records whose parent is not the record before: the hash of its uuid, and the record
-	has     func(uuid uint64) bool // whether another file has a record
-	calls   []result
-	results []result
-	Marks   []Mark
+	loose   pieces[result] // records whose parent is not the record before: the hash of its uuid, and the record
+	calls   pieces[result]
+	results pieces[result]
+	Marks   pieces[Mark]
 	Notes   *Notes
 	Offset  int64 // of the line
 }
 
-// scan reads the first size bytes of a file. elsewhere reports whether another file of the
-// tool has the record with a uuid.
-func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, elsewhere func(uuid uint64) bool, n *Notes) (*Table, error) {
-	s := Scanning{Table: &Table{End: -1}, format: fm, has: elsewhere, Notes: n}
+// scan reads the first size bytes of a file.
+func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (*Table, error) {
+	s := Scanning{Table: &Table{End: -1}, format: fm, Notes: n}
 	sum := sha256.New()
 	for l, err := range LinesOf(ctx, io.TeeReader(io.NewSectionReader(f, 0, size), sum)) {
 		if err != nil {
@@ -98,9 +110,9 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, elsewhere f
 	}
 	sum.Sum(s.Table.sum[:0])
 	fm.Finish(&s)
-	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls, s.results, s.Marks, s.Table.Facts.spending.take()
+	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
-	s.Table.byKey = s.Table.ordered(answerOf)
+	s.Table.orderAnswers()
 	s.Table.mergeSpent()
 	return s.Table, nil
 }
@@ -145,26 +157,26 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 	case at > 0 && s.Table.Records.At(at-1).UUID == parent:
 		r.Parent = at - 1
 	default:
-		s.loose = append(s.loose, result{parent, at})
+		s.loose.add(result{parent, at})
 	}
 	s.Table.Records.add(r)
 	return at
 }
 
 // Link finds the parent of each record, where the records name it; see Table.link.
-func (s *Scanning) Link(joins []Join) {
-	s.Table.link(s.loose, joins, s.has)
+func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
+	s.Table.link(s.loose.take(), copies, elsewhere)
 }
 
 // Result notes that a record has the result of a call.
 func (s *Scanning) Result(call string, at int32) {
 	if call != "" {
-		s.results = append(s.results, result{Hash(call), at})
+		s.results.add(result{Hash(call), at})
 	}
 }
 
 // Call notes that a record has a call.
-func (s *Scanning) Call(id string, at int32) { s.calls = append(s.calls, result{Hash(id), at}) }
+func (s *Scanning) Call(id string, at int32) { s.calls.add(result{Hash(id), at}) }
 
 // UnknownKind counts a kind that is not known.
 func (s *Scanning) UnknownKind(what, name string) {
@@ -182,9 +194,9 @@ func (s *Scanning) Mark(said string) {
 		return
 	}
 	if said[:i] != s.Table.Exported {
-		s.Table.Exported, s.Marks = said[:i], nil
+		s.Table.Exported, s.Marks = said[:i], pieces[Mark]{}
 	}
-	s.Marks = append(s.Marks, Mark{int32(s.Table.Records.Len()), int32(n)})
+	s.Marks.add(Mark{int32(s.Table.Records.Len()), int32(n)})
 }
 
 // Dir keeps the first working directory.
@@ -199,13 +211,13 @@ type File struct {
 	Format Format
 	Layout Layout
 	Table  *Table
-	Tool   *Tool
+	Tool   Tool
 	ID     string // the tool's id of the session
 	Told   func(line int, err error) LineError
 }
 
 // Open opens and scans the files of a history.
-func Open(ctx context.Context, src Source, tool *Tool, id string, n *Notes) (*File, func(), error) {
+func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
 	r, size, l, leave, err := openSegments(ctx, src.Segments)
 	if err != nil {
 		return nil, nil, err
@@ -214,35 +226,53 @@ func Open(ctx context.Context, src Source, tool *Tool, id string, n *Notes) (*Fi
 		l = src.Layout
 	}
 	f := &File{Path: src.Segments[0].Path, Reader: r, Size: size, Input: &input{f: r, size: size}, Layout: l, Tool: tool, ID: id}
-	f.Format = tool.Format(f.Layout)
+	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
+		_, found := slices.BinarySearch(src.Layout.Elsewhere, uuid)
+		return found || src.near != nil && src.near(ctx, uuid)
+	})
 	before := len(n.Damaged)
-	if f.Table, err = scan(ctx, r, size, f.Format, func(uuid uint64) bool { return src.elsewhere(ctx, &f.Layout, uuid) }, n); err != nil {
+	if f.Table, err = scan(ctx, r, size, f.Format, n); err != nil {
 		leave()
 		return nil, nil, err
 	}
-	f.Told = func(line int, err error) LineError { return src.told(f, line, err) }
+	f.Told = func(line int, err error) LineError { return src.told(ctx, f, line, err) }
 	n.Lines += f.Table.LinesRead
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
-	}
-	if src.broken != nil {
-		n.Damaged = append(n.Damaged, LineError{1, inFile(f.Path, src.main, src.broken)})
 	}
 	return f, leave, nil
 }
 
 // told returns the error of a line for a report: with its number in its own file, where
 // several are read as one, and with the path of a file other than the history's own.
-func (src Source) told(f *File, line int, err error) LineError {
+func (src Source) told(ctx context.Context, f *File, line int, err error) LineError {
 	s := src.Segments[0]
 	if all, several := f.Reader.(*joined); several {
 		offset := f.Table.Records.At(f.Table.RecordAt(line - 1)).Offset
 		i := sort.Search(len(all.starts), func(i int) bool { return all.starts[i] > offset }) - 1
 		first := sort.Search(f.Table.Records.Len(), func(at int) bool { return f.Table.Records.At(int32(at)).Offset >= all.starts[i] })
 		s = src.Segments[i]
-		line -= int(f.Table.Line(int32(first)))
+		line += linesIn(ctx, s.Path, s.Begin) - int(f.Table.Line(int32(first)))
 	}
 	return LineError{line, inFile(s.Path, src.main, err)}
+}
+
+// linesIn counts the lines of the first size bytes of a file, as far as it can be read.
+func linesIn(ctx context.Context, path string, size int64) (n int) {
+	if size == 0 {
+		return 0
+	}
+	r, _, leave, err := OpenPlain(ctx, path)
+	if err != nil {
+		return 0
+	}
+	defer leave()
+	for _, err := range LinesOf(ctx, io.NewSectionReader(r, 0, size)) {
+		if err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Part returns the content of a record. It is valid until the next call.

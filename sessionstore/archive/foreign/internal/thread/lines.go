@@ -3,7 +3,6 @@ package thread
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,10 +44,9 @@ type line struct {
 // context ends. It keeps none that is too long.
 func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
-		in, buf, l := bufio.NewReaderSize(r, 64<<10), []byte(nil), line{number: 1}
+		in, buf, l := bufio.NewReaderSize(contextReader{ctx, r}, 64<<10), []byte(nil), line{number: 1}
 		for {
 			piece, err := in.ReadSlice('\n')
-			err = cmp.Or(ctx.Err(), err)
 			l.End += int64(len(piece))
 			ended := err == nil
 			if ended {
@@ -124,8 +122,28 @@ func (in *input) fill(offset, length int64) error {
 		return nil
 	}
 	in.buf = in.buf[:0]
+	return ShortRead(err)
+}
+
+// ShortRead returns the reason why fewer bytes were read than a file had.
+func ShortRead(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return ErrChanged
 	}
 	return err
+}
+
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// ReaderUntil returns a reader that fails when the context is done.
+func ReaderUntil(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+func (c contextReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
 }

@@ -1,11 +1,11 @@
 package thread
 
 // link finds the parent of each record of a file, where the records name it by uuid. loose
-// has the records whose parent is not the record before, with the hash of its uuid, joins
-// says where copies of the file begin, and elsewhere reports whether another file has a record.
-func (t *Table) link(loose []result, joins []Join, elsewhere func(uuid uint64) bool) {
+// has the records whose parent is not the record before, with the hash of its uuid, copies
+// where copies of the file begin, and elsewhere reports whether another file has a record.
+func (t *Table) link(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
 	t.order(loose)
-	t.guess(loose, joins, elsewhere)
+	t.guess(loose, copies, elsewhere)
 	t.chain()
 	t.preserve()
 }
@@ -13,7 +13,7 @@ func (t *Table) link(loose []result, joins []Join, elsewhere func(uuid uint64) b
 // order orders the records by their uuids and finds the parents that the file has. loose
 // has the records whose parent is not the record before, with the hash of its uuid.
 func (t *Table) order(loose []result) {
-	t.byUUID = t.ordered(uuidOf)
+	t.orderUUIDs()
 	for i, at := range t.byUUID {
 		if i+1 < len(t.byUUID) && t.Records.At(t.byUUID[i+1]).UUID == t.Records.At(at).UUID {
 			t.Records.At(at).Flags |= IsRepeated
@@ -32,10 +32,8 @@ func (t *Table) chain() {
 			r.Parent = t.Find(t.Records.At(p).UUID)
 		}
 	}
-	for _, r := range t.Records.All() {
-		if !r.Is(IsProgress) {
-			t.passProgress(r)
-		}
+	for i := range t.Records.All() {
+		t.passProgress(int32(i))
 	}
 	for _, r := range t.Records.All() {
 		if p := r.Parent; p >= 0 && !r.Is(IsProgress|isGuessed) && r.Is(IsSidechain) == t.Records.At(p).Is(IsSidechain) {
@@ -44,13 +42,21 @@ func (t *Table) chain() {
 	}
 }
 
-// passProgress lets a record follow the nearest record that does not show progress.
-func (t *Table) passProgress(r *Record) {
-	for steps := 0; r.Parent >= 0 && t.Records.At(r.Parent).Is(IsProgress); steps++ {
-		if r.Parent = t.Records.At(r.Parent).Parent; steps > t.Records.Len() {
-			r.Parent = -1 // a circle
+// passProgress lets a record follow the nearest record that does not show progress. The
+// records passed on the way are linked to it, too, so that a long run is walked once.
+func (t *Table) passProgress(at int32) {
+	p := t.Records.At(at).Parent
+	for steps := 0; p >= 0 && t.Records.At(p).Is(IsProgress); steps++ {
+		if steps > t.Records.Len() {
+			p = -1 // a circle
+			break
 		}
+		p = t.Records.At(p).Parent
 	}
+	for q := t.Records.At(at).Parent; q >= 0 && q != p && t.Records.At(q).Is(IsProgress); {
+		q, t.Records.At(q).Parent = t.Records.At(q).Parent, p
+	}
+	t.Records.At(at).Parent = p
 }
 
 // guess gives each record whose parent is in no file the record before it as its parent,
@@ -59,13 +65,13 @@ func (t *Table) passProgress(r *Record) {
 // the same sidechain flag and does not follow from the record itself. There is none where a
 // line between them is damaged or a copy of the file begins. loose has the records in the
 // order of the file.
-func (t *Table) guess(loose []result, joins []Join, elsewhere func(uuid uint64) bool) {
+func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
 	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
 	steps := 4 * t.Records.Len()                  // the budget of the search for circles
 	forward := false                              // a record before this one has a later one as its parent
 	for i, r := range t.Records.All() {
-		for len(joins) > 0 && r.Offset >= joins[0].At {
-			before[false], before[true], joins = -1, -1, joins[1:]
+		for len(copies) > 0 && r.Offset >= copies[0] {
+			before[false], before[true], copies = -1, -1, copies[1:]
 		}
 		at := int32(i)
 		named := uint64(0)
@@ -120,8 +126,7 @@ func (t *Table) preserve() {
 	k := &preserved{head: -1, tail: -1, anchor: -1, boundary: b.Last}
 	if b.At == b.Last {
 		k.head, k.tail, k.anchor = t.Find(b.Head), t.Find(b.Tail), t.Find(b.Anchor)
-		steps := t.Records.Len()
-		if k.head < 0 || k.tail < 0 || !t.follows(k.tail, k.head, &steps) || steps == 0 {
+		if !t.leads(k.tail, k.head) {
 			return
 		}
 		for at := k.tail; ; at = t.Records.At(at).Parent {
@@ -132,6 +137,17 @@ func (t *Table) preserve() {
 		}
 	}
 	t.kept = k
+}
+
+// leads reports whether the parents of a record lead to another one.
+func (t *Table) leads(from, to int32) bool {
+	for steps := 0; from >= 0 && steps <= t.Records.Len(); steps++ {
+		if from == to {
+			return true
+		}
+		from = t.Records.At(from).Parent
+	}
+	return false
 }
 
 // dropped reports whether the tool forgets a record.

@@ -36,21 +36,6 @@ type Made struct {
 	Blocks   []json.RawMessage // its texts and images
 }
 
-// Calls returns the calls, each with an object as its arguments: the tools take nothing else.
-func (m Made) Calls() []sessionstore.ToolCall {
-	calls := m.ToolCalls()
-	for i := range calls {
-		raw := calls[i].Arguments
-		if len(raw) > 0 && pyjson.Check(raw, pyjson.Tolerant) != nil {
-			raw = pyjson.AppendQuoted(nil, string(raw), pyjson.Style{Replace: true})
-		}
-		if calls[i].Arguments = Arguments(raw); calls[i].Arguments == nil {
-			calls[i].Arguments = json.RawMessage("{}")
-		}
-	}
-	return calls
-}
-
 // About describes the session in the lines.
 type About struct {
 	ID, Dir, Model string

@@ -123,6 +123,14 @@ func (p *pieces[T]) All() iter.Seq2[int, *T] {
 	}
 }
 
+// Newest returns the element that was added last, nil where there is none.
+func (p *pieces[T]) Newest() *T {
+	if len(p.last) == 0 {
+		return nil
+	}
+	return &p.last[len(p.last)-1]
+}
+
 // take returns all elements, and leaves the list empty.
 func (p *pieces[T]) take() []T {
 	if len(p.full) == 0 {

@@ -15,7 +15,7 @@ import (
 // number of turns before the first one of its own, and here has the messages that came from
 // its session.
 func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
-	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name, ID: f.ID}}
+	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID}}
 	return r, r.run()
 }
 
@@ -35,7 +35,7 @@ func (r *Rendering) run() error {
 	}
 	if r.here != nil {
 		for _, l := range r.here.Lines {
-			r.Numbers[l.At] = whyHere
+			r.Numbers[l.At] = number(WhyHere)
 		}
 		next, stop := iter.Pull2(r.here.Rows)
 		defer stop()
@@ -58,9 +58,9 @@ func (r *Rendering) run() error {
 		if r.Numbers[at] != 0 {
 			continue
 		}
-		r.Numbers[at] = whyBookkeep
+		r.Numbers[at] = number(whyBookkeep)
 		if r.f.Table.Records.At(at).Is(HasResults) {
-			r.Numbers[at] = whyNoCall
+			r.Numbers[at] = number(whyNoCall)
 		}
 	}
 	return r.payAnswer()

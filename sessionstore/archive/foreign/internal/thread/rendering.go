@@ -146,11 +146,11 @@ func (r *Rendering) send(m sessionstore.Message, err error, lines []int32) error
 }
 
 // why returns the reason why a line became no message of this rendering.
-func (r *Rendering) why(at int32) int32 {
+func (r *Rendering) why(at int32) string {
 	rec := r.f.Table.Records.At(at)
 	switch {
 	case r.Numbers[at] < 0:
-		return r.Numbers[at]
+		return reasons[-1-r.Numbers[at]]
 	case rec.Is(isBlank):
 		return whyBlank
 	case rec.Is(isDamaged):
@@ -160,7 +160,7 @@ func (r *Rendering) why(at int32) int32 {
 	case rec.Is(IsRepeated):
 		return whyRepeated
 	case rec.Is(IsSidechain):
-		return whyAgent
+		return WhyAgent
 	case r.f.Table.Scope == WholeLine && rec.Is(IsSummary|IsCopied|IsBoundary):
 		return whySummary
 	case rec.Is(IsUser | IsAssistant):
@@ -286,7 +286,7 @@ type outcome struct {
 func (r *Rendering) Lines() iter.Seq2[int, outcome] {
 	return func(yield func(int, outcome) bool) {
 		for at, line := 0, 0; at < len(r.Numbers); line++ {
-			o := outcome{Why: reasons[-1-r.why(int32(at))]}
+			o := outcome{Why: r.why(int32(at))}
 			offset := r.f.Table.Records.At(int32(at)).Offset
 			for ; at < len(r.Numbers) && r.f.Table.Records.At(int32(at)).Offset == offset; at++ {
 				if o.Message == 0 && r.Numbers[at] > 0 {

@@ -18,11 +18,11 @@ import (
 
 // Segment is a file, or a part of one.
 type Segment struct {
-	Path     string
-	End      int64 // of the part that is read, in bytes; -1: the end of the file
-	Base     int   // the segment that it goes on from; -1: the one before
-	After    int64 // where in the file of base it goes on
-	Borrowed bool  // it is of the session that this one was forked from
+	Path       string
+	Begin, End int64 // of the file, in bytes; an end of -1 is the end of the file
+	Base       int   // the segment that it goes on from; -1: the one before
+	After      int64 // where in the file of base it goes on
+	Borrowed   bool  // it is of the session that this one was forked from
 }
 
 // FileSet has for the path of a file the segments to read with it.
@@ -43,9 +43,9 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 // Layout describes how lines follow each other where their order in the file is not enough.
 // Most files have the zero layout.
 type Layout struct {
-	Own   int64  // where the session's own lines begin, behind those that it was forked from
-	Joins []Join // in the order of at
-
+	Own       int64    // where the session's own lines begin, behind those that it was forked from
+	Joins     []Join   // in the order of at
+	Copies    []int64  // where copies of lines before begin, which went on otherwise
 	Elsewhere []uint64 // hashes of the uuids of parents that another file has, in order
 }
 
@@ -61,12 +61,15 @@ func (l Layout) LastPart() (at int64) {
 	for _, j := range l.Joins {
 		at = j.At
 	}
+	for _, c := range l.Copies {
+		at = max(at, c)
+	}
 	return at
 }
 
 // openSegments opens the current bytes of segments for reading, as one file.
 func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64, l Layout, leave func(), err error) {
-	if len(all) == 1 && all[0].End < 0 {
+	if len(all) == 1 && all[0].Begin == 0 && all[0].End < 0 {
 		r, size, leave, err = OpenPlain(ctx, all[0].Path)
 		return r, size, l, leave, err
 	}
@@ -91,10 +94,11 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
+		begin := min(s.Begin, n)
 		if err := out.endLine(); err != nil {
 			return nil, 0, l, nil, err
 		}
-		starts[i], out.starts = out.size, append(out.starts, out.size)
+		starts[i], out.starts = out.size-begin, append(out.starts, out.size)
 		switch {
 		case i > 0 && all[i-1].Borrowed && !s.Borrowed:
 			l.Own = out.size
@@ -102,8 +106,10 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 			if from := starts[s.Base] + s.After; from < out.size {
 				l.Joins = append(l.Joins, Join{out.size, from})
 			}
+		case i > 0 && !s.Borrowed:
+			l.Copies = append(l.Copies, out.size)
 		}
-		out.add(io.NewSectionReader(f, 0, n), n)
+		out.add(io.NewSectionReader(f, begin, n-begin), n-begin)
 	}
 	return out, out.size, l, leave, nil
 }
@@ -178,6 +184,7 @@ type History struct {
 	First     uint64                                      // hash of its first record
 	Compacted bool                                        // its first record is a compaction
 	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
+	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
 	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
@@ -186,11 +193,18 @@ type History struct {
 
 // Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
-	src := Source{Segments: h.Files[path].Segments, main: h.Path, near: h.Near, broken: h.Files[path].Broken}
+	src := Source{Segments: h.Files[path].Segments, main: h.Path, near: h.Near}
 	if src.Segments == nil {
 		src.Segments = Whole(path)
 	}
 	return src
+}
+
+// NoteBroken notes why a file is no part of another one's conversation.
+func (h History) NoteBroken(path string, n *Notes) {
+	if err := h.Files[path].Broken; err != nil {
+		n.Damaged = append(n.Damaged, LineError{1, inFile(path, h.Path, err)})
+	}
 }
 
 // HistorySuffix is the end of the names of the tools' files.
@@ -202,19 +216,18 @@ const MaxBeginning = 1 << 20
 
 // FileSays describes the records of one of several files with one id.
 type FileSays struct {
-	Path   string
+	Path   string   // of files with the same records, the first path represents them
 	Says   []uint64 // hashes of its records, in order
 	Newest time.Time
 	At     time.Time // when the file changed last
-	Needed bool      // other files go on from it
 }
 
-// Distinct returns the files that are needed, or have a record that no other one has, the
-// newest last. Of files with the same records it keeps one.
+// Distinct returns the files that have a record that no other one has, the newest last. Of
+// files with the same records it keeps one.
 func Distinct(all []FileSays) []FileSays {
 	kept := slices.DeleteFunc(slices.Clone(all), func(c FileSays) bool {
-		return !c.Needed && slices.ContainsFunc(all, func(o FileSays) bool {
-			return ContainsAll(o.Says, c.Says) && (len(o.Says) > len(c.Says) || o.Needed || o.Path < c.Path)
+		return slices.ContainsFunc(all, func(o FileSays) bool {
+			return ContainsAll(o.Says, c.Says) && (len(o.Says) > len(c.Says) || o.Path < c.Path)
 		})
 	})
 	slices.SortStableFunc(kept, func(a, b FileSays) int {
@@ -240,17 +253,7 @@ type Source struct {
 	Segments []Segment
 	main     string                                      // the file of the history; "" if an import kept the files
 	Layout   Layout                                      // of a file that an import kept
-	broken   error                                       // why the file is no part of another one's conversation
 	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
-}
-
-// elsewhere reports whether another file has the record with a uuid, and notes it in l.
-func (src Source) elsewhere(ctx context.Context, l *Layout, uuid uint64) bool {
-	i, found := slices.BinarySearch(l.Elsewhere, uuid)
-	if !found && src.near != nil && src.near(ctx, uuid) {
-		l.Elsewhere, found = slices.Insert(l.Elsewhere, i, uuid), true
-	}
-	return found
 }
 
 // inFile names the file that an error is of, where that is not the file of the history.

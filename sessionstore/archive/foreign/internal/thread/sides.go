@@ -24,7 +24,7 @@ func (r *Rendering) user(at int32) error {
 	}
 	if len(p.Said) == 0 && len(p.Parts) == 0 {
 		if rec.Is(IsUser) && !rec.Is(HasResults) {
-			r.Numbers[at] = whyEmpty
+			r.Numbers[at] = number(whyEmpty)
 		}
 		return nil
 	}
@@ -151,7 +151,7 @@ func (r *Rendering) gather(lines []int32) error {
 		for _, c := range p.Calls {
 			took = r.call(at, c) || took
 		}
-		r.Numbers[at] = whyRepeated // it is taken; a line of the answer gets its number when that goes out
+		r.Numbers[at] = number(whyRepeated) // it is taken; a line of the answer gets its number when that goes out
 		if took {
 			a.lines = append(a.lines, at)
 		}
@@ -217,7 +217,7 @@ func (r *Rendering) flushAnswer() error {
 			why = whyThinking
 		}
 		for _, at := range a.lines {
-			r.Numbers[at] = why
+			r.Numbers[at] = number(why)
 		}
 		return nil
 	}

@@ -49,35 +49,23 @@ type Lineage struct {
 	Shared   int    // prompts that it has from there
 }
 
-// ordered returns the records that have a key which is not 0, in the order of keys, then of
-// lines.
-func (t *Table) ordered(key func(r *Record) uint64) []int32 {
+// orderUUIDs orders the records by their uuids.
+func (t *Table) orderUUIDs() {
 	n := 0
 	for _, r := range t.Records.All() {
-		if key(r) != 0 {
+		if r.UUID != 0 {
 			n++
 		}
 	}
-	all := make([]int32, 0, n)
+	t.byUUID = make([]int32, 0, n)
 	for i, r := range t.Records.All() {
-		if key(r) != 0 {
-			all = append(all, int32(i))
+		if r.UUID != 0 {
+			t.byUUID = append(t.byUUID, int32(i))
 		}
 	}
-	slices.SortFunc(all, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(key(t.Records.At(a)), key(t.Records.At(b))), cmp.Compare(a, b))
+	slices.SortFunc(t.byUUID, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.Records.At(a).UUID, t.Records.At(b).UUID), cmp.Compare(a, b))
 	})
-	return all
-}
-
-// uuidOf and answerOf are keys: of all linked records, and of answers.
-func uuidOf(r *Record) uint64 { return r.UUID }
-
-func answerOf(r *Record) uint64 {
-	if r.Is(IsAssistant) {
-		return r.Key
-	}
-	return 0
 }
 
 // orderCalls orders the calls and the results.
@@ -106,30 +94,43 @@ func (t *Table) SetScope(s Scope) {
 	}
 }
 
+// orderAnswers orders the answers by the ids of their responses.
+func (t *Table) orderAnswers() {
+	n := 0
+	for _, r := range t.Records.All() {
+		if r.Is(IsAssistant) {
+			n++
+		}
+	}
+	t.byKey = make([]int32, 0, n)
+	for i, r := range t.Records.All() {
+		if r.Is(IsAssistant) {
+			t.byKey = append(t.byKey, int32(i))
+		}
+	}
+	slices.SortFunc(t.byKey, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.Records.At(a).Key, t.Records.At(b).Key), cmp.Compare(a, b))
+	})
+}
+
 // Find returns the last line with a uuid, -1 where there is none.
 func (t *Table) Find(uuid uint64) int32 {
 	if uuid == 0 {
 		return -1
 	}
 	if t.byUUID == nil { // a file of Codex, whose records follow each other
-		t.byUUID = t.ordered(uuidOf)
+		t.orderUUIDs()
 	}
-	same := span(t.byUUID, uuid, func(at int32) uint64 { return t.Records.At(at).UUID })
-	if len(same) == 0 {
+	i, _ := slices.BinarySearchFunc(t.byUUID, uuid, func(at int32, u uint64) int {
+		if t.Records.At(at).UUID <= u {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || t.Records.At(t.byUUID[i-1]).UUID != uuid {
 		return -1
 	}
-	return same[len(same)-1]
-}
-
-// span returns the elements with a key of a list that is in the order of keys.
-func span[T any](all []T, key uint64, of func(T) uint64) []T {
-	compare := func(v T, k uint64) int { return cmp.Compare(of(v), k) }
-	i, _ := slices.BinarySearchFunc(all, key, compare)
-	end := i
-	for end < len(all) && of(all[end]) == key {
-		end++
-	}
-	return all[i:end]
+	return t.byUUID[i-1]
 }
 
 // NameBy gives a file without a title the title of its latest record that has one.
@@ -178,12 +179,22 @@ func (t *Table) mergeSpent() {
 
 // withKey returns the answers of a response.
 func (t *Table) withKey(key uint64) []int32 {
-	return span(t.byKey, key, func(at int32) uint64 { return t.Records.At(at).Key })
+	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.Records.At(at).Key, k) })
+	end := i
+	for end < len(t.byKey) && t.Records.At(t.byKey[end]).Key == key {
+		end++
+	}
+	return t.byKey[i:end]
 }
 
 // ResultsOf returns where the results of a call are.
 func (t *Table) ResultsOf(call uint64) []result {
-	return span(t.results, call, func(r result) uint64 { return r.call })
+	i, _ := slices.BinarySearchFunc(t.results, call, func(r result, c uint64) int { return cmp.Compare(r.call, c) })
+	end := i
+	for end < len(t.results) && t.results[end].call == call {
+		end++
+	}
+	return t.results[i:end]
 }
 
 // Line returns the line of a record, from 0.

@@ -41,33 +41,39 @@ func IsCommand(s string) bool { return strings.HasPrefix(s, "<command-message>")
 // /clear.
 func IsLocalCommand(s string) bool { return strings.HasPrefix(s, "<command-name>") }
 
-// The reasons why a line became no message, by which a list of message numbers has them.
+// The reasons why a line became no message. The map's "why" and Left of the results have
+// these.
 const (
-	whyBlank int32 = -1 - iota
-	whyDamaged
-	whyBookkeep
-	whyUnknown
-	whyBranch
-	whyAgent
-	whyRepeated
-	whyThinking
-	whyEmpty
-	whyNoCall
-	whySummary
-	whyHere
+	whyBlank    = "blank"
+	whyDamaged  = "damaged"
+	whyBookkeep = "not part of the conversation"
+	whyUnknown  = "unknown kind"
+	whyBranch   = "on another branch"
+	WhyAgent    = "of a sub-agent"
+	whyRepeated = "repeated"
+	whyThinking = "only thinking"
+	whyEmpty    = "nothing to show"
+	whyNoCall   = "result without a call"
+	whySummary  = "summary of what stands here"
+	WhyHere     = "exported from here"
+	WhyCopy     = "in a file that repeats the conversation"
 )
 
-// The reasons in the map's "why" and in Left of the report.
-const (
-	WhyAgent = "of a sub-agent"
-	WhyHere  = "exported from here"
-	WhyCopy  = "in a file that repeats the conversation"
-)
+// reasons are the reasons by number: reasons[i] has the number -1-i in a list of
+// message numbers.
+var reasons = []string{
+	whyBlank, whyDamaged, whyBookkeep, whyUnknown, whyBranch, WhyAgent, whyRepeated, whyThinking, whyEmpty, whyNoCall,
+	whySummary, WhyHere,
+}
 
-// reasons are the texts of the reasons: reasons[-1-why].
-var reasons = [...]string{
-	"blank", "damaged", "not part of the conversation", "unknown kind", "on another branch", WhyAgent, "repeated", "only thinking",
-	"nothing to show", "result without a call", "summary of what stands here", WhyHere,
+// number returns the number of a reason.
+func number(why string) int32 {
+	for i, r := range reasons {
+		if r == why {
+			return int32(-1 - i)
+		}
+	}
+	return 0
 }
 
 // MaxName is the limit of the Amplifier tools, in characters.
