@@ -17,7 +17,7 @@ import (
 
 // Usage yields the usage of the imported sessions that q describes, as their tools recorded
 // it, by session and model; [projects.Projects.Usage] yields the usage of other sessions
-// from their logs. All usage of a session counts for the day on which it began. A response
+// from their logs. All usage of a session has the time at which it began. A response
 // counts once over all of these sessions, with the session that began first: also where the
 // tool copied the response into another session, as Claude Code does when it forks, resumes
 // or goes on in the background. If the copies have different numbers of tokens, the largest
@@ -31,7 +31,7 @@ func Usage(ctx context.Context, p *projects.Projects, q projects.Query) iter.Seq
 		failed = errors.Join(failed, err, countOnce(ctx, all))
 		for _, f := range all {
 			for _, model := range slices.Sorted(maps.Keys(f.state.Spent)) {
-				if s := f.state.Spent[model]; s != nil && !yield(f.usage(model, s, q), nil) {
+				if s := f.state.Spent[model]; s != nil && !yield(f.usage(model, s), nil) {
 					return
 				}
 			}
@@ -139,16 +139,9 @@ func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
 	return mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))
 }
 
-func (f *payer) usage(model string, s *thread.Spending, q projects.Query) projects.Usage {
-	day := ""
-	if created := f.Created; !created.IsZero() {
-		if q.Days != nil {
-			created = created.In(q.Days)
-		}
-		day = created.Format("2006-01-02")
-	}
+func (f *payer) usage(model string, s *thread.Spending) projects.Usage {
 	return projects.Usage{Project: f.Project, Session: f.id, Usage: eventslog.Usage{
-		Model: model, Day: day, Responses: s.Responses, Exact: true,
+		Model: model, At: f.Created.UTC(), Responses: s.Responses, Exact: true,
 		Input: s.Input + s.CacheRead, CacheRead: s.CacheRead, CacheWrite: s.CacheWrite, Output: s.Output,
 	}}
 }
