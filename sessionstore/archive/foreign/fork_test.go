@@ -48,6 +48,16 @@ func TestForkOfTheTool(t *testing.T) {
 			map[string]string{"a": " 0", "b": "a 1"},
 		},
 		{
+			"the fork has nothing else, and begins with a later time",
+			map[string]*resumed{"a": of().queued(89).turn("1", "", 0), "b": of().turn("1", "", 0).turn("2", "1a", 60)},
+			map[string]string{"a": "b 1", "b": " 0"},
+		},
+		{
+			"the fork has nothing else, and the origin has lines between the records",
+			map[string]*resumed{"a": of().turn("1", "", 0), "b": of().prompt("1q", "", 0).at("1a").answer("1a", "1q", 1).at("1a").turn("2", "1a", 60)},
+			map[string]string{"a": "b 1", "b": " 0"},
+		},
+		{
 			"nothing says which one is the fork",
 			map[string]*resumed{"a": of().turn("1", "", 0).turn("3", "1a", 90), "b": of().turn("1", "", 0).turn("2", "1a", 60)},
 			map[string]string{"a": " 0", "b": " 0"},

@@ -87,9 +87,10 @@ func written(ctx context.Context, path string) (*writing, error) {
 }
 
 // copied returns how many records of another file a file begins with as a fork of it, 0
-// where the files do not prove that it is one. The origin has nothing else, or the fork
-// began after the copied records, or only the fork has them one behind the other: the tool
-// writes other lines between the records of a session that goes on.
+// where the files do not prove that it is one. The fork began after the copied records, or
+// only the fork has them one behind the other: the tool writes other lines between the
+// records of a session that goes on. Where neither file shows that, the origin has nothing
+// else.
 func (w *writing) copied(o *writing) (n int) {
 	theirs := slices.Clone(o.records)
 	slices.Sort(theirs)
@@ -113,11 +114,16 @@ func (w *writing) copied(o *writing) (n int) {
 	}
 	newest := slices.MaxFunc(w.times[:n], time.Time.Compare)
 	atOnce := func(w *writing, from, to int) bool { return w.lines[to]-w.lines[from] == to-from }
+	later, otherLater := w.began.After(newest), o.began.After(newest)
+	dense, otherDense := atOnce(w, 0, n-1), atOnce(o, first, last)
+	isFork := shared == len(o.records) && n < len(w.records)
 	switch {
-	case shared == len(o.records) && n < len(w.records):
-	case w.began.After(newest) && !o.began.After(newest):
-	case atOnce(w, 0, n-1) && !atOnce(o, first, last):
-	default:
+	case later != otherLater:
+		isFork = later
+	case dense != otherDense:
+		isFork = dense
+	}
+	if !isFork {
 		return 0
 	}
 	return n
