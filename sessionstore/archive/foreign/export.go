@@ -98,8 +98,9 @@ func exportAs(ctx context.Context, st *sessionstore.Store, id string, name Tool,
 		done.ID = thread.UUID5(tool.Name(), "export/"+id+"/again/"+strconv.Itoa(again))
 	} else {
 		foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
-		dir, leave := filepath.Join(st.Dir(), id, place), func() {}
+		dir := filepath.Join(st.Dir(), id, place)
 		done.ID = foreign
+		var leave func()
 		if f, leave = openOriginal(ctx, dir, tool, stateIn(md, place)); f != nil {
 			var stop func()
 			defer leave()
