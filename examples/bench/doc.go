@@ -27,21 +27,10 @@
 //	summary FILE REPS                       Summary of a log
 //	at FILE REPS N                          event N of a log
 //	slice FILE REPS, slicenew FILE REPS     SliceTo that keeps all; with another session id
-//	turns MIB BYTES REPS                    a turn of a transcript of MIB MiB, each time in a new process: with an
-//	                                        index that fits, after an append of another process; ResumeWindow of 25;
-//	                                        beside it the making of the index, Load, and SQLite; with the 99th percentiles of
-//	                                        times and of processor times. Messages have BYTES; from 1 MiB on one
-//	                                        turn of a hundred has a message of BYTES. The others are read, and these in
-//	                                        a line of their own. The memory is the most of the processes of a line
-//	part DIR turn|window|all N              a process of turns: opens a Store of the directory DIR, once, and reads turn N,
-//	                                        the ResumeWindow of N turns, or the session
-//	append-asked DIR                        a process beside turns: appends a message for each line of standard input
 //	fork N REPS                             Fork at the last turn, without events
 //	diagnose N REPS                         Load and Diagnose
 //	info N REPS                             metadata, turns and diagnosis
 //	deep DEPTH REPS                         NewMessage of objects nested so deep
-//	appenders G N durable|relaxed           G goroutines that append N events each; seconds an event
-//	peers N REPS                            the same in SQLite, bbolt and tidwall/wal, a line each
 //	limit-append N REPS durable|relaxed, limit-read FILE REPS, limit-scan FILE REPS,
 //	limit-copy FILE REPS durable|relaxed, limit-list N REPS
 //	                                        the least that the system takes for it: a write (and syncs), a read, a read
@@ -52,9 +41,8 @@
 // decode, listmeta and listmetafirst use as many goroutines as there are processors.
 //
 // With BENCH_CPU=1 the line has cpu_s, too: how long processors worked for the
-// process, which other programs on the machine disturb little. The program that "peers"
-// runs is named in BENCH_PEERS, or built from the folder peers.
+// process, which other programs on the machine disturb little.
 //
 // compare.py beside this file runs these and the Python store in turn and
-// prints the ratios.
+// prints the ratios. The benchmarks in the folder peers measure SQLite and bbolt beside the library.
 package main

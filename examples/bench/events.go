@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
@@ -20,7 +19,7 @@ func (r *run) logged(do func(context.Context, *eventslog.Log) error) error {
 	if err != nil {
 		return err
 	}
-	l, err := r.openLog(r.args[0], nil)
+	l, err := r.openLog(r.args[0])
 	if err != nil {
 		return err
 	}
@@ -28,18 +27,16 @@ func (r *run) logged(do func(context.Context, *eventslog.Log) error) error {
 	return errors.Join(err, l.Close())
 }
 
-// openLog opens the log in the data folder; "" is a new one.
-func (r *run) openLog(name string, opts *eventslog.Options) (*eventslog.Log, error) {
+// openLog opens the log in the data folder.
+func (r *run) openLog(name string) (*eventslog.Log, error) {
 	home := filepath.Join(r.work, sessionID)
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
-	if name != "" {
-		if err := place(data(name), filepath.Join(home, "events.jsonl")); err != nil {
-			return nil, err
-		}
+	if err := place(data(name), filepath.Join(home, "events.jsonl")); err != nil {
+		return nil, err
 	}
-	return eventslog.Open(home, opts)
+	return eventslog.Open(home, nil)
 }
 
 // place gives the file a second name, or copies it where a second name cannot be made.
@@ -86,46 +83,4 @@ func (r *run) slice(id, parent string) error {
 		r.n, err = l.SliceTo(ctx, out, cut, id, parent)
 		return err
 	})
-}
-
-// appenders times G goroutines that append N events each, all together.
-func appenders(r *run) error {
-	g, err := r.number(0)
-	if err != nil {
-		return err
-	}
-	n, err := r.number(1)
-	if err != nil {
-		return err
-	}
-	sync := len(r.args) > 2 && r.args[2] == "durable"
-	if !sync && (len(r.args) < 3 || r.args[2] != "relaxed") {
-		return errUsage
-	}
-	l, err := r.openLog("", &eventslog.Options{Sync: sync})
-	if err != nil {
-		return err
-	}
-	r.n = g * n
-	err = r.time(func() error { return flood(l, g, n) })
-	r.took[0] /= time.Duration(r.n)
-	r.cpu[0] /= time.Duration(r.n)
-	return errors.Join(err, l.Close())
-}
-
-func flood(l *eventslog.Log, g, n int) error {
-	var wait sync.WaitGroup
-	errs := make([]error, g)
-	for i := range g {
-		wait.Go(func() {
-			for k := range n {
-				e := eventslog.Event{Name: "tool:post", Data: map[string]any{"tool": "bash", "n": k, "text": filler}}
-				if errs[i] = l.Append(context.Background(), e); errs[i] != nil {
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
 }

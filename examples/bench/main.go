@@ -21,8 +21,7 @@ var operations = map[string]func(*run) error{
 	"summaries": summaries, "summariesfirst": summariesFirst, "summariesone": summariesOne, "summariesrows": summariesRows,
 	"summary": summary, "at": at, "slice": sliceSame, "slicenew": sliceNew,
 	"fork": fork, "diagnose": diagnose, "info": info,
-	"turns": readTurns, "part": readPart, "append-asked": appendAsked,
-	"deep": deep, "appenders": appenders, "peers": comparePeers,
+	"deep":         deep,
 	"limit-append": limitAppend, "limit-copy": limitCopy, "limit-read": limitRead, "limit-scan": limitScan, "limit-list": limitList,
 }
 
@@ -33,8 +32,6 @@ type result struct {
 	Median float64 `json:"median_s"`
 	Memory float64 `json:"rss_mib"`
 	CPU    float64 `json:"cpu_s,omitempty"` // with BENCH_CPU
-	P99    float64 `json:"p99_s,omitempty"` // of turns
-	CPU99  float64 `json:"cpu_p99_s,omitempty"`
 }
 
 // run is one measurement.
@@ -78,10 +75,7 @@ func bench(args []string, out io.Writer) (err error) {
 	if err := operations[args[0]](r); err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if len(r.took) == 0 { // it has printed for itself
-		return nil
-	}
-	line := result{args[0], r.n, median(r.took).Seconds(), peakMemory(), 0, 0, 0}
+	line := result{args[0], r.n, median(r.took).Seconds(), peakMemory(), 0}
 	if os.Getenv("BENCH_CPU") != "" {
 		line.CPU = median(r.cpu).Seconds()
 	}

@@ -75,8 +75,6 @@ func TestOperations(t *testing.T) {
 		{"diagnose 12 2", 12},
 		{"info 12 2", 12},
 		{"deep 20 2", 20},
-		{"appenders 4 5 durable", 20},
-		{"appenders 4 5 relaxed", 20},
 		{"limit-append 1 3 durable", 1},
 		{"limit-read ev.jsonl 2", 0},
 		{"limit-scan ev.jsonl 2", 40},
@@ -101,7 +99,7 @@ func TestOperations(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
-	require.Len(t, operations, len(tests)+3) // appenders is there twice; peers and turns with its two have tests beside the other program
+	require.Len(t, operations, len(tests))
 }
 
 // The time of the processors is measured, too.
@@ -120,7 +118,7 @@ func TestWrongArguments(t *testing.T) {
 	layOut(t)
 	for _, args := range []string{
 		"", "nothing", "save", "save 12", "save 12 3", "save 12 3 somehow", "save 0 3 durable", "save x 3 durable",
-		"load 12 0", "summary", "summary ev.jsonl", "appenders 4 5", "appenders 4 5 synced", "find 3", "peers 12", "turns 1 1000", "part", "part base3 turn", "part base3 nothing 1", "part base3 turn 0", "append-asked",
+		"load 12 0", "summary", "summary ev.jsonl", "find 3",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out bytes.Buffer
@@ -129,7 +127,4 @@ func TestWrongArguments(t *testing.T) {
 		})
 	}
 	require.Error(t, bench([]string{"load", "13", "2"}, &bytes.Buffer{}))
-	t.Setenv("BENCH_PEERS", filepath.Join(t.TempDir(), "nothing"))
-	require.Error(t, bench([]string{"peers", "12", "2"}, &bytes.Buffer{}))
-	require.Error(t, bench([]string{"turns", "2", "1000", "2"}, &bytes.Buffer{}))
 }

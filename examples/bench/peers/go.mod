@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/amplifier-go/sessionstorage v0.0.0
 	github.com/stretchr/testify v1.12.1
-	github.com/tidwall/wal v1.2.1
 	go.etcd.io/bbolt v1.5.0
 	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.60.1
@@ -20,10 +19,6 @@ require (
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/tidwall/gjson v1.10.2 // indirect
-	github.com/tidwall/match v1.1.1 // indirect
-	github.com/tidwall/pretty v1.2.0 // indirect
-	github.com/tidwall/tinylru v1.1.0 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	modernc.org/libc v1.77.1 // indirect

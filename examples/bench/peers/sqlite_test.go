@@ -1,6 +1,6 @@
 //go:build linux && !race
 
-package main
+package peers
 
 import (
 	"database/sql"
@@ -10,32 +10,23 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// hasSQLite reports whether SQLite is part of the program.
-const hasSQLite = true
-
 // database is SQLite with a write-ahead log and one row a message.
 type database struct {
-	source string
 	db     *sql.DB
 	insert *sql.Stmt
 }
 
 func openSQLite(dir string, d durability) (store, error) {
-	level, ok := map[durability]string{synced: "FULL", normal: "NORMAL", relaxed: "OFF"}[d]
-	if !ok {
-		return nil, errUsage
-	}
+	level := map[durability]string{synced: "FULL", relaxed: "OFF"}[d]
 	source := "file:" + filepath.ToSlash(filepath.Join(dir, "messages.db")) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(" + level + ")"
 	db, err := sql.Open("sqlite", source)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1) // there is one writer at a time, and it need not wait for a lock
-	st := &database{source: source, db: db}
+	st := &database{db: db}
 	_, err = db.Exec(`CREATE TABLE messages (seq INTEGER PRIMARY KEY, line BLOB NOT NULL);
 		CREATE TABLE sessions (id TEXT PRIMARY KEY, modified INTEGER NOT NULL);
-		CREATE TABLE turns (seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, line BLOB NOT NULL);
-		CREATE INDEX of_turn ON turns (turn);
 		CREATE INDEX recent ON sessions (modified, id)`)
 	if err == nil {
 		st.insert, err = db.Prepare(`INSERT INTO messages (line) VALUES (?)`)
@@ -52,6 +43,8 @@ func (st *database) add(line []byte) error {
 	_, err := st.insert.Exec(line)
 	return err
 }
+
+func (st *database) event(line []byte) error { return st.add(line) }
 
 func (st *database) fill(lines [][]byte) error {
 	return st.within(func(tx *sql.Tx) error {
@@ -90,26 +83,6 @@ func (st *database) within(do func(*sql.Tx) error) error {
 
 func (st *database) lines() ([][]byte, error) {
 	return all[[]byte](st.db, `SELECT line FROM messages ORDER BY seq`)
-}
-
-func (st *database) fillTurns(rows func(add func(turn int, line []byte) error) error) error {
-	return st.within(func(tx *sql.Tx) error {
-		insert, err := tx.Prepare(`INSERT INTO turns (turn, line) VALUES (?, ?)`)
-		if err != nil {
-			return err
-		}
-		err = rows(func(turn int, line []byte) error { _, err := insert.Exec(turn, line); return err })
-		return errors.Join(err, insert.Close())
-	})
-}
-
-func (st *database) turn(n int) (lines [][]byte, err error) {
-	db, err := sql.Open("sqlite", st.source)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return all[[]byte](db, `SELECT line FROM turns WHERE turn = ? ORDER BY seq`, n)
 }
 
 func (st *database) names() ([]string, error) {
