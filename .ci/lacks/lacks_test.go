@@ -26,6 +26,7 @@ var lacks = map[string]lack{
 	"creation": {[]string{"wine"}, creationStays},
 	"openat2":  {[]string{"qemu"}, openBeneath},
 	"procstat": {[]string{"qemu"}, procStat},
+	"seccomp":  {[]string{"qemu"}, filterCalls},
 }
 
 // TestLacks shows what the emulator lacks, and that nothing else is lacking. A lack

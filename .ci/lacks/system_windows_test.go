@@ -20,3 +20,5 @@ func created(path string) (int64, error) {
 }
 
 func openBeneath(string) error { return nil } // a call of Linux
+
+func filterCalls(string) error { return nil } // a call of Linux
