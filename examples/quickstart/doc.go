@@ -1,12 +1,9 @@
-// Quickstart shows the common uses of the library. It lists a project, loads a session,
-// appends a turn, saves, and shows that the other bytes are unchanged; then it makes a
-// session of its own. On a copy it then interrupts a turn, goes on with it and forks the
-// session, while another process watches.
+// Quickstart shows the common uses of the library on a copy of a project that the Python
+// store wrote. It lists the sessions, appends a turn to one, shows that no other byte
+// changed, and forks that session. Then it makes a session, interrupts a turn and continues
+// it, while another process watches the directory.
 //
-//	go run ./examples/quickstart [-dir DIR] [SESSION]
+//	go run ./examples/quickstart
 //
-// Without -dir it works on a copy of a project that the Python store wrote, in
-// a temporary directory that it names. With -dir it works on that sessions
-// directory in place. SESSION is the beginning of an id; without it the
-// session modified last gets the turn.
+// The copy stays in a temporary directory, which the program names.
 package main
