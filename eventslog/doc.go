@@ -1,5 +1,5 @@
-// Package eventslog reads and writes events.jsonl, the audit log of a
-// session: one event a line, only ever appended to.
+// Package eventslog reads and writes events.jsonl, the audit log that the Amplifier tools
+// keep of a session: one event a line, only ever appended to.
 //
 // [Log.Append] writes events as the Python logging hook does. The reading methods go
 // through a log of any size line by line. They return the head of an event: its small

@@ -1,5 +1,5 @@
-// Package agentstate keeps the state that an agent needs after a restart, and apart from it
-// the state that the agent must forget.
+// Package agentstate keeps the state that an agent needs after a restart, in files of this
+// library's own format, and apart from it the state that the agent must forget.
 //
 // A [State] is persistent. It has two files in the session's directory of a
 // [sessionstore.Store]: state_history.jsonl, an append-only log, has the

@@ -1,5 +1,6 @@
-// Package checkpoint keeps the state of a phased workflow, so that it can be
-// resumed after each phase, rolled back and cleaned up.
+// Package checkpoint keeps the state of a phased workflow in session-state.json, a file of
+// the Scientific Analysis Architect's format, so that it can be resumed after each phase,
+// rolled back and cleaned up.
 //
 // A workflow writes documents into an output directory. Its session directory, inside of
 // that or in the temporary directory, holds session-state.json: the status, the completed

@@ -1,6 +1,6 @@
-// Package cost computes the cost of a stored session so far, in US dollars, so that a
-// program that resumes it goes on counting from there. It gives the answers of the newest
-// Amplifier tools, to the last digit: sums have 28 significant digits and are rounded half
+// Package cost computes the cost of a stored session so far, in US dollars, from the logs of
+// the Amplifier tools, so that a program that resumes it goes on counting from there. It
+// gives the answers of the newest of these tools, to the last digit: sums have 28 significant digits and are rounded half
 // to even.
 //
 // [SoFar] reads the costs of responses from one log of events, and nothing else: a session

@@ -1,4 +1,5 @@
-// Package trash removes sessions so that they can be brought back.
+// Package trash removes sessions so that they can be brought back, into a folder of this
+// library's own format.
 //
 // A removal begins with a [Plan]. The plan lists the sessions that go, with their sizes,
 // and the sessions that stay, with the reasons: a program runs the session, it was written

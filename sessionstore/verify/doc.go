@@ -1,4 +1,5 @@
-// Package verify checks the files of stored sessions and changes nothing.
+// Package verify checks the files of stored sessions, those of the Amplifier tools and those
+// of this library, and changes nothing.
 //
 // [Check] checks one session and [CheckAll] all sessions of a store. Both yield a [Finding]
 // for each fault, while they read: its [Kind], the file, the line, and with [Kind.Advice] a

@@ -1,5 +1,5 @@
 // Package workflow keeps the prompts and outputs of the phases of a workflow beside a
-// session, and resumes the workflow from them.
+// session, in files of this library's own format, and resumes the workflow from them.
 //
 // A workflow is a [Manifest]: phases in order. For each phase a session has one record,
 // with the prompts that went to the model and the output that came back; besides, it has a
