@@ -44,7 +44,7 @@ func newHome(dir string, w *words, families []family, cut uint64) *home {
 			all, at := lines(f.files[name]), string(f.tool)+"/"+name
 			n := len(all)
 			if cut%3 == 0 && n > 2 && !repeated {
-				n = 2 + int(cut/3)%(n-1)
+				n = 2 + int(cut/3%uint64(n-1))
 			}
 			cut = cut/7 + 1
 			h.subs[at] = isAgent(name) || strings.Contains(f.files[name], `"subagent":`)
