@@ -19,7 +19,7 @@ import (
 type Backup struct {
 	Name   string    // of the file in the session's directory
 	Label  string    // the change that it was made for: pre-repair, pre-rewind, pre-salvage or pre-undo
-	Time   time.Time // when it was made, in UTC, to the second; the number behind it in Name orders the copies of one second
+	Time   time.Time // when it was made, in UTC, to the second, but never before the copy before it; the number behind it in Name orders the copies of one second
 	Size   int64     // in bytes
 	Events string    // name of the copy of the log that belongs to it; empty: none
 

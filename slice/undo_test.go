@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +60,28 @@ func TestUndoOfTheLastChange(t *testing.T) {
 	put(t, st, parentID, map[string]string{transcriptFile: brokenRows + firstTwo})
 	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
 	require.ErrorIs(t, err, slice.ErrWentOn)
+}
+
+// TestUndoWhenTheClockWasSetBack rewinds, and rewinds again on a clock that was set back:
+// the last change is the one that is undone.
+func TestUndoWhenTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	now := noon()
+	st, err := sessionstore.Open(t.TempDir(), &sessionstore.Options{Now: func() time.Time { return now }, Workspace: "/w"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	turn := func(n int) string { return said("user", "q", n) + said("assistant", "a", n+1) }
+	put(t, st, parentID, map[string]string{transcriptFile: turn(1) + turn(3) + turn(5)})
+	for _, keep := range []int{2, 1} {
+		_, err := slice.RewindSessionTo(t.Context(), st, parentID, keep, slice.Complete)
+		require.NoError(t, err)
+		now = now.Add(-time.Hour)
+	}
+	for _, want := range []string{turn(1) + turn(3), turn(1), turn(1) + turn(3)} {
+		require.Equal(t, slice.Undone, undo(t, st, "").Status)
+		require.Equal(t, want, get(t, st, parentID)[transcriptFile])
+		now = now.Add(-time.Hour)
+	}
 }
 
 func TestUndoOfARewind(t *testing.T) {

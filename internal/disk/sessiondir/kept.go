@@ -120,20 +120,24 @@ func ParseKept(name string) (k KeptName, ok bool) {
 }
 
 // KeptSuffix returns the suffix of a file's name in the name of a new copy. No copy has
-// it yet, and of all copies of this second it has the highest number.
+// it yet, and of all copies it is the last: it has the time of the latest one where that
+// is later than now, since the clock was set back, and the highest number of its second.
 func (d *Dir) KeptSuffix(label string, now time.Time) (string, error) {
-	stamp := now.UTC().Format(keptTime)
+	at := now.UTC().Truncate(time.Second)
 	names, err := d.Names()
 	if err != nil {
 		return "", fmt.Errorf("list %s: %w", d.Path("."), err)
 	}
 	last := 0
 	for _, name := range names {
-		if k, ok := ParseKept(name); ok && k.Time.Format(keptTime) == stamp {
+		if k, ok := ParseKept(name); ok && !k.Time.Before(at) {
+			if k.Time.After(at) {
+				at, last = k.Time, 0
+			}
 			last = max(last, k.Number)
 		}
 	}
-	suffix := ".bak-" + label + "-" + stamp
+	suffix := ".bak-" + label + "-" + at.Format(keptTime)
 	if last > 0 {
 		suffix += "-" + strconv.Itoa(last+1)
 	}
