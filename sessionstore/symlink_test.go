@@ -40,7 +40,7 @@ func TestSymlinkedSessionLeadsOutside(t *testing.T) {
 		symlink(t, to, dir, "s")
 		st := open(t, dir, nil)
 		for _, call := range calls {
-			require.Error(t, call.do(t.Context(), st, "s"), call.name)
+			require.ErrorContains(t, call.do(t.Context(), st, "s"), "a symlink that leads out of the sessions directory", call.name)
 			unchanged()
 		}
 		n, err := st.Cleanup(t.Context(), 0)

@@ -146,6 +146,8 @@ func (b *Base) Dir(id string) (*Dir, error) {
 	if err != nil {
 		if id == filepath.Base(id) && b.nowhere(id) {
 			err = &fs.PathError{Op: "open", Path: id, Err: fs.ErrNotExist}
+		} else if fi, lost := top.Root().Lstat(id); lost == nil && fi.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, fs.ErrPermission) {
+			err = &fs.PathError{Op: "open", Path: filepath.Join(b.path, id), Err: vfs.ErrOutside}
 		}
 		return nil, err
 	}

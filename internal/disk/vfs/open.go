@@ -16,6 +16,9 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrLost is returned for a symlink that leads to nothing.
 var ErrLost = errors.New("it is a symlink that leads nowhere")
 
+// ErrOutside is returned for a session that is a symlink to another place.
+var ErrOutside = errors.New("it is a symlink that leads out of the sessions directory: move the session itself there")
+
 // Open opens the existing file name of root; flag is one of [os.O_RDONLY] and
 // [os.O_RDWR], and may have [os.O_APPEND]. The error Is [ErrNotRegular], and names the
 // kind, when it is no regular file.
