@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -99,6 +100,33 @@ func TestOtherToolsAreLeftAlone(t *testing.T) {
 	next := c.deviceAt(t, dir, "b")
 	_, err = next.Refresh(t.Context(), "s")
 	require.ErrorIs(t, err, ErrDeferred)
+}
+
+// TestClockWasSetBack looks at a session that another tool wrote while the clock was ahead:
+// it waits no longer than one that was written on a right clock.
+func TestClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	r := &memremote.Remote{}
+	dir := filepath.Join(t.TempDir(), "sessions")
+	b := at(t, r, dir, "b")
+	b.say("s", "one")
+	b.sync()
+	m := b.message("a Python tool")
+	tool := time.Now().Add(5 * time.Second)
+	b.appendTo("s", "transcript.jsonl", string(m.AppendTo(nil))+"\n")
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "s", "transcript.jsonl"), tool, tool))
+	b.sync()
+	require.NoError(t, b.Close())
+	a := at(t, r, filepath.Join(t.TempDir(), "a"), "a")
+	a.pull()
+	a.say("s", "from a")
+	a.sync()
+	synctest.Test(t, func(t *testing.T) { // here the year is 2000
+		b := at(t, r, dir, "b")
+		_, err := b.Refresh(t.Context(), "s")
+		require.NoError(t, err)
+		require.Equal(t, []string{"one", "a Python tool", "from a"}, b.texts("s"))
+	})
 }
 
 // turnChild does one turn of a session in a process of its own, prints that it is

@@ -104,6 +104,17 @@ func TestTwoPrograms(t *testing.T) {
 	})
 }
 
+// TestUsedOnAnotherClock looks at a use while the clock was days ahead.
+func TestUsedOnAnotherClock(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UnixMilli()
+	for ago, want := range map[time.Duration]bool{
+		0: true, Window: false, Window - time.Second: true, -time.Second: true, -48 * time.Hour: false,
+	} {
+		require.Equal(t, want, used(line{Used: now - ago.Milliseconds()}, now), ago)
+	}
+}
+
 // TestEndedPrograms looks what is left of programs that wrote sessions and
 // ended before that was noted.
 func TestEndedPrograms(t *testing.T) {

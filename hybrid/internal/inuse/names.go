@@ -65,5 +65,8 @@ func (u *Use) add(l line) {
 	}
 }
 
-// used reports whether a session is in use by the program that wrote l.
-func used(l line, now int64) bool { return l.Used > 0 && now-l.Used < Window.Milliseconds() }
+// used reports whether a session is in use by the program that wrote l. A use long after
+// now was on a clock that was set back.
+func used(l line, now int64) bool {
+	return l.Used > 0 && max(now-l.Used, l.Used-now) < Window.Milliseconds()
+}

@@ -174,7 +174,7 @@ func diverges(a syncplan.Action) bool {
 // this library when the session is locked to be changed.
 
 // quietFor is how long a session must not have been used by others before its
-// files are changed.
+// files are changed. A use long after the present time was on a clock that was set back.
 const quietFor = inuse.Window
 
 // errRuns is the reason why the files of an acquired session stay.
@@ -200,7 +200,7 @@ func (l *local) busy() error {
 		return nil
 	}
 	now := time.Now()
-	if now.Sub(l.st.Quiet) < quietFor && now.Sub(l.main.File.Mtime) < quietFor {
+	if now.Sub(l.st.Quiet).Abs() < quietFor && now.Sub(l.main.File.Mtime) < quietFor {
 		return fmt.Errorf("%w: a program wrote the session in the last %v", ErrDeferred, quietFor)
 	}
 	return nil
