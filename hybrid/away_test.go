@@ -180,7 +180,9 @@ func TestNoNetworkNoWait(t *testing.T) {
 							if call == "Close" || call == "Shutdown" || call == "Status" {
 								continue
 							}
-							require.ErrorIs(t, takes(t, 0, func() error { return do(t.Context(), a.Store) }), ErrUnreachable, call)
+							for _, ctx := range []context.Context{t.Context(), long} {
+								require.ErrorIs(t, takes(t, 0, func() error { return do(ctx, a.Store) }), ErrUnreachable, call)
+							}
 						}
 						err := takes(t, 0, a.Close)
 						require.Equal(t, !manual, errors.Is(err, ErrDeferred), "%v", err)

@@ -152,11 +152,11 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 }
 
 // asked returns ctx for a call of a program. Such a call finds out by itself whether the
-// account is back, and its caller waits.
+// account is back, and its caller waits: until the deadline of ctx where it has one.
 func (e *engine) asked(ctx context.Context) context.Context {
 	e.budget.Reopen()
-	if _, bounded := ctx.Deadline(); bounded {
-		return ctx
+	if end, bounded := ctx.Deadline(); bounded {
+		return e.budget.Within(ctx, time.Until(end)+time.Second) // ctx ends first
 	}
 	return e.soon(ctx)
 }
