@@ -133,15 +133,20 @@ func answered(ctx context.Context, place string, open func() (*Remote, error)) (
 	}
 }
 
+const unmounted = "is what belongs there not mounted? A new remote is made by Provision"
+
 func open(place string, s *seam.Seam) (*Remote, error) {
 	path, trusted := strings.CutSuffix(place, trust)
 	r, err := openRoot(path, trusted, s)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w: "+unmounted, remote.ErrBlocked, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open remote %s: %w", path, err)
 	}
 	if r.identity, err = identityOf(r.root); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: it has no file %s: is what belongs there not mounted? A new remote is made by Provision", remote.ErrBlocked, identityFile)
+			err = fmt.Errorf("%w: it has no file %s: "+unmounted, remote.ErrBlocked, identityFile)
 		}
 		return nil, errors.Join(fmt.Errorf("open remote %s: %w", path, err), r.root.Close())
 	}

@@ -77,6 +77,9 @@ func (r *Remote) try() error {
 			return nil
 		}
 		failed = append(failed, err)
+		if unwritable(err) {
+			return fmt.Errorf("%w: nothing can be written there: %w", remote.ErrBlocked, err)
+		}
 	}
 	if err := errors.Join(failed...); passes(err) { // it says nothing about the abilities of the file server
 		return err
@@ -119,6 +122,14 @@ func (r *Remote) name(d *vfs.Dir, p *vfs.Pending, name string) error {
 // passes reports whether an error shows a failing file server, and not the state of its
 // files.
 func passes(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EHOSTDOWN},
-		func(e error) bool { return errors.Is(err, e) })
+	return isOne(err, syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EHOSTDOWN)
+}
+
+// unwritable reports whether an error shows a directory in which no file can be made.
+func unwritable(err error) bool {
+	return isOne(err, syscall.EROFS, syscall.EACCES, syscall.ENOSPC, syscall.EDQUOT)
+}
+
+func isOne(err error, of ...error) bool {
+	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }

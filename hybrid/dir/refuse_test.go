@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -116,6 +117,32 @@ func TestProvision(t *testing.T) {
 	require.Equal(t, a.Identity, b.Identity)
 	require.NotEqual(t, a.Identity, c.Identity)
 	require.Equal(t, []string{".DS_Store", "lost+found", "p-" + part, identityFile}, names(t, place))
+}
+
+// TestNoMount opens a directory that is missing, as the mount point of a disk that is not there.
+func TestNoMount(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), filepath.Join(t.TempDir(), "disk", "remote"))
+	require.ErrorIs(t, err, remote.ErrBlocked)
+	require.ErrorContains(t, err, "is what belongs there not mounted? A new remote is made by Provision")
+}
+
+// TestNotWritable opens a directory in which no file can be made.
+func TestNotWritable(t *testing.T) {
+	t.Parallel()
+	place := filepath.Join(t.TempDir(), "remote")
+	require.NoError(t, Provision(t.Context(), place))
+	for _, reason := range []error{syscall.EROFS, syscall.ENOSPC, syscall.EACCES} {
+		_, err := open(place, &seam.Seam{Before: func(op seam.Op) error {
+			if op.Kind == seam.Create {
+				return reason
+			}
+			return nil
+		}})
+		require.ErrorIs(t, err, remote.ErrBlocked)
+		require.ErrorContains(t, err, "nothing can be written there")
+		require.Equal(t, 1, strings.Count(err.Error(), reason.Error()), err)
+	}
 }
 
 // TestNoNames opens a directory whose file system knows no way to give a name that must be free.
