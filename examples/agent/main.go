@@ -41,16 +41,14 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	last := flags.Bool("last", false, "go on with the session that changed last")
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
 	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share, or cosmos://ACCOUNT/DATABASE/CONTAINER, with the key in COSMOS_KEY (default: the account of COSMOS_ENDPOINT, if set)")
+	provision := flags.Bool("provision", false, "make the remote dir:PATH first, once: a later run that finds none takes it for a disk that is not mounted")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	question := strings.Join(flags.Args(), " ")
 	options := &hybrid.Options{User: os.Getenv("USER"), Project: "agent", Redact: hybrid.Secrets()}
 	if place, ok := strings.CutPrefix(*remote, "dir:"); ok {
-		r, err := share(ctx, place)
-		if err != nil && !errors.Is(err, hybrid.ErrUnreachable) {
-			return err
-		}
+		r, err := share(ctx, place, *provision)
 		if err != nil {
 			log.Print(err) // a later run sends the turn
 		} else {
@@ -136,13 +134,15 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	return nil
 }
 
-// share opens a directory that devices share, and makes a remote of a new one. It waits at
-// most 5 seconds for a file server.
-func share(ctx context.Context, place string) (*remotedir.Remote, error) {
+// share opens a directory that devices share, and makes a remote of a new one if asked to. It
+// waits at most 5 seconds for a file server.
+func share(ctx context.Context, place string, provision bool) (*remotedir.Remote, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := remotedir.Provision(ctx, place); err != nil {
-		return nil, err
+	if provision {
+		if err := remotedir.Provision(ctx, place); err != nil {
+			return nil, err
+		}
 	}
 	return remotedir.Open(ctx, place)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
@@ -75,6 +77,23 @@ func TestAgentWithoutAccount(t *testing.T) {
 	require.Contains(t, ask(t, dir, "ignored", "-last", "and on"), "I know 4 messages before that.")
 	require.ErrorIs(t, run(t.Context(), new(bytes.Buffer), "-dir", t.TempDir(), "-last", "none"), sessionstore.ErrNotFound)
 	require.Error(t, run(t.Context(), new(bytes.Buffer), "-dir", dir, "-id", "../elsewhere", "three"))
+}
+
+// TestAgentWithoutShare runs the agent while the shared directory is not mounted: it answers,
+// and makes nothing at the mount point.
+func TestAgentWithoutShare(t *testing.T) {
+	t.Setenv("USER", "ada")
+	id, dir, share := sessionstore.NewID(), t.TempDir(), filepath.Join(t.TempDir(), "share")
+	require.Contains(t, ask(t, dir, id, "-remote", "dir:"+share, "-provision", "Will it rain?"), "I know 0 messages")
+	require.NoError(t, os.Rename(share, share+" elsewhere"))
+	require.Contains(t, ask(t, dir, id, "-remote", "dir:"+share, "And tomorrow?"), "I know 2 messages")
+	require.NoDirExists(t, share)
+	require.NoError(t, os.Mkdir(share, 0o700))
+	require.Contains(t, ask(t, dir, id, "-remote", "dir:"+share, "And on Sunday?"), "I know 4 messages")
+	require.NoError(t, os.Remove(share), "it is empty")
+	require.NoError(t, os.Rename(share+" elsewhere", share))
+	require.Contains(t, ask(t, dir, id, "-remote", "dir:"+share, "Shall I take a coat?"), "I know 6 messages")
+	require.Contains(t, ask(t, t.TempDir(), id, "-remote", "dir:"+share, "On another device?"), "I know 8 messages")
 }
 
 func ask(t *testing.T, dir, id string, question ...string) string {
