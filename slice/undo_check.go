@@ -16,7 +16,7 @@ import (
 )
 
 // ErrWentOn is returned when the conversation went on after the change to undo.
-var ErrWentOn = errors.New("the session went on since")
+var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
 // isThere reports whether the transcript has the bytes of backup b.
 func isThere(dir *sessiondir.Dir, b Backup) (bool, error) {
