@@ -61,10 +61,11 @@ func Copy(ctx context.Context, from, to remote.Remote, user, project string, don
 
 // copier is the work of a Copy.
 type copier struct {
-	from, to *remoteread.Reader
-	uid      string
-	done     func()
-	rounds   int
+	from, to    *remoteread.Reader
+	here, there string // identities of from and to
+	uid         string
+	done        func()
+	rounds      int
 
 	mu     sync.Mutex // guards the fields below
 	failed map[string]error
@@ -76,7 +77,7 @@ func (c *copier) connect(ctx context.Context, from, to remote.Remote) error {
 	end()
 	here, _ := from.Info(unasked) // the identity comes at once
 	there, _ := to.Info(unasked)
-	if here.Identity == there.Identity {
+	if c.here, c.there = here.Identity, there.Identity; c.here == c.there {
 		return errors.New("the two remotes are one")
 	}
 	c.from = &remoteread.Reader{Remote: throttle.New(from, new(Limits).shared(), nil)}
@@ -138,23 +139,28 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 		return false, err
 	}
 	there, theirs, err := c.to.Head(ctx, sid, remoteread.Known{})
-	if err != nil || bytes.Equal(theirs.Doc, known.Doc) || there != nil && there.Deleted && t.Deleted {
+	if err != nil || there != nil && there.Deleted && t.Deleted {
 		return false, err
 	}
-	has, err := c.lists(ctx, sid, there)
+	if bytes.Equal(theirs.Doc, known.Doc) {
+		return false, c.arrived(ctx, sid, known.Doc)
+	}
+	own, err := c.lists(ctx, c.from, sid, true)
 	if err != nil {
 		return false, err
 	}
-	mark := copyMark(sid, known.Doc)
-	former := false // a copy that was killed stored the mark of this head perhaps, and not the head
-	for name := range has {
-		former = former || name != mark && strings.HasPrefix(name, sid+copied)
+	has, err := c.lists(ctx, c.to, sid, there != nil)
+	if err != nil {
+		return false, err
 	}
+	mark := copyMark(sid, c.here, known.Doc)
 	switch {
 	case there == nil:
-	case there.Born == t.Born && has[mark] && !former: // devices went on with this copy
+	case there.Born != t.Born:
+		return false, ErrElsewhere
+	case has[copyMark(sid, "", known.Doc)] || own[copyMark(sid, c.there, known.Doc)]: // devices went on there
 		return false, nil
-	case there.Born != t.Born || !has[copyMark(sid, theirs.Doc)] || there.Revision >= t.Revision:
+	case there.Revision >= t.Revision || !own[copyMark(sid, "", theirs.Doc)] && !has[copyMark(sid, c.here, theirs.Doc)]:
 		return false, ErrElsewhere
 	}
 	entry := t.Catalogue(c.uid, t.Name())
@@ -164,67 +170,83 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 	swap := remoteread.Swap(segment.Document{ID: segment.HeadID(sid), Label: segment.Label(head.TypeHead), Body: known.Doc}, theirs.Version)
 	var marks []segment.Document
 	if !t.Deleted {
-		if err := c.objects(ctx, t, known.Version, has); err != nil {
+		if err := c.objects(ctx, t, known.Version, own, has); err != nil {
 			return false, err
 		}
-		marks = append(marks, segment.Document{ID: mark, Label: segment.Label("copy")})
+		marks = append(marks, copyDocument(mark))
 	}
 	for name := range has { // of a removed session nothing stays but the head
 		if name != swap.Name && (t.Deleted || name != mark && strings.HasPrefix(name, sid+copied)) {
 			swap.Remove = append(swap.Remove, name)
 		}
 	}
-	_, err = c.to.Commit(ctx, segment.SessionPK(sid), marks, swap)
-	return err == nil, remoteread.Lost(err)
+	if _, err := c.to.Commit(ctx, segment.SessionPK(sid), marks, swap); err != nil {
+		return false, remoteread.Lost(err)
+	}
+	if !t.Deleted {
+		err = c.arrived(ctx, sid, known.Doc)
+	}
+	return true, err
 }
 
-// copied is part of the names of the marks of copied heads.
+// copied is part of the names of the marks that a copy leaves in the other remote; doc.go
+// says what follows from them. They stay until the next copy or the removal of the session:
+// no pruning removes them.
 const copied = "-copy-"
 
-// copyMark returns the name of the document that records in the other remote that a head
-// was copied. It is stored before the head, and those of former heads are removed after it.
-// It stays as long as the session does: no pruning removes it.
-func copyMark(sid string, doc []byte) string {
-	sum := sha256.Sum256(doc)
+// copyMark returns the name of the mark of a head. With the identity of a remote, the mark
+// records that this remote had the head, and is stored before the head. Without one, it
+// records that the remote which holds the mark had the head, and is stored after it.
+func copyMark(sid, identity string, doc []byte) string {
+	sum := sha256.Sum256(append([]byte(identity), doc...))
 	return fmt.Sprintf("%s%s%x", sid, copied, sum[:12])
 }
 
-// lists returns the names of the objects that the other remote has of a session. Where it has
-// no head, objects that a pruning may remove are not among them.
-func (c *copier) lists(ctx context.Context, sid string, there *head.Head) (map[string]bool, error) {
+func copyDocument(mark string) segment.Document {
+	return segment.Document{ID: mark, Label: segment.Label("copy")}
+}
+
+// arrived records that the other remote had a head.
+func (c *copier) arrived(ctx context.Context, sid string, doc []byte) error {
+	pk, mark := segment.SessionPK(sid), copyMark(sid, "", doc)
+	was, err := c.to.Get(ctx, pk, mark, "")
+	if err == nil && was == nil {
+		_, err = c.to.Commit(ctx, pk, []segment.Document{copyDocument(mark)}, nil)
+	}
+	return err
+}
+
+// lists returns the names of the objects that a remote has of a session. Where it has no head,
+// objects that a pruning may remove are not among them.
+func (c *copier) lists(ctx context.Context, of *remoteread.Reader, sid string, headed bool) (map[string]bool, error) {
 	has := map[string]bool{}
-	for o, err := range c.to.List(ctx, segment.SessionPK(sid), remote.Query{Prefix: sid + "-"}) {
+	for o, err := range of.List(ctx, segment.SessionPK(sid), remote.Query{Prefix: sid + "-"}) {
 		if err != nil {
 			return nil, fmt.Errorf("list: %w", err)
 		}
-		if there != nil || c.to.Time().Sub(o.Time) < gc.MaxFirstUpload {
+		if headed || of.Time().Sub(o.Time) < gc.MaxFirstUpload {
 			has[o.Name] = true
 		}
 	}
 	return has, nil
 }
 
-// objects copies the objects of a session that the other remote lacks, and checks that it
+// objects copies the objects of own, a session's, that the other remote lacks, and checks that it
 // has everything that the head t leads to. The head is still the same afterwards, so
 // nothing that it leads to was removed while it was copied.
-func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Version, has map[string]bool) error {
+func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Version, own, has map[string]bool) error {
 	pk := segment.SessionPK(t.SID)
 	histories, err := c.from.Histories(ctx, t, version)
 	if err != nil {
 		return err
 	}
-	var missing []string
-	for o, err := range c.from.List(ctx, pk, remote.Query{Prefix: t.SID + "-"}) {
-		if err != nil {
-			return fmt.Errorf("list: %w", err)
-		}
-		if !has[o.Name] && o.Name != segment.HeadID(t.SID) && !strings.HasPrefix(o.Name, t.SID+copied) {
-			missing = append(missing, o.Name)
-		}
-	}
 	for _, h := range histories { // also where the list lags
-		if !has[h.ID] && !slices.Contains(missing, h.ID) {
-			missing = append(missing, h.ID)
+		own[h.ID] = true
+	}
+	var missing []string
+	for name := range own {
+		if !has[name] && name != segment.HeadID(t.SID) && !strings.HasPrefix(name, t.SID+copied) {
+			missing = append(missing, name)
 		}
 	}
 	errs := newErrors()
