@@ -12,17 +12,28 @@ import (
 
 func TestAddressWithPassword(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"postgres://ada:hunter2@example.com/db", "postgresql://example.com/db?password=hunter2", "postgres://ada:@example.com/db", "postgres://ada@example.com/db?sslpassword=hunter2"} {
+	for _, address := range []string{
+		"postgres://ada:hunter2@example.com/db", "postgresql://example.com/db?password=hunter2", "postgres://ada:@example.com/db", "postgres://ada@example.com/db?sslpassword=hunter2",
+		"postgres://ada%3Ahunter2@example.com/db", "postgres://example.com/db?user=ada:hunter2", "postgres://example.com/db?user=ada%3ahunter2",
+		"postgres://ada@example.com/db?Password=hunter2", "postgres://ada@example.com/db?PASSWORD=hunter2", "postgres://ada@example.com/db?passwd=hunter2",
+		"postgres://ada@example.com/db?pass%77ord=hunter2", "postgres://ada@example.com/db?password%3Dhunter2", "postgres://ada@example.com/db&password=hunter2",
+		"postgres://ada@example.com/db?options=-c%20password%3Dhunter2", "Postgres://ada:hunter2@example.com/db", "postgres://ada@example.com/db?sslmode=require;password=hunter2",
+	} {
 		_, err := Connect(address)
-		require.ErrorIs(t, err, remote.ErrBlocked)
+		require.ErrorIs(t, err, remote.ErrBlocked, address)
 		require.ErrorContains(t, err, "PGPASSWORD")
 		require.NotContains(t, err.Error(), "hunter2")
 	}
+	r, err := Connect("postgres://ada@example.com/db?passfile=/home/ada/.pgpass")
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
 }
 
 func TestBadAddress(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"", "example.com", "host=example.com password=hunter2", "http://example.com", "postgres://ada:hunter2@exa mple", "postgres://example.com/db?sslmode=hunter2", "postgres://example.com:hunter2/db", "postgres://ada@example.com/db?sslmode=require;password=hunter2"} {
+	_, err := Connect("postgres://ada:hunter%2@example.com")
+	require.ErrorContains(t, err, "PGPASSWORD")
+	for _, address := range []string{"", "example.com", "host=example.com password=hunter2", "http://example.com", "postgres://ada:hunter2@exa mple", "postgres://example.com/db?sslmode=hunter2", "postgres://example.com:hunter2/db", "postgres://ada@example.com/db?sslmode=require;x=hunter2"} {
 		_, err := Connect(address)
 		require.Error(t, err, address)
 		require.NotContains(t, err.Error(), "hunter2")

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,18 +86,23 @@ func Connect(address string) (*Remote, error) {
 	}, nil
 }
 
+// passwords matches what names a password, wherever in an address it is: password, passwd,
+// sslpassword, and not passfile.
+var passwords = regexp.MustCompile(`(?i)pass(word|wd)?\s*=`)
+
 // parse reads an address.
 func parse(address string) (*pgxpool.Config, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return nil, "", errors.New("the address is none of the form postgres://user@host/database") // it may hold a password
+		return nil, "", errors.New("the address is none of the form postgres://user@host/database, without a password: put that into PGPASSWORD or ~/.pgpass")
 	}
 	q, err := url.ParseQuery(u.RawQuery)
-	if err != nil { // u.Query leaves out what it does not understand
-		return nil, "", errors.New("the parameters of the address are no query of a URL")
-	}
-	if _, secret := u.User.Password(); secret || q.Has("password") || q.Has("sslpassword") {
+	plain, bad := url.PathUnescape(address)
+	switch _, secret := u.User.Password(); {
+	case secret, passwords.MatchString(plain), strings.Contains(u.User.Username()+q.Get("user"), ":"):
 		return nil, "", fmt.Errorf("%w: the address holds a password: put it into PGPASSWORD or ~/.pgpass", remote.ErrBlocked)
+	case err != nil, bad != nil: // u.Query leaves out what it does not understand
+		return nil, "", errors.New("the parameters of the address are no query of a URL")
 	}
 	schema := q.Get("schema")
 	if schema == "" {

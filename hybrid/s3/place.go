@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -80,7 +80,7 @@ func parse(text string) (p place, err error) {
 	if bad := (*url.Error)(nil); errors.As(err, &bad) {
 		return p, errors.New("the place is no address: one is like s3://BUCKET/PREFIX?region=NAME")
 	}
-	if u.User != nil {
+	if plain, _ := url.PathUnescape(text); u.User != nil || secrets.MatchString(plain) {
 		return p, errKeys
 	}
 	if u.Scheme != "s3" || u.Host == "" || u.Fragment != "" || strings.ContainsAny(u.Host, ":[]") {
@@ -103,6 +103,9 @@ func parse(text string) (p place, err error) {
 
 var errKeys = errors.New("a place holds no keys: put them into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or into ~/.aws/credentials and add profile=NAME")
 
+// secrets matches the name of a secret, wherever in a place it is.
+var secrets = regexp.MustCompile(`(?i)(key|secret|token|password)[\w-]*=`)
+
 // query takes the parameters of a place.
 func (p *place) query(raw string) error {
 	all, err := url.ParseQuery(raw)
@@ -113,8 +116,6 @@ func (p *place) query(raw string) error {
 	for name, values := range all {
 		field := fields[name]
 		switch {
-		case field == nil && slices.ContainsFunc([]string{"key", "secret", "token", "password"}, func(s string) bool { return strings.Contains(strings.ToLower(name), s) }):
-			return errKeys
 		case field == nil:
 			return errors.New("a parameter of the place is none of endpoint, region, style and profile")
 		case len(values) != 1 || values[0] == "":
