@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -31,7 +30,7 @@ type remoteCommand struct {
 }
 
 // one opens the remote's copy of the one session that ref means.
-func (f cloudFlags) one(a *app, ref string) (copied, string, error) {
+func (f remoteFlags) one(a *app, ref string) (copied, string, error) {
 	all, err := f.open(a, true, true, nil)
 	if err == nil {
 		all, err = a.choose(all, []string{ref})
@@ -45,59 +44,10 @@ func (f cloudFlags) one(a *app, ref string) (copied, string, error) {
 	return all[0], all[0].ids[0], nil
 }
 
-// history is a history of a list.
-type history struct {
-	ID       string  `json:"history"`
-	Why      string  `json:"why"`
-	At       *string `json:"time"`
-	Device   string  `json:"device"`
-	Messages int     `json:"messages"`
-	Common   int     `json:"common_messages"`
-	KeptAs   *string `json:"kept_as"`
-}
-
-// histories lists the histories of the session.
-func (c *remoteShowCommand) histories(a *app) error {
-	r, id, err := c.one(a, c.Session)
-	if err != nil {
-		return err
-	}
-	all, damage := r.Histories(a.ctx, id)
-	if damage != nil && !errors.Is(damage, hybrid.ErrDamaged) {
-		return damage
-	}
-	if a.json {
-		shown := []history{}
-		for _, h := range all {
-			shown = append(shown, history{h.ID, h.Why, moment(h.At), h.Device, h.Messages, h.Common, known(h.KeptAs)})
-		}
-		return errors.Join(a.writeJSON(shown), damage)
-	}
-	if len(all) == 0 {
-		a.Notef("The remote keeps no other history of %s.", screen.Plain(id))
-		return damage
-	}
-	rows := make([][]string, len(all))
-	for i, h := range all {
-		rows[i] = []string{h.ID, a.when(h.At), h.Why, strconv.Itoa(h.Messages), strconv.Itoa(h.Common), h.Device, h.KeptAs}
-	}
-	columns := []screen.Column{
-		{Title: "History", Tint: screen.In(screen.Green)},
-		{Title: "Left", Drop: 2, Tint: screen.In(screen.Yellow)},
-		{Title: "Why", Tint: screen.In(screen.Cyan)},
-		{Title: "Msgs", Right: true},
-		{Title: "In common", Right: true, Drop: 3},
-		{Title: "Device", Min: 8, Drop: 4},
-		{Title: "Kept as", Min: shortID, Drop: 1},
-	}
-	a.Table(columns, rows)
-	return damage
-}
-
 type restoreCommand struct {
 	Session string `arg:"" help:"Id of a session that the remote has, or the beginning of one."`
 	History string `arg:"" help:"A history that \"remote show --histories\" lists, or the beginning of one."`
-	cloudFlags
+	remoteFlags
 	Force bool `short:"f" aliases:"yes" help:"Do not ask."`
 }
 
@@ -105,7 +55,7 @@ type restoreCommand struct {
 func (restoreCommand) Help() string {
 	return `Makes a history the session, here and on every device, after a question. What the session is now becomes a history, so it can be restored, too. Lines that were not sent yet are sent first.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run restores.
@@ -151,7 +101,7 @@ func (c *restoreCommand) Run(a *app) error {
 
 type checkCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions to read, or the beginnings of some (default: none)."`
-	cloudFlags
+	remoteFlags
 	All  bool `help:"Read all sessions that are here."`
 	Mend bool `help:"Store again what is missing or damaged of them there, if this device has it."`
 }
@@ -162,7 +112,7 @@ func (checkCommand) Help() string {
 
 With sessions, or --all, it reads everything that the remote has of them, and checks every hash. The exit code is 1 when something is missing or damaged and stays so.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run checks.
@@ -234,31 +184,8 @@ func (c *checkCommand) Run(a *app) error {
 	return a.half(failed)
 }
 
-// logs lists the logs of the session.
-func (c *remoteShowCommand) logs(a *app) error {
-	r, id, err := c.offline(a, c.Session)
-	if err != nil {
-		return err
-	}
-	logs, err := r.Logs(a.ctx, id)
-	if err != nil {
-		return err
-	}
-	type log struct {
-		Name   string  `json:"name"`
-		Device *string `json:"device"`
-		Path   string  `json:"path"`
-	}
-	shown, rows := []log{}, [][]string{}
-	for _, l := range logs {
-		shown = append(shown, log{l.Name, known(l.Device), l.Path})
-		rows = append(rows, []string{l.Name, l.Device, l.Path})
-	}
-	return a.list(shown, "The session has no logs.", []screen.Column{{Title: "Log", Tint: screen.In(screen.Green)}, {Title: "Device", Drop: 1}, {Title: "Path", Min: 20}}, rows)
-}
-
 // offline opens the remote's copy of a session that is here, and makes no request.
-func (f cloudFlags) offline(a *app, ref string) (copied, string, error) {
+func (f remoteFlags) offline(a *app, ref string) (copied, string, error) {
 	t, err := here{ref, f.local}.find(a)
 	if err != nil {
 		return copied{}, "", err
@@ -277,7 +204,7 @@ func (f cloudFlags) offline(a *app, ref string) (copied, string, error) {
 
 type keepLocalCommand struct {
 	Sessions []string `arg:"" name:"session" help:"Ids of sessions of this project, or the beginnings of some."`
-	cloudFlags
+	remoteFlags
 	Release bool `help:"Let them leave this machine again, with the next sync."`
 }
 
@@ -285,7 +212,7 @@ type keepLocalCommand struct {
 func (keepLocalCommand) Help() string {
 	return `Keeps sessions from ever leaving this machine, with those that descend from them. The remote is not asked: what was sent before stays there, and "sessions status" says so, until "sessions remote purge". --release takes it back.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run keeps, or releases.

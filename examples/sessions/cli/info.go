@@ -97,7 +97,7 @@ func (a *app) fields(rows [][2]string) {
 }
 
 type statusCommand struct {
-	cloudFlags
+	remoteFlags
 	All bool `short:"a" help:"Show also the sessions that are up to date."`
 }
 
@@ -106,7 +106,7 @@ func (statusCommand) Help() string {
 	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date.
 A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the remote.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // stateShown is the state of a session with regard to the remote.

@@ -61,7 +61,7 @@ func (a *app) probe(set *setting) error {
 	}
 	set.Identity = info.Identity
 	last := ""
-	if dirs, err := (cloudFlags{}).dirs(a, false); err == nil && len(dirs) > 0 {
+	if dirs, err := (remoteFlags{}).dirs(a, false); err == nil && len(dirs) > 0 {
 		if at, of := hybrid.LastSync(dirs[0]); of == info.Identity {
 			p.LastSync, last = moment(at), a.when(at)
 		}

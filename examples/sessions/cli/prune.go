@@ -10,7 +10,7 @@ import (
 
 type pruneCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all at which something happened since this device last did it)."`
-	cloudFlags
+	remoteFlags
 	DryRun bool   `help:"Tell what there is to do, and do nothing."`
 	Force  bool   `short:"f" aliases:"yes" help:"Do not ask."`
 	All    bool   `help:"Also sessions at which nothing happened."`
@@ -24,7 +24,7 @@ type pruneCommand struct {
 func (pruneCommand) Help() string {
 	return `Keeps the copy in the remote small: many small segments become few larger ones, and what nothing leads to any more is removed. What is removed there cannot be brought back; nothing changes here. Once a day by one device is plenty.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run keeps the copy small.

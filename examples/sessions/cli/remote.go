@@ -1,137 +1,211 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-type remoteShowCommand struct {
-	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, all are listed."`
-	cloudFlags
-	Messages  bool `short:"m" xor:"part" help:"Show the turn, role and time of each message of the session."`
-	Histories bool `xor:"part" help:"List the former histories and branches of the session instead."`
-	Logs      bool `xor:"part" help:"List the files of the session's logs on this machine instead, one of each device."`
+const remoteHelp = `"sessions remote add --help" shows what can be a remote. A project is known there by the name of its directory, which tells its path: where devices have it at different paths, give all of them one --as. The settings of "remote add" count for "delete" too, which keeps what the remote lacks.`
+
+// remoteFlags say what of which copy a command is about.
+type remoteFlags struct {
+	local
+	Remote      string `env:"SESSIONS_REMOTE" placeholder:"NAME" help:"Remote that was added, or its URL (SESSIONS_REMOTE; default: the only one)." group:"Remote"`
+	AllProjects bool   `help:"All projects that are here, not the working directory's alone." group:"Where"`
+	account
 }
 
-// Help is shown below the usage.
-func (remoteShowCommand) Help() string {
-	return `Lists the sessions that the remote has, the one that changed last first, or shows one of them. Nothing is brought here: no lines are fetched. The list may be half a minute behind.
-
---histories lists what the remote keeps beside the session itself: branches, which one device had when another went on, and former heads, which a rewind, another change or a restore replaced. "sessions remote restore" brings one back.
-
---logs does not ask the remote: it lists the logs in the session's directory, and those of other devices as the last pull brought them. Together, in the order of their times, they are the whole log.
-
-` + cloudHelp
+// account are the flags that "remote add" records.
+type account struct {
+	As     string `placeholder:"NAME" help:"Name of the project in the remote (default: the name of its directory)." group:"Remote"`
+	User   string `placeholder:"NAME" help:"Owner of the sessions in the remote (default: nobody in particular)." group:"Remote"`
+	Redact bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Remote"`
 }
 
-// Run lists or shows.
-func (c *remoteShowCommand) Run(a *app) error {
-	switch {
-	case c.Session == "" && (c.Messages || c.Histories || c.Logs):
-		return usageError{"--messages, --histories and --logs are of one session"}
-	case c.Histories:
-		return c.histories(a)
-	case c.Logs:
-		return c.logs(a)
+// copied is a project with its copy in the remote.
+type copied struct {
+	*hybrid.Store
+	project string   // its directory's name
+	ids     []string // of the sessions that a command is about; none: all
+}
+
+// open opens the projects that the flags name. With make, a project that does not
+// exist is made. Without asking, the command makes no request.
+func (f remoteFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([]copied, error) {
+	if f.AllProjects && f.As != "" {
+		return nil, usageError{"--as names one project, not all"}
 	}
-	all, err := c.open(a, true, true, nil)
+	set, err := a.named(f.Remote)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c.Session != "" {
-		return c.show(a, all)
+	dirs, err := f.dirs(a, make)
+	if err != nil {
+		return nil, err
 	}
-	listed := []remoteShown{}
-	for _, r := range all {
-		sessions, err := r.Remote(a.ctx)
+	at, err := set.open(a, asking)
+	if err != nil {
+		return nil, err
+	}
+	limits := &hybrid.Limits{}
+	var all []copied
+	for _, dir := range dirs {
+		project := filepath.Base(filepath.Dir(dir))
+		o := f.options(set, project)
+		o.Remote, o.Limits, o.OnStatus = at, limits, told
+		st, err := hybrid.Open(a.ctx, dir, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, s := range sessions {
-			if !s.Removed {
-				listed = append(listed, remoteShown{s, r.Exists(s.SessionID)})
-			}
-		}
+		a.later(st.Close)
+		all = append(all, copied{Store: st, project: project})
 	}
-	return a.remoteTable(listed)
+	return all, nil
 }
 
-// remoteShown is a session of the list.
-type remoteShown struct {
-	hybrid.RemoteSession
-	Here bool `json:"here"`
-}
-
-func (a *app) remoteTable(all []remoteShown) error {
-	cells := make([][]string, len(all))
-	for i, s := range all {
-		here := "no"
-		if s.Here {
-			here = "yes"
-		}
-		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
+// options returns the options of a project's copy, from the flags and the settings.
+func (f account) options(set setting, project string) *hybrid.Options {
+	o := &hybrid.Options{Project: cmp.Or(f.As, set.Projects[project], project), User: cmp.Or(f.User, set.User), Manual: true}
+	if f.Redact || set.Redact {
+		o.Redact = hybrid.Secrets()
 	}
-	return a.list(all, "The remote has no sessions of this project.", []screen.Column{
-		a.projectColumn(5),
-		idColumn(),
-		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
-		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
-		{Title: "Turns", Right: true, Drop: 3},
-		{Title: "Msgs", Right: true, Drop: 4},
-		{Title: "Here", Drop: 1},
-	}, cells)
+	return o
 }
 
-// show shows the session of the first project that has it in the remote.
-func (c *remoteShowCommand) show(a *app, all []copied) error {
-	all, err := a.choose(all, []string{c.Session})
+// dirs returns the sessions directories that the flags name.
+func (f remoteFlags) dirs(a *app, make bool) (dirs []string, err error) {
+	p, err := a.projects(where(f.local))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = notInCloud(c.Session)
-	for _, r := range all {
-		p, failed := r.Preview(a.ctx, r.ids[0])
-		if errors.Is(failed, sessionstore.ErrNotFound) {
-			continue
+	if f.AllProjects {
+		slugs, err := p.Slugs(a.ctx)
+		for _, slug := range slugs {
+			dirs = append(dirs, filepath.Join(p.Dir(), slug, "sessions"))
 		}
-		err = failed
-		if p.Updated.IsZero() { // nothing is known of it
-			return err
-		}
-		if a.json {
-			return errors.Join(a.writeJSON(p), err)
-		}
-		c.fields(a, p)
-		return err
+		return dirs, err
 	}
-	return err
+	slug, err := where(f.local).slug(p.Dir(), true)
+	if !make {
+		slug, err = where(f.local).existing(a, p, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(p.Dir(), slug, "sessions")
+	if !make && !isDir(dir) {
+		return nil, nil
+	}
+	return []string{dir}, nil
 }
 
-func (c *remoteShowCommand) fields(a *app, p hybrid.Preview) {
-	rows := [][2]string{
-		{"Session", p.SessionID},
-		{"Name", p.Name},
-		{"Description", p.Description},
-		{"Updated", a.when(p.Updated)},
-		{"Turns", number(p.Turns)},
-		{"Messages", number(len(p.Messages))},
+// choose sets the ids of each project to the sessions that refs mean, and leaves out
+// the projects without such a session. Without refs it returns all unchanged: the
+// command is about all sessions of all projects.
+func (a *app) choose(all []copied, refs []string) ([]copied, error) {
+	if len(refs) == 0 {
+		return all, nil
 	}
-	a.fields(rows)
-	if !c.Messages {
-		return
+	found := make([][]string, len(all))
+	for _, ref := range refs {
+		known := false
+		for i, r := range all {
+			id, err := r.meant(a, ref)
+			if errors.Is(err, sessionstore.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			known = true
+			found[i] = append(found[i], id)
+		}
+		if !known {
+			return nil, notThere(ref)
+		}
 	}
-	cells := make([][]string, len(p.Messages))
-	for i, m := range p.Messages {
-		cells[i] = []string{strconv.Itoa(m.Turn), m.Role, a.when(m.Time)}
+	var chosen []copied
+	for i, r := range all {
+		if r.ids = found[i]; len(r.ids) > 0 {
+			chosen = append(chosen, r)
+		}
 	}
-	a.Table([]screen.Column{{Title: "Turn", Right: true}, {Title: "Role", Tint: screen.In(screen.Cyan)}, {Title: "Time", Tint: screen.In(screen.Yellow)}}, cells)
+	return chosen, nil
+}
+
+// meant returns the id of the session of r that ref means. A ref is a whole id, or the
+// beginning of the id of a session that is here or in the remote's list. The error Is
+// [sessionstore.ErrNotFound] when there is no such session.
+func (r copied) meant(a *app, ref string) (string, error) {
+	if ref == "" {
+		return "", noSession(ref)
+	}
+	if r.Exists(ref) {
+		return ref, nil
+	}
+	listed, err := r.Remote(a.ctx)
+	if err != nil {
+		return "", err
+	}
+	there := make([]string, len(listed))
+	for i, s := range listed {
+		there[i] = s.SessionID
+	}
+	ref = elidedIn(ref, there)
+	var ids []string
+	for _, s := range listed {
+		switch {
+		case s.SessionID == ref:
+			return ref, nil
+		case !s.Removed && strings.HasPrefix(s.SessionID, ref):
+			ids = append(ids, s.SessionID)
+		}
+	}
+	id, err := r.Find(a.ctx, ref, &sessionstore.ListOptions{All: true})
+	switch ambiguous := (*sessionstore.AmbiguousError)(nil); {
+	case errors.As(err, &ambiguous):
+		ids = append(ids, ambiguous.Matches...)
+	case err == nil:
+		ids = append(ids, id)
+	case !errors.Is(err, sessionstore.ErrNotFound):
+		return "", err
+	}
+	slices.Sort(ids)
+	switch ids = slices.Compact(ids); len(ids) {
+	case 0:
+		_, err := r.Preview(a.ctx, ref) // the list may lack what another device sent just now
+		if errors.Is(err, sessionstore.ErrNotFound) {
+			return "", noSession(ref)
+		}
+		return ref, nil
+	case 1:
+		return ids[0], nil
+	}
+	return besideSubs("", &sessionstore.AmbiguousError{Prefix: ref, Matches: ids})
+}
+
+// notThere returns the error for a session that is neither here nor in the remote.
+func notThere(ref string) error {
+	return noSession(ref) + `, here or in the remote; "sessions remote show" lists what is there`
+}
+
+// whole returns an error unless each ref is the whole id of its session.
+func whole(refs, ids []string) error {
+	for i, ref := range refs {
+		if ref != ids[i] {
+			return fmt.Errorf("%s means %s: what cannot be taken back takes whole ids", screen.Plain(ref), screen.Plain(ids[i]))
+		}
+	}
+	return nil
 }
 
 // stores opens the projects that w names: one, or all. closed joins the errors of the
@@ -168,7 +242,7 @@ func (a *app) stores(w where) (all []*sessionstore.Store, closed, err error) {
 // The function makes no request.
 func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error) {
 	set, err := a.named(a.env("SESSIONS_REMOTE"))
-	if errors.Is(err, errNoCloud) {
+	if errors.Is(err, errNoRemote) {
 		return nil
 	}
 	return func(ctx context.Context, ids []string) (map[string]string, error) {

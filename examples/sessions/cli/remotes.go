@@ -35,7 +35,7 @@ func (*remotesCommand) Run(a *app) error {
 		rows = append(rows, []string{s.Name, string(s.URL), s.User})
 	}
 	if len(rows) == 0 {
-		a.Notef("%v", errNoCloud)
+		a.Notef("%v", errNoRemote)
 		return nil
 	}
 	a.Table([]screen.Column{{Title: "Remote", Tint: screen.In(screen.Green)}, {Title: "URL", Min: 20}, {Title: "User", Drop: 1}}, rows)
@@ -54,7 +54,7 @@ func (a *app) noteSync(older time.Duration, dirs ...string) {
 	if len(dirs) == 0 || a.now().Sub(oldest) < older {
 		return
 	}
-	if _, err := a.named(a.env("SESSIONS_REMOTE")); errors.Is(err, errNoCloud) {
+	if _, err := a.named(a.env("SESSIONS_REMOTE")); errors.Is(err, errNoRemote) {
 		return
 	}
 	switch {
@@ -115,7 +115,7 @@ func (c *addCommand) Run(a *app) error {
 		i, all = len(all), append(all, set)
 	}
 	if set.Projects = maps.Clone(all[i].Projects); c.As != "" {
-		dirs, err := cloudFlags{}.dirs(a, true)
+		dirs, err := remoteFlags{}.dirs(a, true)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (c *copyCommand) Run(a *app) error {
 		return err
 	}
 	a.place = from.URL + " or " + to.URL
-	dirs, err := cloudFlags{local: c.local, AllProjects: c.Project == "" && c.As == ""}.dirs(a, true)
+	dirs, err := remoteFlags{local: c.local, AllProjects: c.Project == "" && c.As == ""}.dirs(a, true)
 	if err != nil {
 		return err
 	}

@@ -67,8 +67,8 @@ func saveSettings(path string, all []setting) error {
 	return os.Rename(f.Name(), path)
 }
 
-// errNoCloud is returned when no remote is configured.
-var errNoCloud = errors.New(`no remote is configured: "sessions remote add NAME URL" adds one, and its --help shows the URLs. All other commands work without one`)
+// errNoRemote is returned when no remote is configured.
+var errNoRemote = errors.New(`no remote is configured: "sessions remote add NAME URL" adds one, and its --help shows the URLs. All other commands work without one`)
 
 // errFormer is returned where the variables of earlier versions name an account.
 var errFormer = errors.New(`COSMOS_ENDPOINT, COSMOS_USER, COSMOS_PROJECT, COSMOS_REDACT and ~/.amplifier/settings.yaml name no remote any more: run "sessions remote add cloud cosmos://ACCOUNT/DATABASE/CONTAINER", with --user, --as and --redact where you had them. A key stays in COSMOS_KEY`)
@@ -99,5 +99,5 @@ func (a *app) named(name string) (setting, error) {
 	if a.env("COSMOS_ENDPOINT") != "" {
 		return setting{}, errFormer
 	}
-	return setting{}, errNoCloud
+	return setting{}, errNoRemote
 }

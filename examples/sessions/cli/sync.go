@@ -11,14 +11,14 @@ import (
 
 type syncCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all)."`
-	cloudFlags
+	remoteFlags
 }
 
 // Help is shown below the usage.
 func (syncCommand) Help() string {
 	return `Sends what is new here and takes what other devices added. What cannot be sent stays here for the next time, and the exit code is 1. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run syncs.
@@ -76,14 +76,14 @@ func (c *syncCommand) Run(a *app) error {
 
 type pullCommand struct {
 	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some, also of such as were removed here (default: all that are new or changed)."`
-	cloudFlags
+	remoteFlags
 }
 
 // Help is shown below the usage.
 func (pullCommand) Help() string {
 	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run pulls.

@@ -193,5 +193,8 @@ type shelf struct {
 	Secrets  secretsCommand  `cmd:"" group:"Look" help:"List the secrets in a transcript by line and kind, and never show one."`
 	Viewer   viewerCommand   `cmd:"" group:"Look" help:"Show sessions in a browser on this machine."`
 
-	cloudCommands
+	Sync   syncCommand   `cmd:"" group:"Remote" help:"Bring sessions into step with a remote, both ways."`
+	Pull   pullCommand   `cmd:"" group:"Remote" help:"Bring sessions of other devices here."`
+	Status statusCommand `cmd:"" group:"Remote" help:"Show which sessions the remote has, without asking it."`
+	Remote remoteCommand `cmd:"" group:"Remote" help:"Add, check, copy and remove remotes; look into one, restore, prune or purge what it has."`
 }

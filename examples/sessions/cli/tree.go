@@ -106,7 +106,7 @@ func (a *app) treeLine(depth int, branch string, tint screen.Tint, id, name stri
 // the remote of which one comes from another.
 type familyCommand struct {
 	Sessions []string `arg:"" name:"session" help:"Whole ids of sessions that the remote has."`
-	cloudFlags
+	remoteFlags
 	Family bool `help:"Take the sessions too that belong to those named: forks, sub-sessions, and what these come from."`
 	DryRun bool `help:"Tell what would be done, and do nothing."`
 	Force  bool `short:"f" aliases:"yes" help:"Do not ask."`
@@ -209,7 +209,7 @@ func (purgeCommand) Help() string {
 
 A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run purges.
@@ -246,7 +246,7 @@ A fork is a session of its own and keeps its copy of the lines: name the forks t
 
     sessions remote recreate --redact --dry-run 8f14c2d0-…
 
-` + cloudHelp
+` + remoteHelp
 }
 
 // Run recreates.
