@@ -30,8 +30,8 @@ type remoteCommand struct {
 }
 
 // one opens the remote's copy of the one session that ref means.
-func (f remoteFlags) one(a *app, ref string) (copied, string, error) {
-	all, err := f.open(a, true, true, nil)
+func (f remoteFlags) one(a *app, as use, ref string) (copied, string, error) {
+	all, err := f.open(a, as, nil)
 	if err == nil {
 		all, err = a.choose(all, []string{ref})
 	}
@@ -60,7 +60,7 @@ func (restoreCommand) Help() string {
 
 // Run restores.
 func (c *restoreCommand) Run(a *app) error {
-	r, id, err := c.one(a, c.Session)
+	r, id, err := c.one(a, brings, c.Session)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *checkCommand) Run(a *app) error {
 		}
 		return a.probe(&set)
 	}
-	all, err := c.open(a, true, false, nil)
+	all, err := c.open(a, asks, nil)
 	if err == nil {
 		all, err = a.choose(all, c.Sessions)
 	}
@@ -190,7 +190,7 @@ func (f remoteFlags) offline(a *app, ref string) (copied, string, error) {
 	if err != nil {
 		return copied{}, "", err
 	}
-	all, err := f.open(a, false, false, nil)
+	all, err := f.open(a, recalls, nil)
 	if err != nil {
 		return copied{}, "", err
 	}

@@ -122,7 +122,7 @@ type stateShown struct {
 
 // Run shows the states of sessions.
 func (c *statusCommand) Run(a *app) error {
-	all, err := c.open(a, false, false, nil)
+	all, err := c.open(a, recalls, nil)
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,11 @@ var kinds = map[string]struct{ secret, cost string }{
 }
 
 func (p place) scheme() string {
-	scheme, _, _ := strings.Cut(string(p), ":")
-	if scheme == "postgresql" {
+	scheme, _, ok := strings.Cut(strings.ToLower(string(p)), ":")
+	switch {
+	case !ok:
+		return ""
+	case scheme == "postgresql":
 		return "postgres"
 	}
 	return scheme
@@ -65,7 +68,7 @@ func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
 		r, err = postgres.Connect(string(p))
 	case "dir":
 		a.place = p
-		if r, err = dir.Open(ctx, strings.TrimPrefix(string(p), "dir:")); errors.Is(err, fs.ErrNotExist) {
+		if r, err = dir.Open(ctx, string(p[len("dir:"):])); errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", remote.ErrBlocked, err)
 		}
 	case "cosmos":
@@ -167,7 +170,7 @@ func signIn(ctx context.Context, endpoint string) (azcore.TokenCredential, error
 func (p place) provision(ctx context.Context) error {
 	switch p.scheme() {
 	case "dir":
-		return dir.Provision(ctx, strings.TrimPrefix(string(p), "dir:"))
+		return dir.Provision(ctx, string(p[len("dir:"):]))
 	case "postgres":
 		return postgres.Provision(ctx, string(p))
 	}

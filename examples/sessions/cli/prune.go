@@ -32,7 +32,7 @@ func (c *pruneCommand) Run(a *app) error {
 	if err := c.ages(a); err != nil {
 		return err
 	}
-	all, err := c.open(a, true, false, nil)
+	all, err := c.open(a, asks, nil)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,9 +39,18 @@ type copied struct {
 	ids     []string // of the sessions that a command is about; none: all
 }
 
-// open opens the projects that the flags name. With make, a project that does not
-// exist is made. Without asking, the command makes no request.
-func (f remoteFlags) open(a *app, asking, make bool, told func(hybrid.Status)) ([]copied, error) {
+// use is the use that a command makes of projects and their copies.
+type use uint8
+
+const (
+	recalls use = iota // makes no request
+	asks               // is about projects that are here
+	looks              // also about a project that is not here, and makes none
+	brings             // makes such a project
+)
+
+// open opens the projects that the flags name.
+func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, error) {
 	if f.AllProjects && f.As != "" {
 		return nil, usageError{"--as names one project, not all"}
 	}
@@ -48,11 +58,11 @@ func (f remoteFlags) open(a *app, asking, make bool, told func(hybrid.Status)) (
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := f.dirs(a, make)
+	dirs, err := f.dirs(a, as >= looks)
 	if err != nil {
 		return nil, err
 	}
-	at, err := set.open(a, asking)
+	at, err := set.open(a, as >= asks)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +72,12 @@ func (f remoteFlags) open(a *app, asking, make bool, told func(hybrid.Status)) (
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(set, project)
 		o.Remote, o.Limits, o.OnStatus = at, limits, told
+		if as == looks && !isDir(dir) {
+			if dir, err = os.MkdirTemp("", "sessions-"); err != nil {
+				return nil, err
+			}
+			a.later(func() error { return os.RemoveAll(dir) })
+		}
 		st, err := hybrid.Open(a.ctx, dir, o)
 		if err != nil {
 			return nil, err
@@ -81,8 +97,8 @@ func (f account) options(set setting, project string) *hybrid.Options {
 	return o
 }
 
-// dirs returns the sessions directories that the flags name.
-func (f remoteFlags) dirs(a *app, make bool) (dirs []string, err error) {
+// dirs returns the sessions directories that the flags name; absent also one that is not there.
+func (f remoteFlags) dirs(a *app, absent bool) (dirs []string, err error) {
 	p, err := a.projects(where(f.local))
 	if err != nil {
 		return nil, err
@@ -95,14 +111,14 @@ func (f remoteFlags) dirs(a *app, make bool) (dirs []string, err error) {
 		return dirs, err
 	}
 	slug, err := where(f.local).slug(p.Dir(), true)
-	if !make {
+	if !absent {
 		slug, err = where(f.local).existing(a, p, true)
 	}
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(p.Dir(), slug, "sessions")
-	if !make && !isDir(dir) {
+	if !absent && !isDir(dir) {
 		return nil, nil
 	}
 	return []string{dir}, nil

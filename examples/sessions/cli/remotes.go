@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -94,13 +93,13 @@ func (c *addCommand) Run(a *app) error {
 	if !remoteName.MatchString(c.Name) {
 		return usageError{"the name of a remote has letters, digits, - and _ alone"}
 	}
-	all, path, err := a.settings()
-	if err != nil {
+	if _, _, err := a.settings(); err != nil {
 		return err
 	}
 	set := setting{Name: c.Name, URL: place(c.URL), User: c.User, Redact: c.Redact}
-	if at, ok := strings.CutPrefix(c.URL, "dir:"); ok {
-		if at, err = filepath.Abs(at); err != nil {
+	if set.URL.scheme() == "dir" {
+		at, err := filepath.Abs(c.URL[len("dir:"):])
+		if err != nil {
 			return err
 		}
 		set.URL = place("dir:" + at)
@@ -110,25 +109,28 @@ func (c *addCommand) Run(a *app) error {
 			return err
 		}
 	}
-	i := slices.IndexFunc(all, func(s setting) bool { return s.Name == c.Name })
-	if i < 0 {
-		i, all = len(all), append(all, set)
+	dirs, err := remoteFlags{}.dirs(a, true)
+	if err == nil {
+		err = a.probe(&set)
 	}
-	if set.Projects = maps.Clone(all[i].Projects); c.As != "" {
-		dirs, err := remoteFlags{}.dirs(a, true)
-		if err != nil {
-			return err
-		}
-		if set.Projects == nil {
-			set.Projects = map[string]string{}
-		}
-		set.Projects[filepath.Base(filepath.Dir(dirs[0]))] = c.As
-	}
-	if err := a.probe(&set); err != nil {
+	if err != nil {
 		return err
 	}
-	all[i] = set
-	if err := saveSettings(path, all); err != nil || a.json {
+	path, err := a.change(func(all []setting) ([]setting, error) {
+		i := slices.IndexFunc(all, func(s setting) bool { return s.Name == c.Name })
+		if i < 0 {
+			i, all = len(all), append(all, set)
+		}
+		if set.Projects = all[i].Projects; c.As != "" {
+			if set.Projects == nil {
+				set.Projects = map[string]string{}
+			}
+			set.Projects[filepath.Base(filepath.Dir(dirs[0]))] = c.As
+		}
+		all[i] = set
+		return all, nil
+	})
+	if err != nil || a.json {
 		return err
 	}
 	join := "sessions remote add " + c.Name
@@ -155,15 +157,14 @@ func (forgetCommand) Help() string {
 
 // Run removes.
 func (c *forgetCommand) Run(a *app) error {
-	all, path, err := a.settings()
+	path, err := a.change(func(all []setting) ([]setting, error) {
+		i := slices.IndexFunc(all, func(s setting) bool { return s.Name == c.Name })
+		if i < 0 {
+			return nil, fmt.Errorf("no remote is named %s", screen.Plain(c.Name))
+		}
+		return slices.Delete(all, i, i+1), nil
+	})
 	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(all), func(s setting) bool { return s.Name == c.Name })
-	if len(left) == len(all) {
-		return fmt.Errorf("no remote is named %s in %s", screen.Plain(c.Name), path)
-	}
-	if err := saveSettings(path, left); err != nil {
 		return err
 	}
 	if a.json {

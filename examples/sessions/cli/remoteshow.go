@@ -38,7 +38,7 @@ func (c *remoteShowCommand) Run(a *app) error {
 	case c.Logs:
 		return c.logs(a)
 	}
-	all, err := c.open(a, true, true, nil)
+	all, err := c.open(a, looks, nil)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ type history struct {
 
 // histories lists the histories of the session.
 func (c *remoteShowCommand) histories(a *app) error {
-	r, id, err := c.one(a, c.Session)
+	r, id, err := c.one(a, looks, c.Session)
 	if err != nil {
 		return err
 	}

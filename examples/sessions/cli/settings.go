@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 )
 
 // setting is a remote in the settings, ~/.amplifier/remotes.json. It holds no secret.
@@ -20,6 +21,14 @@ type setting struct {
 	User     string            `json:"user,omitempty"`
 	Redact   bool              `json:"redact,omitempty"`
 	Projects map[string]string `json:"projects,omitempty"` // their names in the remote, by the names of their directories
+}
+
+// settingsVersion is the version of the form of the settings.
+const settingsVersion = 1
+
+type settingsFile struct {
+	Version int       `json:"version"`
+	Remotes []setting `json:"remotes"`
 }
 
 // settings reads the remotes that were added.
@@ -33,20 +42,52 @@ func (a *app) settings() (all []setting, path string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}
-	if err == nil && json.Unmarshal(text, &all) != nil {
+	var file settingsFile
+	switch {
+	case err != nil:
+	case json.Unmarshal(text, &file) != nil:
 		err = fmt.Errorf("%s is damaged: mend or remove it", path)
+	case file.Version > settingsVersion:
+		err = fmt.Errorf("%s is of a newer version of this tool: update the tool", path)
 	}
-	return all, path, err
+	return file.Remotes, path, err
+}
+
+// change replaces the settings by what do makes of them, one program at a time, and returns
+// their path.
+func (a *app) change(do func(all []setting) ([]setting, error)) (path string, err error) {
+	_, path, err = a.settings()
+	if err != nil {
+		return path, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return path, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return path, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	held, err := lock.Acquire(a.ctx, root, "remotes.lock", lock.Options{Alone: true})
+	if err != nil {
+		return path, err
+	}
+	defer func() { err = errors.Join(err, held.Unlock()) }()
+	all, _, err := a.settings()
+	if err == nil {
+		all, err = do(all)
+	}
+	if err != nil {
+		return path, err
+	}
+	return path, saveSettings(path, all)
 }
 
 // saveSettings replaces the settings, for this user alone. After a crash they are the former
 // ones, or the new ones.
 func saveSettings(path string, all []setting) error {
-	text, err := json.MarshalIndent(all, "", "  ")
+	text, err := json.MarshalIndent(settingsFile{settingsVersion, all}, "", "  ")
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	if at, err := filepath.EvalSymlinks(path); err == nil {

@@ -29,7 +29,7 @@ func (c *syncCommand) Run(a *app) error {
 			bar.Step(1)
 		}
 	}
-	all, err := c.open(a, true, false, told)
+	all, err := c.open(a, asks, told)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (pullCommand) Help() string {
 
 // Run pulls.
 func (c *pullCommand) Run(a *app) error {
-	all, err := c.open(a, true, true, nil)
+	all, err := c.open(a, brings, nil)
 	if err != nil {
 		return err
 	}

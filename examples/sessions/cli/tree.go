@@ -123,7 +123,7 @@ func (c *familyCommand) Validate() error {
 // family opens the project, and returns all sessions that the command is about. It notes
 // which others belong to them and stay.
 func (c *familyCommand) family(a *app) (copied, []string, error) {
-	all, err := c.open(a, true, true, nil)
+	all, err := c.open(a, brings, nil)
 	if err != nil {
 		return copied{}, nil, err
 	}
