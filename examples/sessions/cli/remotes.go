@@ -41,28 +41,36 @@ func (*remotesCommand) Run(a *app) error {
 	return nil
 }
 
-// noteSync notes how long ago the sync of one of the sessions directories succeeded last,
-// the oldest, if that is longer ago than an age and a remote is configured.
-func (a *app) noteSync(older time.Duration, dirs ...string) {
+// lastSynced returns a sentence about the last sync of a sessions directory that succeeded,
+// the oldest of several; "" if that is not longer ago than an age, or no remote is configured.
+func (a *app) lastSynced(older time.Duration, dirs ...string) string {
 	oldest := a.now()
 	for _, dir := range dirs {
 		if at, _ := hybrid.LastSync(dir); at.Before(oldest) {
 			oldest = at
 		}
 	}
-	if len(dirs) == 0 || a.now().Sub(oldest) < older {
-		return
-	}
-	if _, err := a.named(a.env("SESSIONS_REMOTE")); errors.Is(err, errNoRemote) {
-		return
-	}
+	_, err := a.named(a.env("SESSIONS_REMOTE"))
 	switch {
-	case oldest.IsZero() && older == 0:
-		a.Notef("Never synced.")
+	case len(dirs) == 0, a.now().Sub(oldest) < older, errors.Is(err, errNoRemote):
+		return ""
 	case !oldest.IsZero():
-		a.Notef("Last synced %s, %s.", screen.Ago(a.now(), oldest), a.when(oldest))
+		return fmt.Sprintf("Last synced %s, %s", screen.Ago(a.now(), oldest), a.when(oldest))
+	case older == 0:
+		return "Never synced"
+	}
+	return ""
+}
+
+// noteSynced notes what lastSynced returns.
+func (a *app) noteSynced(older time.Duration, dirs ...string) {
+	if text := a.lastSynced(older, dirs...); text != "" {
+		a.Notef("%s.", text)
 	}
 }
+
+// longAgo is the age of a sync from which lists have a line about it.
+const longAgo = 24 * time.Hour
 
 type addCommand struct {
 	Name string `arg:"" help:"Name of the remote on this device: letters, digits, - and _."`

@@ -174,7 +174,11 @@ func (c *pickCommand) Run(a *app) error {
 	bring := func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 		return a.importShortly(ctx, p, all, done)
 	}
-	return picker.Run(a.ctx, picker.Settings{Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
+	synced := ""
+	if slug != "" {
+		synced = a.lastSynced(longAgo, filepath.Join(p.Dir(), slug, "sessions"))
+	}
+	return picker.Run(a.ctx, picker.Settings{Synced: synced, Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
 }
 
 // shown returns the project to show: the named one, or the project of the working

@@ -116,6 +116,8 @@ type Options struct {
 	Project string // the one to show first; "": all
 	OrAll   bool   // all projects are shown when Project has no session
 
+	Synced string // line about the last sync of Project, clean; "": none
+
 	Offers bool // histories of other tools are offered for import
 }
 

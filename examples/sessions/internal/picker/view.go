@@ -122,7 +122,11 @@ func (m *Model) header(width int) string {
 		label, text = "Filter: ", m.list.query
 	}
 	if label == "" {
-		return m.paint(bold, screen.Fit(left, width))
+		line := m.paint(bold, screen.Fit(left, width))
+		if room := width - screen.Columns(left) - 3; m.Synced != "" && m.scope == m.Project && room > 0 {
+			line += "   " + m.paint(cyan, screen.Fit(m.Synced, room))
+		}
+		return line
 	}
 	if screen.Columns(left)+3+len(label)+16 > width {
 		left = ""
