@@ -28,8 +28,9 @@ type CopyResult struct {
 	Bytes    int64 `json:"bytes"`    // of these
 }
 
-// ErrElsewhere is returned for a session that two remotes have with different histories.
-var ErrElsewhere = errors.New("the other remote has the session with another history: remove it from one of them")
+// ErrElsewhere is returned for a session that two remotes have with different histories, or
+// that only one of them removed.
+var ErrElsewhere = errors.New("the other remote has the session with another history, or only one of them removed it: sync a device with one and then with the other, which keeps both histories there, or remove it from both")
 
 // Copy copies the sessions of a user's project from one remote to another one: their
 // lines, files and histories, the logs of all devices, and the tombstones of removed

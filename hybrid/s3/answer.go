@@ -128,7 +128,7 @@ func (t *trip) refusal(code string) (_ error, late bool) {
 	case has(away), status == http.StatusMovedPermanently, status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
 		is = fmt.Errorf("%w: the bucket is in another region%s", remote.ErrBlocked, t.region())
 	case has(denied) && t.method != http.MethodGet:
-		is = fmt.Errorf("%w: the key may not write", remote.ErrRefused)
+		is = fmt.Errorf("%w: the key may not write, or not remove: it needs s3:PutObject and s3:DeleteObject", remote.ErrRefused)
 	case has(denied):
 		is = fmt.Errorf("%w: the key may not read, or not list: it needs s3:GetObject and s3:ListBucket", remote.ErrBlocked)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusInsufficientStorage:

@@ -108,7 +108,7 @@ type checkCommand struct {
 
 // Help is shown below the usage.
 func (checkCommand) Help() string {
-	return `Without sessions, it asks the remote: whether it answers, which rights this device has, whether it keeps to conditions and shows what was just stored, how far the clocks differ, and what requests cost. For that it stores two small objects and removes one.
+	return `Without sessions, it asks the remote: whether it answers, which rights this device has, how far the clocks differ, and what requests cost. For that it stores a small object and removes it.
 
 With sessions, or --all, it reads everything that the remote has of them, and checks every hash. The exit code is 1 when something is missing or damaged and stays so.
 

@@ -29,13 +29,16 @@ import (
 // place is the URL of a remote. It holds no secret.
 type place string
 
-// kinds are the kinds of remotes: where a key or password belongs, and the cost of a turn.
-var kinds = map[string]struct{ secret, cost string }{
-	"cosmos":   {"COSMOS_KEY", "a turn of 4 KB: 3 requests, 33 request units; an idle minute: 3 units"},
-	"s3":       {"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials and profile=NAME", "a turn: 3 PUT and 1 GET, 0.0015 cents at AWS; an idle minute: 1 LIST"},
-	"postgres": {"PGPASSWORD or ~/.pgpass", "a turn: 3 statements; an idle minute: 1"},
-	"dir":      {"the settings of the mount", "a turn: 3 files; an idle minute: 1 read of a directory"},
+// kinds are the kinds of remotes: where a key or password belongs, what makes a missing one,
+// and the cost of a turn.
+var kinds = map[string]struct{ secret, maker, cost string }{
+	"cosmos":   {"COSMOS_KEY", `"go run . -provision" in examples/cloudsync`, "a turn of 4 KB: 3 requests, 33 request units; an idle minute: 3 units"},
+	"s3":       {"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials and profile=NAME", "the tool of the service", "a turn: 3 PUT and 1 GET, 0.0015 cents at AWS; an idle minute: 1 LIST"},
+	"postgres": {"PGPASSWORD or ~/.pgpass", provisions, "a turn: 3 statements; an idle minute: 1"},
+	"dir":      {"the settings of the mount", provisions, "a turn: 3 files; an idle minute: 1 read of a directory"},
 }
+
+const provisions = `"sessions remote add" with --provision`
 
 func (p place) scheme() string {
 	scheme, _, ok := strings.Cut(strings.ToLower(string(p)), ":")
@@ -190,5 +193,6 @@ func (p place) advice(err error) string {
 	case p.scheme() == "cosmos" && os.Getenv("COSMOS_KEY") == "":
 		return fmt.Sprintf(`Nothing is lost: check %s, or make it by "go run . -provision" in examples/cloudsync. You are signed in with Microsoft Entra ID, since COSMOS_KEY is not set: that identity must be of the account's tenant and have the role that hybrid/README.md, "Setting it up with the least rights", makes, which takes some minutes to arrive.`, p)
 	}
-	return fmt.Sprintf(`Nothing is lost: check %s, and %s. "sessions remote check" shows what works; "sessions remote add" with --provision makes a remote that is missing.`, p, kinds[p.scheme()].secret)
+	kind := kinds[p.scheme()]
+	return fmt.Sprintf(`Nothing is lost: check %s, and %s. "sessions remote check" shows what works; %s makes a remote that is missing.`, p, kind.secret, kind.maker)
 }

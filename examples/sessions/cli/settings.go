@@ -45,7 +45,7 @@ func (a *app) settings() (all []setting, path string, err error) {
 	var file settingsFile
 	switch {
 	case err != nil:
-	case json.Unmarshal(text, &file) != nil:
+	case json.Unmarshal(text, &file) != nil && json.Unmarshal(text, &file.Remotes) != nil: // the remotes alone have no version
 		err = fmt.Errorf("%s is damaged: mend or remove it", path)
 	case file.Version > settingsVersion:
 		err = fmt.Errorf("%s is of a newer version of this tool: update the tool", path)
