@@ -174,7 +174,7 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 		if err := c.objects(ctx, t, known.Version, own, has); err != nil {
 			return false, err
 		}
-		marks = append(marks, copyDocument(mark))
+		marks = append(marks, segment.Document{ID: mark, Label: segment.Label("copy")})
 	}
 	for name := range has { // of a removed session nothing stays but the head
 		if name != swap.Name && (t.Deleted || name != mark && strings.HasPrefix(name, sid+copied)) {
@@ -203,16 +203,12 @@ func copyMark(sid, identity string, doc []byte) string {
 	return fmt.Sprintf("%s%s%x", sid, copied, sum[:12])
 }
 
-func copyDocument(mark string) segment.Document {
-	return segment.Document{ID: mark, Label: segment.Label("copy")}
-}
-
 // arrived records that the other remote had a head.
 func (c *copier) arrived(ctx context.Context, sid string, doc []byte) error {
 	pk, mark := segment.SessionPK(sid), copyMark(sid, "", doc)
 	was, err := c.to.Get(ctx, pk, mark, "")
 	if err == nil && was == nil {
-		_, err = c.to.Commit(ctx, pk, []segment.Document{copyDocument(mark)}, nil)
+		_, err = c.to.Commit(ctx, pk, []segment.Document{{ID: mark, Label: segment.Label("copy")}}, nil)
 	}
 	return err
 }

@@ -42,15 +42,15 @@ func (o *PruneOptions) forGC() gc.Options {
 
 // PruneResult counts what [Store.Prune] did, or would do.
 type PruneResult struct {
-	Sessions int // inspected
-	Merged   int // small segments that larger ones replaced
-	Segments int // the larger segments
-	Expired  int // former heads, and logs that were cut, that were given up
-	Removed  int // documents, also entries of the catalogue
-	Waiting  int // documents that nothing leads to, but which are too young
+	Sessions int `json:"sessions"`    // inspected
+	Merged   int `json:"merged"`      // small segments that larger ones replaced
+	Segments int `json:"segments"`    // the larger segments
+	Expired  int `json:"former_tips"` // former heads, and logs that were cut, that were given up
+	Removed  int `json:"removed"`     // documents, also entries of the catalogue
+	Waiting  int `json:"waiting"`     // documents that nothing leads to, but which are too young
 
-	Requests     int
-	RequestUnits float64
+	Requests     int     `json:"requests"`
+	RequestUnits float64 `json:"request_units"`
 }
 
 // add counts the result and the cost of one session. A session without a request, as

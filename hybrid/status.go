@@ -234,10 +234,13 @@ func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 
 // SyncResult counts the work of a [Store.Sync].
 type SyncResult struct {
-	Sessions, Pushed, Segments, Requests int // sessions synced and sent, segments stored, requests made
-	Bytes                                int64
-	RequestUnits                         float64
-	Conflicts                            []Conflict
+	Sessions     int        `json:"sessions"` // synced
+	Pushed       int        `json:"pushed"`   // sessions sent
+	Segments     int        `json:"segments"` // stored
+	Requests     int        `json:"requests"`
+	Bytes        int64      `json:"bytes"`
+	RequestUnits float64    `json:"request_units"`
+	Conflicts    []Conflict `json:"conflicts"`
 }
 
 // add counts the result for a session.
@@ -312,7 +315,10 @@ func (r *PullResult) sort() {
 
 // Conflict is a session that two devices added to, and the session that keeps
 // this device's history, if it became one.
-type Conflict struct{ SessionID, KeptAs string }
+type Conflict struct {
+	SessionID string `json:"session_id"`
+	KeptAs    string `json:"kept_as"`
+}
 
 // RemoteSession is a session as the catalogue of its user has it, which may be
 // half a minute behind.

@@ -93,17 +93,10 @@ func (c *pruneCommand) tell(a *app, sum hybrid.PruneResult, failed error) error 
 	}
 	if a.json {
 		err := a.writeJSON(struct {
-			DryRun       bool    `json:"dry_run"`
-			Sessions     int     `json:"sessions"`
-			Merged       int     `json:"merged"`
-			Segments     int     `json:"segments"`
-			Former       int     `json:"former_tips"`
-			Removed      int     `json:"removed"`
-			Waiting      int     `json:"waiting"`
-			Requests     int     `json:"requests"`
-			RequestUnits float64 `json:"request_units"`
-			Error        string  `json:"error"`
-		}{c.DryRun, sum.Sessions, sum.Merged, sum.Segments, sum.Expired, sum.Removed, sum.Waiting, sum.Requests, sum.RequestUnits, textOf(failed)})
+			DryRun bool `json:"dry_run"`
+			hybrid.PruneResult
+			Error string `json:"error"`
+		}{c.DryRun, sum, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	would := ""

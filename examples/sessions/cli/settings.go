@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // setting is a remote in the settings, ~/.amplifier/remotes.json. It holds no secret.
@@ -54,7 +56,7 @@ func (a *app) settings() (all []setting, path string, err error) {
 }
 
 // change replaces the settings by what do makes of them, one program at a time, and returns
-// their path.
+// their path. After a crash they are the former ones, or the new ones.
 func (a *app) change(do func(all []setting) ([]setting, error)) (path string, err error) {
 	_, path, err = a.settings()
 	if err != nil {
@@ -80,32 +82,14 @@ func (a *app) change(do func(all []setting) ([]setting, error)) (path string, er
 	if err != nil {
 		return path, err
 	}
-	return path, saveSettings(path, all)
-}
-
-// saveSettings replaces the settings, for this user alone. After a crash they are the former
-// ones, or the new ones.
-func saveSettings(path string, all []setting) error {
 	text, err := json.MarshalIndent(settingsFile{settingsVersion, all}, "", "  ")
 	if err != nil {
+		return path, err
+	}
+	return path, vfs.WriteNamed(a.ctx, path, "", func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		path = at
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "remotes-") // with 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // it is gone after the rename
-	_, err = f.Write(append(text, '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	})
 }
 
 // errNoRemote is returned when no remote is configured.

@@ -38,7 +38,7 @@ func (c *syncCommand) Run(a *app) error {
 	}
 	bar = a.Progress("syncing", 0)
 	defer bar.Done()
-	var sum hybrid.SyncResult
+	sum := hybrid.SyncResult{Conflicts: []hybrid.Conflict{}}
 	var failed error
 	for _, r := range all {
 		res, err := r.Sync(a.ctx, r.ids...)
@@ -57,15 +57,9 @@ func (c *syncCommand) Run(a *app) error {
 	}
 	if a.json {
 		err := a.writeJSON(struct {
-			Sessions     int             `json:"sessions"`
-			Pushed       int             `json:"pushed"`
-			Segments     int             `json:"segments"`
-			Requests     int             `json:"requests"`
-			Bytes        int64           `json:"bytes"`
-			RequestUnits float64         `json:"request_units"`
-			Conflicts    []conflictShown `json:"conflicts"`
-			Error        string          `json:"error"`
-		}{sum.Sessions, sum.Pushed, sum.Segments, sum.Requests, sum.Bytes, sum.RequestUnits, conflicts(sum.Conflicts), textOf(failed)})
+			hybrid.SyncResult
+			Error string `json:"error"`
+		}{sum, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s sent: %s in %s, %.0f request units\n", a.mark(failed),
@@ -117,17 +111,17 @@ func (c *pullCommand) Run(a *app) error {
 	}
 	if a.json {
 		err := a.writeJSON(struct {
-			Sessions  int              `json:"sessions"`
-			Pulled    int              `json:"pulled"`
-			Behind    []exceptionShown `json:"behind"`
-			Diverged  []exceptionShown `json:"diverged"`
-			Failed    []exceptionShown `json:"failed"`
-			Partial   []exceptionShown `json:"partial"`
-			Conflicts []conflictShown  `json:"conflicts"`
-			Error     string           `json:"error"`
+			Sessions  int               `json:"sessions"`
+			Pulled    int               `json:"pulled"`
+			Behind    []exceptionShown  `json:"behind"`
+			Diverged  []exceptionShown  `json:"diverged"`
+			Failed    []exceptionShown  `json:"failed"`
+			Partial   []exceptionShown  `json:"partial"`
+			Conflicts []hybrid.Conflict `json:"conflicts"`
+			Error     string            `json:"error"`
 		}{
 			sum.Sessions, sum.Pulled, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial),
-			conflicts(sum.Conflicts), textOf(failed),
+			filled(sum.Conflicts), textOf(failed),
 		})
 		return errors.Join(err, a.half(failed))
 	}
@@ -218,19 +212,6 @@ func textOf(err error) string {
 		return ""
 	}
 	return explain(err)
-}
-
-type conflictShown struct {
-	Session string `json:"session_id"`
-	KeptAs  string `json:"kept_as"`
-}
-
-func conflicts(all []hybrid.Conflict) []conflictShown {
-	shown := []conflictShown{}
-	for _, c := range all {
-		shown = append(shown, conflictShown{c.SessionID, c.KeptAs})
-	}
-	return shown
 }
 
 // tellConflicts names both histories of a session, and the commands that show them.
