@@ -89,7 +89,7 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	if meta.unread != nil {
 		return meta.unread
 	}
-	t, err := tx.transcript(meta.md)
+	t, err := tx.transcript(ctx, meta.md)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (tx *transaction) left(err error) (*transcript, error) {
 	if errors.Is(err, errDisplaced) {
 		return tx.displaced(), nil
 	}
-	t, err := tx.transcript(tx.metadata().md)
+	t, err := tx.transcript(context.WithoutCancel(tx.ctx), tx.metadata().md)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (tx *transaction) displaced() *transcript {
 	if err != nil {
 		return nil
 	}
-	rows := theirs.parseRows()
+	rows := theirs.parseRows(context.WithoutCancel(tx.ctx))
 	if !theirs.sound() {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (tx *transaction) users() int {
 	c := tx.s.cached
 	tx.s.mu.Unlock()
 	if c == nil { // other sessions pushed it out of the cache in between
-		return countUsers(tx.read(Metadata{}).rows)
+		return countUsers(tx.read(context.WithoutCancel(tx.ctx), Metadata{}).rows)
 	}
 	if !c.users.known {
 		counted := *c

@@ -3,6 +3,7 @@ package sessionstore
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -338,8 +339,8 @@ func (c *cachedTranscript) write(out io.Writer) error {
 }
 
 // transcriptOf returns the transcript in dir. It reads the files only when the
-// transcript is not cached or may have changed.
-func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Metadata) transcript {
+// transcript is not cached or may have changed, until ctx ends.
+func (st *Store) transcriptOf(ctx context.Context, s *session, dir *sessiondir.Dir, id string, md Metadata) transcript {
 	if c := st.getTranscript(s, dir); c != nil && c.size > 0 && !mayBeAppending(dir) {
 		t := transcript{rows: c.rows, cached: c}
 		t.main = file{name: sessiondir.Transcript, path: dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
@@ -347,7 +348,7 @@ func (st *Store) transcriptOf(s *session, dir *sessiondir.Dir, id string, md Met
 		return t
 	}
 	asked := time.Now()
-	t := readTranscript(dir, md)
+	t := readTranscript(ctx, dir, md)
 	if t.from == fromNothing && dir.Removed() {
 		gone := notFound(id)
 		return transcript{unread: gone, damage: gone}

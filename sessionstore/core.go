@@ -139,7 +139,7 @@ func (c *coreTx) SetMetadata(md Metadata) error {
 }
 
 func (c *coreTx) Transcript() ([]Message, Revision, error) {
-	t, err := c.tx.transcript(c.tx.metadata().md)
+	t, err := c.tx.transcript(c.tx.ctx, c.tx.metadata().md)
 	if err != nil {
 		return nil, Revision{}, err
 	}
@@ -164,11 +164,14 @@ func (c *coreTx) Recovered() *Recovery {
 }
 
 func (c *coreTx) Messages(name string) ([]Message, error) {
-	f := readFile(c.tx.dir, name)
+	f := readFileUntil(c.tx.ctx, c.tx.dir, name)
 	if !f.found {
 		return nil, fs.ErrNotExist
 	}
-	rows := f.parseRows()
+	rows := f.parseRows(c.tx.ctx)
+	if err := c.tx.ctx.Err(); err != nil {
+		return nil, err
+	}
 	return rows, asError(f.bad)
 }
 
@@ -190,12 +193,12 @@ func (c coreStore) Copies(ctx context.Context, id string) (lacking map[string]in
 		if err != nil || len(copies) == 0 {
 			return err
 		}
-		rows := readTranscript(dir, Metadata{}).rows
+		rows := readTranscript(ctx, dir, Metadata{}).rows
 		lacking = map[string]int{}
 		for _, k := range forks(copies, rows) {
 			lacking[k.File] = k.Lacking
 		}
-		return nil
+		return ctx.Err()
 	})
 	return lacking, err
 }
@@ -206,12 +209,12 @@ func (c coreStore) Damaged(ctx context.Context, id, name string) (rows []Message
 		if !transcript && !quarantinedName.MatchString(name) && !copyName.MatchString(name) {
 			return fs.ErrNotExist
 		}
-		f := readFile(dir, name)
+		f := readFileUntil(ctx, dir, name)
 		if !f.found {
 			return fs.ErrNotExist
 		}
-		rows = onlyObjects(f.parseRows())
-		return nil
+		rows = onlyObjects(f.parseRows(ctx))
+		return ctx.Err()
 	})
 	return rows, err
 }

@@ -70,9 +70,12 @@ func (st *Store) load(ctx context.Context, dir *sessiondir.Dir, id string) (s *S
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	t := st.transcriptOf(entry, dir, id, m.md)
+	t := st.transcriptOf(ctx, entry, dir, id, m.md)
 	if errors.Is(t.unread, ErrNotFound) {
 		return nil, nil, t.unread
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
 	s = &Session{ID: id, Messages: slices.Clone(t.rows), Metadata: m.md, Revision: t.revision()}
 	s.Recovered = joinRecovery(t.recovered, m.recovered)
@@ -145,7 +148,7 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 	}
 	s := st.cache.call(id)
 	defer st.cache.end(s)
-	t := st.transcriptOf(s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	t := st.transcriptOf(ctx, s, dir, id, readMetadata(dir, id, st.opts.Now).md)
 	for _, m := range t.rows {
 		if !yield(m) {
 			return nil
@@ -224,18 +227,23 @@ func (st *Store) quickMetadata(id string) (md Metadata, ok bool) {
 	return md, err == nil
 }
 
-// chunkSize is the size of a part of a transcript that is worth a goroutine of its own.
-const chunkSize = 1 << 20
+// chunkSize is the size of a part of a transcript that is worth a goroutine of its own,
+// and parsedAtOnce the number of bytes that are parsed between two looks at the context.
+const (
+	chunkSize    = 1 << 20
+	parsedAtOnce = 1 << 20
+)
 
 // parseRows returns the messages of f that can be read, and marks f damaged by the first
-// line that cannot be read. Large files are parsed in chunks at once.
-func (f *file) parseRows() []Message {
+// line that cannot be read. Large files are parsed in chunks at once. When ctx ends, some
+// messages are missing: the caller looks at ctx.
+func (f *file) parseRows(ctx context.Context) []Message {
 	chunks := split(f.data, min(runtime.GOMAXPROCS(0), len(f.data)/chunkSize))
 	var wait sync.WaitGroup
 	for i := range chunks[1:] {
-		wait.Go(chunks[1+i].parse)
+		wait.Go(func() { chunks[1+i].parse(ctx) })
 	}
-	chunks[0].parse()
+	chunks[0].parse(ctx)
 	wait.Wait()
 	size, lines := 0, 0
 	for _, c := range chunks {
@@ -285,8 +293,8 @@ func newChunk(data []byte, at, end int) chunk {
 	return chunk{data: data[at:end:end], at: int64(at)}
 }
 
-// parse reads the lines.
-func (c *chunk) parse() {
+// parse reads the lines, until ctx ends.
+func (c *chunk) parse(ctx context.Context) {
 	c.lines = jsonl.Count(c.data)
 	slab := make([]message, 0, c.lines)
 	c.rows = make([]Message, 0, c.lines)
@@ -298,7 +306,14 @@ func (c *chunk) parse() {
 		c.rows = append(c.rows, Message{&slab[len(slab)-1]})
 	}
 	var lines lineReader
+	look := int64(parsedAtOnce)
 	for line := range jsonl.Lines(c.data) {
+		if line.Offset >= look {
+			if ctx.Err() != nil {
+				return
+			}
+			look = line.Offset + parsedAtOnce
+		}
 		if err := lines.parse(line, keep); err != nil && c.bad == nil {
 			c.bad = &CorruptError{Line: line.Number, Offset: c.at + line.Offset, Err: err}
 		}

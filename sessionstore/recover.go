@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,8 +37,14 @@ func (f *file) sound() bool { return f.found && f.bad == nil }
 // readFile reads the file name of dir. For callers that only read, a file that cannot be
 // read is damaged.
 func readFile(dir *sessiondir.Dir, name string) file {
+	return readFileUntil(context.Background(), dir, name)
+}
+
+// readFileUntil is readFile of a large file. When ctx ends, the file is damaged: the caller
+// looks at ctx.
+func readFileUntil(ctx context.Context, dir *sessiondir.Dir, name string) file {
 	f := file{name: name, path: dir.Path(name), found: true}
-	data, stamp, err := dir.Read(name)
+	data, stamp, err := dir.ReadUntil(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.found = false
@@ -154,14 +161,14 @@ const (
 // readMain reads the transcript. If the transcript was emptied just now, beside a backup
 // that is not empty and without the sign that this was meant, readMain reads it again
 // until it has content or some time has passed.
-func readMain(dir *sessiondir.Dir) file {
-	f := readFile(dir, sessiondir.Transcript)
+func readMain(ctx context.Context, dir *sessiondir.Dir) file {
+	f := readFileUntil(ctx, dir, sessiondir.Transcript)
 	if !emptiedNow(dir, &f) {
 		return f
 	}
 	for until := time.Now().Add(emptyLimit); emptiedNow(dir, &f) && time.Now().Before(until); {
 		time.Sleep(emptyPause)
-		f = readFile(dir, sessiondir.Transcript)
+		f = readFileUntil(ctx, dir, sessiondir.Transcript)
 	}
 	return f
 }
@@ -239,9 +246,13 @@ func (t *transcript) revision() Revision {
 //   - while a newer Python tool's marker is there,
 //   - when the file is empty and was not emptied on purpose; see [emptyByChance].
 //
-// Where nothing may replace a file, see [noBackup], unread is the error.
-func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
-	t := readEither(dir, md)
+// Where nothing may replace a file, see [noBackup], unread is the error, and so it is when
+// ctx ends.
+func readTranscript(ctx context.Context, dir *sessiondir.Dir, md Metadata) transcript {
+	t := readEither(ctx, dir, md)
+	if err := ctx.Err(); err != nil {
+		return transcript{unread: err, damage: err}
+	}
 	t.unread = cmp.Or(t.unread, t.main.unread, t.backup.unread)
 	if noBackup(t.unread) {
 		return transcript{unread: t.unread, damage: t.unread}
@@ -253,24 +264,24 @@ func readTranscript(dir *sessiondir.Dir, md Metadata) transcript {
 }
 
 // readEither is readTranscript without regard to the reason why a file could not be read.
-func readEither(dir *sessiondir.Dir, md Metadata) transcript {
+func readEither(ctx context.Context, dir *sessiondir.Dir, md Metadata) transcript {
 	pending, err := appendPending(dir)
 	if err != nil {
 		return transcript{unread: err, damage: err}
 	}
 	t := transcript{appendPending: pending}
 	if t.appendPending {
-		t.readPending(dir)
+		t.readPending(ctx, dir)
 		return t
 	}
-	t.main = readMain(dir)
-	t.rows = t.main.parseRows()
+	t.main = readMain(ctx, dir)
+	t.rows = t.main.parseRows(ctx)
 	t.from = fromMain
 	if t.main.sound() && len(t.main.data) > 0 {
 		return t
 	}
-	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
-	rows := t.backup.parseRows()
+	t.backup = readFileUntil(ctx, dir, sessiondir.Backup(sessiondir.Transcript))
+	rows := t.backup.parseRows(ctx)
 	switch {
 	case t.main.sound():
 		t.readEmpty(dir, rows, md)
@@ -322,11 +333,11 @@ func mayBeAppending(dir *sessiondir.Dir) bool {
 }
 
 // readPending reads the backup alone, since the file holds half an append.
-func (t *transcript) readPending(dir *sessiondir.Dir) {
+func (t *transcript) readPending(ctx context.Context, dir *sessiondir.Dir) {
 	path := dir.Path(sessiondir.Transcript)
 	t.main = file{name: sessiondir.Transcript, path: path, found: true}
-	t.backup = readFile(dir, sessiondir.Backup(sessiondir.Transcript))
-	t.rows = t.backup.parseRows()
+	t.backup = readFileUntil(ctx, dir, sessiondir.Backup(sessiondir.Transcript))
+	t.rows = t.backup.parseRows(ctx)
 	t.from = fromBackup
 	if t.backup.sound() {
 		t.recovered = recovery(dir, &t.main, &t.backup, errAppending)

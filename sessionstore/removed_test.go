@@ -38,7 +38,7 @@ func TestRemovedWhileRead(t *testing.T) {
 			require.NoError(t, remove(st, "s"))
 			for _, md := range []Metadata{md, {}} {
 				s := st.cache.call("s")
-				read := st.transcriptOf(s, dir, "s", md)
+				read := st.transcriptOf(t.Context(), s, dir, "s", md)
 				st.cache.end(s)
 				require.ErrorIs(t, read.damage, ErrNotFound)
 			}

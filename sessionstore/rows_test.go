@@ -42,7 +42,7 @@ func TestRowsInParts(t *testing.T) {
 				rows[i] = bytes.Replace(rows[i], []byte("}"), []byte(" "), 1)
 			}
 			f := file{path: "transcript.jsonl", found: true, data: bytes.Join(rows, nil)}
-			got := f.parseRows()
+			got := f.parseRows(t.Context())
 			require.Len(t, got, lines-len(tt.bad))
 			if len(tt.bad) == 0 {
 				require.Nil(t, f.bad)
@@ -70,7 +70,7 @@ func TestSplitKeepsLines(t *testing.T) {
 			require.EqualValues(t, len(all), p.at)
 			require.True(t, i == len(parts)-1 || bytes.HasSuffix(p.data, []byte("\n")))
 			all = append(all, p.data...)
-			p.parse()
+			p.parse(t.Context())
 			lines += p.lines
 		}
 		require.Equal(t, string(data), string(all))

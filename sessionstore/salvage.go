@@ -67,7 +67,7 @@ func (st *Store) Salvage(ctx context.Context, id string) (report SalvageReport, 
 }
 
 func (tx *transaction) salvage() (SalvageReport, error) {
-	t, err := tx.existing(tx.metadata().md)
+	t, err := tx.existing(tx.ctx, tx.metadata().md)
 	if err != nil {
 		return SalvageReport{}, err
 	}
@@ -131,7 +131,7 @@ func (tx *transaction) continues(t *transcript, k *damagedFile) (bool, error) {
 	}
 	// A save of fewer messages leaves the removed messages in the backup.
 	backup := readFile(tx.dir, sessiondir.Backup(sessiondir.Transcript))
-	before := backup.parseRows()
+	before := backup.parseRows(context.Background())
 	return !backup.sound() || len(before) <= len(t.rows), nil
 }
 
@@ -239,7 +239,7 @@ type damagedFile struct {
 func (tx *transaction) damagedFiles(t *transcript) (found []damagedFile, err error) {
 	for _, f := range []*file{&t.main, &t.backup} {
 		if f.bad != nil && (f == &t.main || t.damage != nil) {
-			found = append(found, damagedFile{name: f.name, path: f.path, at: f.stamp.Mtime, rows: f.parseRows()})
+			found = append(found, damagedFile{name: f.name, path: f.path, at: f.stamp.Mtime, rows: f.parseRows(context.Background())})
 		}
 	}
 	aside, err := quarantinedFiles(tx.dir)
@@ -266,7 +266,7 @@ func quarantinedFiles(dir *sessiondir.Dir) (found []damagedFile, err error) {
 			continue
 		}
 		f := readFile(dir, name)
-		k := damagedFile{name: name, path: f.path, at: at, rows: f.parseRows()}
+		k := damagedFile{name: name, path: f.path, at: at, rows: f.parseRows(context.Background())}
 		k.number, _ = strconv.Atoi(part[2]) // the first has none
 		k.sound = f.sound()
 		found = append(found, k)
@@ -337,7 +337,7 @@ func conflictCopies(dir *sessiondir.Dir) (found []damagedFile, err error) {
 	for _, name := range names {
 		if copyName.MatchString(name) {
 			f := readFile(dir, name)
-			found = append(found, damagedFile{name: name, path: f.path, at: f.stamp.Mtime, rows: f.parseRows(), sound: true})
+			found = append(found, damagedFile{name: name, path: f.path, at: f.stamp.Mtime, rows: f.parseRows(context.Background()), sound: true})
 		}
 	}
 	return found, nil

@@ -53,7 +53,7 @@ func (tx *transaction) ensureTranscriptBackup() error {
 	}
 	main := file{name: sessiondir.Transcript, path: tx.dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
 	return tx.ensureBackup(&main, &tx.s.backups.transcript, func(f *file) bool {
-		f.parseRows()
+		f.parseRows(context.WithoutCancel(tx.ctx))
 		return f.sound() && (len(f.data) > 0 || c.size == 0)
 	})
 }
@@ -124,7 +124,7 @@ func (st *Store) Replace(ctx context.Context, id string, old Revision, messages 
 }
 
 func (tx *transaction) replaceTranscript(old Revision, messages []Message) (Revision, error) {
-	t, err := tx.transcript(tx.metadata().md)
+	t, err := tx.transcript(tx.ctx, tx.metadata().md)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -137,7 +137,7 @@ func (tx *transaction) replaceTranscript(old Revision, messages []Message) (Revi
 	if err := tx.conflict(sessiondir.Transcript, tx.saveTranscript(t, messages)); err != nil {
 		return Revision{}, err
 	}
-	written := tx.read(Metadata{})
+	written := tx.read(context.WithoutCancel(tx.ctx), Metadata{})
 	return written.revision(), nil
 }
 
@@ -154,7 +154,7 @@ func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
 	}
 	s := st.cache.call(id)
 	defer st.cache.end(s)
-	t := st.transcriptOf(s, dir, id, st.metadataOf(s, dir, id).md)
+	t := st.transcriptOf(ctx, s, dir, id, st.metadataOf(s, dir, id).md)
 	if err := joinErrors(t.damage, dir.Close()); err != nil {
 		return t.revision(), wrap("read", id, err)
 	}
@@ -212,7 +212,7 @@ func (tx *transaction) save(transcript []Message, md Metadata) error {
 	if err != nil {
 		return err
 	}
-	t, err := tx.transcript(meta.md)
+	t, err := tx.transcript(tx.ctx, meta.md)
 	if err != nil {
 		return err
 	}

@@ -54,11 +54,11 @@ func (st *Store) loadStrictly(ctx context.Context, id string) (*Session, []Diagn
 func loadStrict(ctx context.Context, dir *sessiondir.Dir, id string) (*Session, []Diagnostic, error) {
 	s := &Session{ID: id}
 	before := strictStamps(dir)
-	t, rows, err := readStrictTranscript(dir)
-	s.Messages, s.Revision, s.Recovered = rows, t.revision(len(rows)), t.recovery(dir)
-	if err == nil {
-		err = ctx.Err()
+	t, rows, err := readStrictTranscript(ctx, dir)
+	if ctx.Err() != nil {
+		return s, nil, ctx.Err()
 	}
+	s.Messages, s.Revision, s.Recovered = rows, t.revision(len(rows)), t.recovery(dir)
 	if err != nil {
 		return s, t.diagnostics, err
 	}
@@ -113,8 +113,8 @@ type strictHalf struct {
 }
 
 // readStrictTranscript returns the messages of a session. The error is a
-// [*StrictError].
-func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
+// [*StrictError]. When ctx ends, the result is of no use.
+func readStrictTranscript(ctx context.Context, dir *sessiondir.Dir) (*strictHalf, []Message, error) {
 	h := &strictHalf{name: transcriptHalf}
 	pending, err := appendPending(dir)
 	if err != nil {
@@ -125,7 +125,7 @@ func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
 		h.note(interruptedAppend, h.name, 0)
 	}
 	var rows []Message
-	err = h.read(dir, sessiondir.Transcript, func(f *file) { rows = f.strictRows() })
+	err = h.read(ctx, dir, sessiondir.Transcript, func(f *file) { rows = f.strictRows(ctx) })
 	return h, rows, err
 }
 
@@ -134,16 +134,16 @@ func readStrictTranscript(dir *sessiondir.Dir) (*strictHalf, []Message, error) {
 func readStrictMetadata(dir *sessiondir.Dir) (*strictHalf, Metadata, error) {
 	h := &strictHalf{name: metadataHalf}
 	var md Metadata
-	err := h.read(dir, sessiondir.Metadata, func(f *file) { md = f.strictMetadata() })
+	err := h.read(context.Background(), dir, sessiondir.Metadata, func(f *file) { md = f.strictMetadata() })
 	return h, md, err
 }
 
 // read reads the file name or its backup. parse keeps the content of a file, or marks the
 // file damaged if it refuses it.
-func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) error {
+func (h *strictHalf) read(ctx context.Context, dir *sessiondir.Dir, name string, parse func(*file)) error {
 	h.main = file{name: name, path: dir.Path(name)}
 	if h.reason == nil {
-		h.main = readFile(dir, name)
+		h.main = readFileUntil(ctx, dir, name)
 		if h.accepts(&h.main, h.name, parse) {
 			h.from = fromMain
 			return nil
@@ -152,7 +152,7 @@ func (h *strictHalf) read(dir *sessiondir.Dir, name string, parse func(*file)) e
 			return &StrictError{Source: h.name, Diagnostics: h.diagnostics, Err: h.main.unread}
 		}
 	}
-	h.backup = readFile(dir, sessiondir.Backup(name))
+	h.backup = readFileUntil(ctx, dir, sessiondir.Backup(name))
 	if h.accepts(&h.backup, h.name+backupSuffix, parse) {
 		h.from = fromBackup
 		h.note(recoveredBackup, h.name, 0)
@@ -219,12 +219,18 @@ func (h *strictHalf) recovery(dir *sessiondir.Dir) *Recovery {
 const asciiSpace = " \t\r\v\f"
 
 // strictRows returns the messages of f. It returns none and marks f damaged if the newer
-// tools refuse a line.
-func (f *file) strictRows() []Message {
+// tools refuse a line. When ctx ends, some are missing.
+func (f *file) strictRows(ctx context.Context) []Message {
 	slab := make([]message, 0, jsonl.Count(f.data)) // never grows: a line is one message at most
 	rows := make([]Message, 0, cap(slab))
-	plain := utf8.Valid(f.data)
+	plain, look := utf8.Valid(f.data), int64(parsedAtOnce)
 	for line := range jsonl.Lines(f.data) {
+		if line.Offset >= look {
+			if ctx.Err() != nil {
+				return rows
+			}
+			look = line.Offset + parsedAtOnce
+		}
 		if len(bytes.Trim(line.Bytes, asciiSpace)) == 0 {
 			continue
 		}

@@ -246,7 +246,7 @@ func FuzzStrictRows(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file := file{name: "x", found: true, data: data}
-		rows := file.strictRows()
+		rows := file.strictRows(t.Context())
 		var values [][]byte
 		bad := 0
 		for i, line := range bytes.Split(data, []byte("\n")) {

@@ -410,7 +410,7 @@ func (z *summarizer) countWhole(ctx context.Context, e *index.Entry) (damaged bo
 	}
 	s := st.cache.call(e.ID)
 	defer st.cache.end(s)
-	t := st.transcriptOf(s, dir, e.ID, readMetadata(dir, e.ID, st.opts.Now).md)
+	t := st.transcriptOf(ctx, s, dir, e.ID, readMetadata(dir, e.ID, st.opts.Now).md)
 	if err := joinErrors(dir.Close(), ctx.Err()); err != nil {
 		return false, err
 	}

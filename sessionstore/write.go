@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,8 @@ import (
 // transcript returns the transcript on disk for writing. It returns an error, and nothing
 // may be written, while there is a marker and the backup is no transcript, and while the
 // system does not let the transcript be read.
-func (tx *transaction) transcript(md Metadata) (*transcript, error) {
-	t, err := tx.existing(md)
+func (tx *transaction) transcript(ctx context.Context, md Metadata) (*transcript, error) {
+	t, err := tx.existing(ctx, md)
 	if err == nil && t.gone {
 		t.damage, err = nil, tx.refuseMissing(t)
 	}
@@ -26,8 +27,8 @@ func (tx *transaction) transcript(md Metadata) (*transcript, error) {
 }
 
 // existing is transcript, but also returns a missing transcript that must not be written.
-func (tx *transaction) existing(md Metadata) (*transcript, error) {
-	t := tx.read(md)
+func (tx *transaction) existing(ctx context.Context, md Metadata) (*transcript, error) {
+	t := tx.read(ctx, md)
 	if t.unread != nil {
 		return nil, t.unread
 	}
@@ -38,8 +39,8 @@ func (tx *transaction) existing(md Metadata) (*transcript, error) {
 }
 
 // read reads the transcript as the only writer.
-func (tx *transaction) read(md Metadata) transcript {
-	return tx.st.transcriptOf(tx.s, tx.dir, tx.id, md)
+func (tx *transaction) read(ctx context.Context, md Metadata) transcript {
+	return tx.st.transcriptOf(ctx, tx.s, tx.dir, tx.id, md)
 }
 
 // saveTranscript makes the storable messages of want the transcript, in place of t.

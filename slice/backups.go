@@ -114,6 +114,9 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 			return nil, k.drop(fmt.Errorf("sync directory: %w", err))
 		}
 	}
+	if err := c.ctx.Err(); err != nil {
+		return nil, k.drop(err)
+	}
 	return k, nil
 }
 

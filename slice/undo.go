@@ -86,7 +86,7 @@ func (u *undoing) run(name string) (UndoReport, error) {
 	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
 		return UndoReport{}, err
 	}
-	same, err := isThere(u.tx.Dir(), u.backup)
+	same, err := isThere(u.ctx, u.tx.Dir(), u.backup)
 	if err != nil {
 		return UndoReport{}, err
 	}
@@ -94,7 +94,7 @@ func (u *undoing) run(name string) (UndoReport, error) {
 		return UndoReport{Status: NoUndoNeeded, Messages: len(u.old)}, nil
 	}
 	if !u.force {
-		if err := checkUndo(u.tx, u.backup, u.old, now); err != nil {
+		if err := checkUndo(u.ctx, u.tx, u.backup, u.old, now); err != nil {
 			return UndoReport{}, err
 		}
 	}

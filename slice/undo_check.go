@@ -2,6 +2,7 @@ package slice
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,15 +20,15 @@ import (
 var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
 // isThere reports whether the transcript has the bytes of backup b.
-func isThere(dir *sessiondir.Dir, b Backup) (bool, error) {
-	now, _, err := dir.Read(sessiondir.Transcript)
+func isThere(ctx context.Context, dir *sessiondir.Dir, b Backup) (bool, error) {
+	now, _, err := dir.ReadUntil(ctx, sessiondir.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	old, _, err := dir.Read(b.Name)
+	old, _, err := dir.ReadUntil(ctx, b.Name)
 	return bytes.Equal(now, old), err
 }
 
@@ -36,7 +37,7 @@ func isThere(dir *sessiondir.Dir, b Backup) (bool, error) {
 // rewind or a salvage makes it of backup b, which holds the messages old, or
 // another backup has its bytes. The error Is [ErrWentOn], or
 // [sessionstore.ErrCorrupt] if now comes from the store's own backup.
-func checkUndo(tx core.Tx, b Backup, old, now []sessionstore.Message) error {
+func checkUndo(ctx context.Context, tx core.Tx, b Backup, old, now []sessionstore.Message) error {
 	if r := tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
 		return r.Reason
 	}
@@ -49,7 +50,7 @@ func checkUndo(tx core.Tx, b Backup, old, now []sessionstore.Message) error {
 		}
 	}
 	dir := tx.Dir()
-	data, _, err := dir.Read(sessiondir.Transcript)
+	data, _, err := dir.ReadUntil(ctx, sessiondir.Transcript)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func checkUndo(tx core.Tx, b Backup, old, now []sessionstore.Message) error {
 		if b.Size != int64(len(data)) {
 			continue
 		}
-		other, _, err := dir.Read(b.Name)
+		other, _, err := dir.ReadUntil(ctx, b.Name)
 		if err == nil && bytes.Equal(other, data) {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package sessiondir
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -77,16 +78,21 @@ const rereads = 10
 // It reads again if the file is written or replaced during the read: an old file may be
 // emptied at that time.
 func (d *Dir) Read(name string) (data []byte, at Stamp, err error) {
+	return d.ReadUntil(context.Background(), name)
+}
+
+// ReadUntil is Read that fails when ctx ends while a large file is read.
+func (d *Dir) ReadUntil(ctx context.Context, name string) (data []byte, at Stamp, err error) {
 	for range rereads {
 		steady := false
-		if data, at, steady, err = d.readOnce(name); err != nil || steady {
+		if data, at, steady, err = d.readOnce(ctx, name); err != nil || steady {
 			break
 		}
 	}
 	return data, at, err
 }
 
-func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err error) {
+func (d *Dir) readOnce(ctx context.Context, name string) (data []byte, at Stamp, steady bool, err error) {
 	f, at, err := d.Open(name)
 	if err != nil {
 		return nil, Stamp{}, false, err
@@ -96,7 +102,7 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 		return nil, at, false, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	data = make([]byte, at.Size, at.Size+1)
-	n, err := fillShared(f, data)
+	n, err := fillShared(ctx, f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return data[:n], at, at.Size == 0 && d.leadsTo(name, at), nil
 	}
@@ -113,11 +119,15 @@ func (d *Dir) readOnce(name string) (data []byte, at Stamp, steady bool, err err
 	return append(data, rest...), at, d.leadsTo(name, at), nil
 }
 
-// halves is the least size of a file whose halves are read at the same time.
-const halves = 4 << 20
+// halves is the least size of a file whose halves are read at the same time, and atOnce the
+// number of bytes that are read of such a file between two looks at the context.
+const (
+	halves = 4 << 20
+	atOnce = 1 << 20
+)
 
 // fillShared is fill, but waits while another program has locked the file.
-func fillShared(f io.ReadSeeker, data []byte) (n int, err error) {
+func fillShared(ctx context.Context, f io.ReadSeeker, data []byte) (n int, err error) {
 	tries := 0
 	err = vfs.WhenFree(func() error {
 		if tries++; tries > 1 {
@@ -125,24 +135,36 @@ func fillShared(f io.ReadSeeker, data []byte) (n int, err error) {
 				return err
 			}
 		}
-		n, err = fill(f, data)
+		n, err = fill(ctx, f, data)
 		return err
 	})
 	return n, err
 }
 
 // fill reads as much as data has room for, as [io.ReadFull] does.
-func fill(f io.ReadSeeker, data []byte) (int, error) {
+func fill(ctx context.Context, f io.ReadSeeker, data []byte) (int, error) {
 	at, ok := f.(io.ReaderAt)
 	if !ok || len(data) < halves || runtime.GOMAXPROCS(0) < 2 {
 		return io.ReadFull(f, data)
 	}
+	read := func(from, to int) (n int) {
+		for n = from; n < to && ctx.Err() == nil; {
+			more, err := at.ReadAt(data[n:min(n+atOnce, to)], int64(n))
+			if n += more; err != nil {
+				break
+			}
+		}
+		return n - from
+	}
 	half := len(data) / 2
 	var first, second int
 	var wait sync.WaitGroup
-	wait.Go(func() { second, _ = at.ReadAt(data[half:], int64(half)) })
-	first, _ = at.ReadAt(data[:half], 0)
+	wait.Go(func() { second = read(half, len(data)) })
+	first = read(0, half)
 	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	if first+second < len(data) { // it is read again to find its end
 		return io.ReadFull(f, data)
 	}

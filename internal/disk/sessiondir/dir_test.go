@@ -173,7 +173,7 @@ func TestReadLarge(t *testing.T) {
 		f, err := os.Open(name)
 		require.NoError(t, err)
 		got := make([]byte, size)
-		n, err := fill(f, got)
+		n, err := fill(t.Context(), f, got)
 		if size > len(want) {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		} else {
