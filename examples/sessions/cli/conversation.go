@@ -67,10 +67,3 @@ func (a *app) page() {
 		a.later(a.Page(a.env))
 	}
 }
-
-// thinking writes what a model thought before a message.
-func (a *app) thinking(m sessionstore.Message) {
-	for _, text := range m.Thinking() {
-		a.Printf("\n%s\n", a.Paint(screen.Dim, "Thinking: "+strings.TrimRight(screen.Lines(text), "\n ")))
-	}
-}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,28 +233,6 @@ func (j judgement) refusals() object {
 		all = append(all, member{strings.ReplaceAll(strings.ToLower(p.name), " ", "_"), j.refused[i]})
 	}
 	return all
-}
-
-// accepted returns the names of the providers that would take the conversation, and, unless
-// all do, the commands that say why not and that mend it.
-func (a *app) accepted(t target, j judgement) string {
-	var yes, no []string
-	for i, p := range providers {
-		if len(j.refused[i]) == 0 {
-			yes = append(yes, p.name)
-		} else {
-			no = append(no, p.flag)
-		}
-	}
-	if len(no) == 0 {
-		return "all models"
-	}
-	why := "diagnose " + t.id
-	if !a.Terminal() { // where diagnose answers as the reference does
-		why = "resume --show " + t.id + " --json"
-	}
-	return fmt.Sprintf(`%s: "sessions %s" tells what is refused, "sessions repair %s --for %s" mends it`,
-		cmp.Or(strings.Join(yes, ", "), "none"), why, t.id, no[0])
 }
 
 // showRefused shows what providers refuse, once for those that refuse the same.

@@ -8,6 +8,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/slice"
 )
 
 type resumeCommand struct {
@@ -15,12 +16,9 @@ type resumeCommand struct {
 	local
 	Last        bool   `help:"The session of this project that was saved last, of those that can be read."`
 	With        string `enum:",claude,codex" default:"" placeholder:"TOOL" help:"Go on in another tool: claude or codex."`
-	Show        bool   `help:"Start nothing, and show what would be resumed: the last messages, and whether models accept them."`
+	Show        bool   `help:"Start nothing, and show the command that resumes, and whether models accept what it would send."`
 	Host        string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
 	ForceBundle string `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
-
-	FullHistory  bool `help:"Show all messages (default: the last 10)." group:"With --show"`
-	ShowThinking bool `help:"Show what the model thought, too." group:"With --show"`
 }
 
 // Help is shown below the usage.
@@ -49,8 +47,6 @@ func (c *resumeCommand) Run(a *app) error {
 	switch {
 	case c.Last && c.Session != "":
 		return usageError{"--last and a session: choose one"}
-	case !show && (c.FullHistory || c.ShowThinking):
-		return usageError{"--full-history and --show-thinking go with --show"}
 	case c.Session == "" && !c.Last && (show || c.With != "" || !a.interactive()):
 		return usageError{"name a session, or --last for the one saved last; without one, it is chosen on a terminal"}
 	case c.Session == "" && !c.Last:
@@ -116,47 +112,26 @@ func (c *resumeCommand) noteLonger(a *app, t target) error {
 	return err
 }
 
-// show shows what would be resumed.
+// show shows what would be sent, and by which command.
 func (c *resumeCommand) show(a *app, t target) error {
 	s, err := t.store.Load(a.ctx, t.id)
-	if s == nil || err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
+	if err != nil {
 		return err
 	}
-	damage := err
-	bundle, _ := s.Metadata.Bundle()
-	if c.ForceBundle != "" && c.ForceBundle != bundle {
-		a.Notef("%s the session began with the bundle %q", a.PaintError(screen.Yellow, "note:"), bundle)
-		bundle = c.ForceBundle
+	d, err := slice.Diagnose(s.Messages)
+	if err != nil {
+		return err
 	}
 	if err := c.noteLonger(a, t); err != nil {
 		return err
 	}
-	judged := judge(s.Messages)
-	if a.json {
-		return errors.Join(a.writeJSON(object{
-			{"session_id", t.id},
-			{"path", t.dir()},
-			{"bundle", known(bundle)},
-			{"model", known(s.Metadata.Text("model"))},
-			{"messages", len(s.Messages)},
-			{"refused", judged.refusals()},
-			{"not_judged", judged.open},
-		}), damage)
-	}
-	a.Printf("%s %s\n", a.Paint(screen.Bold, "Session"), screen.Plain(t.id))
-	rows := [][2]string{{"Name", s.Metadata.Text("name")}, {"Bundle", bundle}, {"Model", s.Metadata.Text("model")}, {"Messages", number(len(s.Messages))}}
-	if created, ok := s.Metadata.Created(); ok {
-		rows = append(rows, [2]string{"Started", screen.Ago(a.now(), created)})
-	}
-	if damage == nil || len(s.Messages) > 0 {
-		rows = append(rows, [2]string{"Accepted by", a.accepted(t, judged)}, [2]string{"Not judged", strings.Join(judged.open, "; ")})
-	}
-	a.fields(rows)
-	if err := c.history(a, s.Messages); err != nil {
-		return err
-	}
-	a.Printf("\nResume with: %s\n", a.Paint(screen.Cyan, host.Line("", c.words(a, t.id)...)))
-	return damage
+	judged, words := judge(s.Messages), c.words(a, t.id)
+	shown := object{{"session_id", t.id}, {"path", t.dir()}, {"messages", len(s.Messages)}, {"refused", judged.refusals()}, {"not_judged", judged.open}, {"command", words}}
+	return a.answer(shown, func() {
+		a.showDiagnosis(t, d)
+		a.showRefused(t, judged)
+		a.fields([][2]string{{"Not judged", strings.Join(judged.open, "; ")}, {"Messages", number(len(s.Messages))}, {"Resume with", host.Line("", words...)}})
+	})
 }
 
 // newest finds the session saved last.
@@ -184,27 +159,4 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 		return target{}, referenceError("No sessions found to resume.")
 	}
 	return target{st, id}, nil
-}
-
-func (c *resumeCommand) history(a *app, rows []sessionstore.Message) error {
-	var shown []sessionstore.Message
-	for _, m := range rows {
-		if role := m.Role(); role == "user" || role == "assistant" {
-			shown = append(shown, m)
-		}
-	}
-	const last = 10
-	if earlier := len(shown) - last; earlier > 0 && !c.FullHistory {
-		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+", results of tools not counted; --full-history shows all"))
-		shown = shown[earlier:]
-	}
-	for _, m := range shown {
-		if err := a.conversation([]sessionstore.Message{m}, noTools); err != nil {
-			return err
-		}
-		if c.ShowThinking {
-			a.thinking(m)
-		}
-	}
-	return nil
 }
