@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -17,8 +18,8 @@ import (
 const (
 	largeFrom  = 4 << 20
 	partSize   = 256 << 10
-	partRows   = 16
 	partMemory = 32 << 20
+	heldRows   = 16 // messages that are held until their results are there
 )
 
 // shown is a session with its messages.
@@ -102,7 +103,7 @@ func (a *app) parts(t target, first, last int) iter.Seq2[sessionstore.Message, e
 	}
 }
 
-// part reads messages from one on, the next ones by the size of those before.
+// part reads messages from one on.
 func (a *app) part(t target, first, last int) (rows []sessionstore.Message, err error) {
 	v, err := t.store.View(a.ctx, t.id)
 	if v == nil || err != nil {
@@ -112,23 +113,7 @@ func (a *app) part(t target, first, last int) (rows []sessionstore.Message, err 
 	if v.Len() < last {
 		return nil, fmt.Errorf("session %s: it became shorter while it was shown", t.id)
 	}
-	for size, n := 0, 1; size < partSize && first+len(rows) <= last; {
-		more, err := v.Range(a.ctx, first+len(rows), min(n, last-first-len(rows)+1))
-		if err != nil || len(more) == 0 {
-			return rows, err
-		}
-		rows, size = append(rows, more...), size+weight(more)
-		n = max(1, min(partRows, len(more)*(partSize-size)/weight(more)))
-	}
-	return rows, nil
-}
-
-// weight returns about how many bytes messages are.
-func weight(rows []sessionstore.Message) (bytes int) {
-	for _, m := range rows {
-		bytes += len(m.Content()) + 100
-	}
-	return bytes
+	return picker.Part(a.ctx, v, first, last, partSize, false)
 }
 
 // talk is conversation for messages that come one after the other. Calls and their results
@@ -141,13 +126,13 @@ func (a *app) talk(rows iter.Seq2[sessionstore.Message, error], form toolForm) e
 		if err != nil {
 			return join(a.conversation(held, form), err)
 		}
-		if m.Role() == "assistant" && (len(held) >= partRows || size >= partSize) {
+		if m.Role() == "assistant" && (len(held) >= heldRows || size >= partSize) {
 			if err := a.conversation(held, form); err != nil {
 				return err
 			}
 			held, size = nil, 0
 		}
-		held, size = append(held, m), size+weight([]sessionstore.Message{m})
+		held, size = append(held, m), size+picker.Weight([]sessionstore.Message{m})
 	}
 	return a.conversation(held, form)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -123,73 +124,72 @@ func (a *app) rewritten(line string) {
 	a.Notef("%s", line)
 }
 
-// messages shows the end of the conversation.
+// messages shows the end of the conversation, and with -f what comes.
 func (c *tailCommand) messages(a *app, t target) error {
 	if !c.Follow {
-		rows, err := c.last(a, t)
-		return join(c.show(a, rows), err)
+		_, err := c.last(a, t)
+		return err
 	}
 	watch, err := t.store.Watch(a.ctx) // before the first look, so that nothing is missed
 	if err != nil {
 		return err
 	}
 	a.later(watch.Close)
-	s, err := t.store.Load(a.ctx, t.id)
-	if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
-		return err
-	}
-	a.warn(err)
-	shown := s.Messages
-	if err := c.show(a, shown[max(0, len(shown)-c.Limit):]); err != nil {
-		return err
-	}
+	at, err := c.last(a, t)
 	for change := range watch.Changes() {
-		if change.ID != t.id && change.Op != sessionstore.Rescan {
-			continue
+		if err != nil {
+			return err
 		}
-		s, err := t.store.Load(a.ctx, t.id)
+		if change.ID == t.id || change.Op == sessionstore.Rescan {
+			at, err = c.since(a, t, at)
+		}
+	}
+	return cmp.Or(err, a.ctx.Err())
+}
+
+// last shows the last messages, and reads no others of a large transcript. It returns the
+// place behind them.
+func (c *tailCommand) last(a *app, t target) (at sessionstore.Cursor, err error) {
+	v, damage := t.store.View(a.ctx, t.id)
+	if v == nil {
+		return at, damage
+	}
+	rows, err := v.Range(a.ctx, max(1, v.Len()-c.Limit+1), c.Limit)
+	if err == nil {
+		at, err = v.Cursor(a.ctx, v.Len())
+	}
+	if err = join(err, v.Close()); err != nil {
+		return at, err
+	}
+	a.warn(damage)
+	return at, c.show(a, rows)
+}
+
+// since shows the messages behind a place, and returns the place behind them. It notes when
+// messages before the place have changed.
+func (c *tailCommand) since(a *app, t target, at sessionstore.Cursor) (next sessionstore.Cursor, err error) {
+	var rows []sessionstore.Message
+	next = at
+	for e, err := range t.store.Since(a.ctx, t.id, at) {
 		switch {
 		case errors.Is(err, sessionstore.ErrNotFound):
 			a.Notef("%s", a.PaintError(screen.Yellow, "The session was removed."))
-			return partly(1)
+			return at, partly(1)
 		case errors.Is(err, sessionstore.ErrCorrupt): // the next change is another chance to read it
-			continue
+			return at, nil
 		case err != nil:
-			return err
+			return at, err
+		case e.From == 1: // or at a message that the place does not know
+			a.rewritten("— the conversation was rewritten; its end: —")
+			return c.last(a, t)
+		case e.N == 0:
+			a.rewritten("— the conversation was rewritten after message " + strconv.Itoa(e.From-1) + " —")
+		default:
+			rows = append(rows, e.Message)
 		}
-		if shown, err = c.since(a, shown, s.Messages); err != nil {
-			return err
-		}
+		next = e.Next
 	}
-	return a.ctx.Err()
-}
-
-// last returns the last messages, and reads no others of a large transcript.
-func (c *tailCommand) last(a *app, t target) (rows []sessionstore.Message, err error) {
-	v, damage := t.store.View(a.ctx, t.id)
-	if v == nil {
-		return nil, damage
-	}
-	defer func() { err = join(err, v.Close()) }()
-	a.warn(damage)
-	return v.Range(a.ctx, max(1, v.Len()-c.Limit+1), c.Limit)
-}
-
-// since shows the messages of now that follow the beginning it shares with old, and
-// returns now. It notes when messages of old are gone.
-func (c *tailCommand) since(a *app, old, now []sessionstore.Message) ([]sessionstore.Message, error) {
-	same := 0
-	for same < min(len(old), len(now)) && equal(old[same], now[same]) {
-		same++
-	}
-	if same < len(old) {
-		a.rewritten("— the conversation was rewritten after message " + strconv.Itoa(same) + " —")
-	}
-	return now, c.show(a, now[same:])
-}
-
-func equal(a, b sessionstore.Message) bool {
-	return a == b || string(a.AppendTo(nil)) == string(b.AppendTo(nil))
+	return next, c.show(a, rows)
 }
 
 func (c *tailCommand) show(a *app, rows []sessionstore.Message) error {

@@ -16,7 +16,7 @@ import (
 
 // Limits of reading a conversation.
 const (
-	partRows     = 16       // messages that are read at once
+	partRows     = 16       // messages that are read at once, at most
 	partBytes    = 64 << 10 // of text that answers one request, and a message more
 	passageBytes = 256 << 10
 	briefBytes   = 300
@@ -40,27 +40,18 @@ func (s store) read(ctx context.Context, c Read) Event {
 			e.First = e.Total + 1
 		}
 		e.Next = e.First
-		for size := 0; size < partBytes; {
-			from, n := e.Next, partRows
-			if c.Back {
-				from = max(1, e.First-partRows)
-				n = e.First - from
-			}
-			if n == 0 {
-				break
-			}
-			some, err := v.Range(ctx, from, n)
-			if err != nil || len(some) == 0 {
-				return err
-			}
-			for _, row := range some {
-				size += len(row.Content()) + 100
-			}
-			if c.Back {
-				rows, e.First = append(some, rows...), from
-			} else {
-				rows, e.Next = append(rows, some...), e.Next+len(some)
-			}
+		from, to := e.First, e.Total
+		if c.Back {
+			from, to = 1, e.First-1
+		}
+		rows, err = Part(ctx, v, from, to, partBytes, c.Back)
+		if c.Back {
+			e.First -= len(rows)
+		} else {
+			e.Next += len(rows)
+		}
+		if err != nil {
+			return err
 		}
 		e.Seen.n = max(e.Next-1, c.Seen.n)
 		e.Seen.at, err = v.Cursor(ctx, e.Seen.n)
@@ -70,6 +61,40 @@ func (s store) read(ctx context.Context, c Read) Event {
 	e.Passages, err = passages(rows, e.First, passageBytes)
 	e.Err = errors.Join(e.Err, err)
 	return e
+}
+
+// Part reads messages of a view: those from one to another, from the first on, or with back
+// from the last, until they are about so many bytes. How many it reads at once goes by the
+// size of those before.
+func Part(ctx context.Context, v *sessionstore.View, from, to, bytes int, back bool) (rows []sessionstore.Message, err error) {
+	for n := 1; bytes > 0 && from <= to; {
+		n = min(n, to-from+1)
+		at := from
+		if back {
+			at = to - n + 1
+		}
+		some, err := v.Range(ctx, at, n)
+		if err != nil || len(some) == 0 {
+			return rows, err
+		}
+		if back {
+			rows, to = append(some, rows...), at-1
+		} else {
+			rows, from = append(rows, some...), at+len(some)
+		}
+		size := Weight(some)
+		bytes -= size
+		n = max(1, min(partRows, len(some)*bytes/size))
+	}
+	return rows, nil
+}
+
+// Weight returns about how many bytes messages are.
+func Weight(rows []sessionstore.Message) (bytes int) {
+	for _, m := range rows {
+		bytes += len(m.Content()) + 100
+	}
+	return bytes
 }
 
 // view calls do with a view of a session.
