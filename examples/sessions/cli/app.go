@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,21 +160,18 @@ type commands struct {
 
 	shelf
 
-	Help       helpCommand       `cmd:"" group:"Help" help:"Show what a command does, or write the manual page."`
+	Help       helpCommand       `cmd:"" group:"Help" help:"Show what a command does, and the flags that all have."`
 	Completion completionCommand `cmd:"" group:"Help" help:"Print a script that completes what you type."`
 	Complete   completeCommand   `cmd:"" hidden:"" passthrough:""`
 }
 
 type helpCommand struct {
-	Command []string `arg:"" optional:"" help:"A command, as fork, or trash empty."`
-	Man     bool     `help:"Write the manual page, as roff."`
+	Command []string `arg:"" optional:"" help:"A command, as fork, or trash empty; or flags."`
 }
 
 // Help is shown below the usage.
 func (helpCommand) Help() string {
-	return `Shows the help of a command, or of all. With --man it writes the manual page of all commands:
-
-    sessions help --man >~/.local/share/man/man1/sessions.1`
+	return `Shows the help of a command, or of all; "sessions help flags" shows the flags that all commands have.`
 }
 
 // Run helps.
@@ -181,11 +179,12 @@ func (c *helpCommand) Run(a *app) error {
 	if err := a.document(); err != nil {
 		return err
 	}
-	if c.Man {
-		if len(c.Command) > 0 {
-			return usageError{"--man: the manual page has all commands, so name none"}
+	if slices.Equal(c.Command, []string{"flags"}) {
+		var rows [][2]string
+		for _, f := range commonFlags(readLine(a.parser.Model.Node, []string{"list", ""}).node) {
+			rows = append(rows, [2]string{"--" + f.Name, f.Help})
 		}
-		a.Print(manual(a.parser.Model.Node))
+		a.fields(rows)
 		return nil
 	}
 	chosen, code, err := parse(a.parser, append(c.Command, "--help"))
@@ -193,6 +192,34 @@ func (c *helpCommand) Run(a *app) error {
 		return exitCode(a.tellUsage(chosen, err))
 	}
 	return exitCode(code)
+}
+
+// ofAll are the flags that all commands have, or nearly all.
+var ofAll = []string{"help", "json", "plain", "no-pager", "color", "version", "sessions-root", "project"}
+
+func commonFlags(n *kong.Node) (all []*kong.Flag) {
+	for _, flags := range n.AllFlags(true) {
+		for _, f := range flags {
+			if slices.Contains(ofAll, f.Name) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// printHelp writes the help. That of a command leaves out the common flags, and says where
+// they are.
+func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
+	if ctx.Selected() == nil {
+		return kong.DefaultHelpPrinter(o, ctx)
+	}
+	for _, f := range commonFlags(ctx.Selected()) {
+		f.Hidden = true
+	}
+	err := kong.DefaultHelpPrinter(o, ctx)
+	_, failed := fmt.Fprintln(ctx.Stdout, "\nCommon flags: sessions help flags")
+	return cmp.Or(err, failed)
 }
 
 // version returns the version of the tool, of Go, and the platform.

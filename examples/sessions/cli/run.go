@@ -83,11 +83,7 @@ func Run(ctx context.Context, p Process) (code int) {
 	}
 	if chosen != nil && chosen.Selected() != nil {
 		a.name = commandName(chosen.Selected())
-		command := chosen.Selected().Target.Addr().Interface()
-		_, a.reference = command.(interface{ scripted() })
-		if form, ok := command.(interface{ asJSON() bool }); ok {
-			a.json = a.json || form.asJSON()
-		}
+		_, a.reference = chosen.Selected().Target.Addr().Interface().(interface{ scripted() })
 	}
 	switch words := beforeDashes(p.Args); {
 	case slices.Contains(words, "--json=v1"):
@@ -136,7 +132,7 @@ func newParser(c *commands, p Process) (*kong.Kong, error) {
 	parser, err := kong.New(c, append([]kong.Option{
 		kong.Name("sessions"), kong.Description(about),
 		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
+		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
 		kong.Vars{"version": version()},
 		kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError(),
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }), // which names the variables itself
