@@ -214,24 +214,8 @@ A fork is a session of its own and keeps its copy of the lines: name the forks t
 
 // Run purges.
 func (c *purgeCommand) Run(a *app) error {
-	r, ids, err := c.family(a)
-	if err != nil {
-		return err
-	}
-	status := "planned"
-	if !c.DryRun {
-		yes, err := a.agrees(fmt.Sprintf("Remove %s from the remote for good, for every device?", count(len(ids), "session")), c.Force)
-		if err != nil || !yes {
-			return err
-		}
-		bar := a.Progress("purging", 0)
-		err = r.Remove(a.ctx, ids...)
-		if bar.Done(); err != nil {
-			return err
-		}
-		status = "purged"
-	}
-	return c.tell(a, r, ids, status, "removed from the remote for good")
+	return c.change(a, "Remove %s from the remote for good, for every device?", "purging", "purged", "removed from the remote for good",
+		func(r copied, ids []string) error { return r.Remove(a.ctx, ids...) })
 }
 
 type recreateCommand struct{ familyCommand }
@@ -251,35 +235,39 @@ A fork is a session of its own and keeps its copy of the lines: name the forks t
 
 // Run recreates.
 func (c *recreateCommand) Run(a *app) error {
+	return c.change(a, "Send %s anew, and remove what the remote has of them for good?", "sending", "recreated", "sent anew", func(r copied, ids []string) error {
+		err := r.Recreate(a.ctx, ids...)
+		if errors.Is(err, hybrid.ErrRedaction) {
+			err = fmt.Errorf("%w; --redact, here or of \"remote add\", applies those of this tool", err)
+		}
+		return err
+	})
+}
+
+// change does something about the sessions, after a question, and writes them and its status.
+// --dry-run only plans it.
+func (c *familyCommand) change(a *app, question, doing, status, done string, do func(r copied, ids []string) error) error {
 	r, ids, err := c.family(a)
 	if err != nil {
 		return err
 	}
-	status := "planned"
-	if !c.DryRun {
-		yes, err := a.agrees(fmt.Sprintf("Send %s anew, and remove what the remote has of them for good?", count(len(ids), "session")), c.Force)
+	if c.DryRun {
+		status = "planned"
+	} else {
+		yes, err := a.agrees(fmt.Sprintf(question, count(len(ids), "session")), c.Force)
 		if err != nil || !yes {
 			return err
 		}
-		bar := a.Progress("sending", 0)
-		err = r.Recreate(a.ctx, ids...)
-		if bar.Done(); errors.Is(err, hybrid.ErrRedaction) {
-			return fmt.Errorf("%w; --redact, here or of \"remote add\", applies those of this tool", err)
-		}
-		if err != nil {
+		bar := a.Progress(doing, 0)
+		err = do(r, ids)
+		if bar.Done(); err != nil {
 			return err
 		}
-		status = "recreated"
 	}
-	return c.tell(a, r, ids, status, "sent anew")
-}
-
-// tell writes the sessions, and the action on them, which --dry-run only plans.
-func (c *familyCommand) tell(a *app, r copied, ids []string, status, done string) error {
-	if a.json {
+	switch {
+	case a.json:
 		return a.writeJSON(object{{"status", status}, {"sessions", ids}})
-	}
-	if c.DryRun {
+	case c.DryRun:
 		err := a.familyTable(r, ids)
 		a.Notef("\n%s would be %s, for every device.", count(len(ids), "session"), done)
 		return err

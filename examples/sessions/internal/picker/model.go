@@ -114,7 +114,6 @@ type Options struct {
 	Host  string // program that resumes sessions
 
 	Project string // the one to show first; "": all
-	OrAll   bool   // all projects are shown when Project has no session
 
 	Synced string // line about the last sync of Project, clean; "": none
 

@@ -1,7 +1,6 @@
 package picker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -27,7 +26,6 @@ import (
 type Settings struct {
 	Projects *projects.Projects
 	Project  string // the one to show; "": all
-	Start    string // without Project, the one to show first: all projects when it has no session; "": all
 	Host     string // program that resumes sessions, by name or path
 	HostEnv  []string
 	Synced   string // line about the last sync of the project; "": none
@@ -59,7 +57,7 @@ func Run(ctx context.Context, o Settings) error {
 	restore := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
 
 	home, _ := os.UserHomeDir() // without one, no path is shortened
-	model, first := New(Options{Color: o.Color, Plain: o.Plain, Synced: clean(o.Synced), Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil, Project: cmp.Or(o.Project, o.Start), OrAll: o.Project == "" && o.Start != ""})
+	model, first := New(Options{Color: o.Color, Plain: o.Plain, Synced: clean(o.Synced), Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil, Project: o.Project})
 	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project, o.Unsynced}, restore: restore, first: first}
 	defer p.leaveRaw()
 	ctx, stop := p.until(ctx)

@@ -10,7 +10,7 @@ import (
 // TestScope begins with a project, shows all of them with a key, and again the project.
 func TestScope(t *testing.T) {
 	t.Parallel()
-	m, todo := New(Options{Now: time.Now, Project: "-a", OrAll: true})
+	m, todo := New(Options{Now: time.Now, Project: "-a"})
 	require.Equal(t, []Command{List{Gen: 1, Project: "-a"}}, todo)
 	a, b := at("/a", "1", "weather"), at("/b", "2", "pool")
 	m.Update(Listed{Gen: 1, Sessions: []Session{a}, Done: true})
@@ -24,18 +24,4 @@ func TestScope(t *testing.T) {
 	m.Update(Listed{Gen: 3, Sessions: []Session{a}, Done: true})
 	require.Equal(t, 1, m.list.shown)
 	require.Empty(t, press(newModel(t), "ctrl+a"), "all are shown already")
-}
-
-// TestScopeOrAll begins with a project without sessions.
-func TestScopeOrAll(t *testing.T) {
-	t.Parallel()
-	b := at("/b", "2", "pool")
-	m, _ := New(Options{Now: time.Now, Project: "-a", OrAll: true})
-	require.Equal(t, []Command{List{Gen: 2, Project: ""}}, m.Update(Listed{Gen: 1, Done: true}))
-	m.Update(Listed{Gen: 2, Sessions: []Session{b}})
-	require.Equal(t, 1, m.list.shown, "they are shown as they come")
-	require.Empty(t, m.Update(Listed{Gen: 2, Done: true}), "once")
-
-	m, _ = New(Options{Now: time.Now, Project: "-a"})
-	require.Empty(t, m.Update(Listed{Gen: 1, Done: true}), "a project that was asked for stays")
 }

@@ -106,10 +106,6 @@ func (m *Model) listed(e Listed) (todo []Command) {
 		return nil
 	}
 	m.reading = false
-	if m.OrAll && e.Err == nil && m.first && len(m.list.all) == 0 {
-		m.OrAll, m.scope, m.gen, m.reading = false, "", m.gen+1, true
-		return []Command{List{Gen: m.gen}}
-	}
 	if e.Err != nil {
 		m.failed("Not all sessions could be read", e.Err)
 	} else if n := len(e.Unread); n > 0 {
