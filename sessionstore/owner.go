@@ -44,7 +44,7 @@ func ownershipError(err error) error {
 		o := busy.Owner
 		return fmt.Errorf("%w: %.64q runs it (process %d on %.64q)", ErrLocked, o.App, o.PID, o.Hostname)
 	case errors.Is(err, ownership.ErrBusy):
-		return fmt.Errorf("%w: %w", ErrLocked, err)
+		return fmt.Errorf("%w: another program runs it", ErrLocked)
 	case errors.Is(err, ownership.ErrFenced):
 		return fmt.Errorf("%w: %w", ErrFenced, err)
 	case errors.Is(err, ownership.ErrNoLocks):

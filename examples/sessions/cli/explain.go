@@ -21,6 +21,9 @@ func explain(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
+	if errors.Is(err, sessionstore.ErrLocked) {
+		return err.Error() + "; end that program, or try again when it is done"
+	}
 	corrupt := (*sessionstore.CorruptError)(nil)
 	if errors.As(err, &corrupt) && corrupt.Line > 0 && corrupt.Malformed() {
 		return fmt.Sprintf("Malformed JSON at line %d: %v", corrupt.Line, corrupt.Err)

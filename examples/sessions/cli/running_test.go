@@ -46,7 +46,11 @@ func TestRunningStays(t *testing.T) {
 		require.Len(t, s.Messages, 2)
 	}
 	var out bytes.Buffer
-	code, stderr := run(t, &out, append([]string{"cleanup", "--days=0", "--force", "--even=recent"}, flags...)...)
+	code, stderr := run(t, &out, append([]string{"repair", "busy"}, flags...)...)
+	require.Equal(t, exitError, code)
+	require.Regexp(t, `session is locked: "host" runs it \(process .*\); end that program, or try again when it is done\n$`, stderr)
+	out.Reset()
+	code, stderr = run(t, &out, append([]string{"cleanup", "--days=0", "--force", "--even=recent"}, flags...)...)
 	require.Equal(t, exitOK, code)
 	require.Contains(t, stderr, "stays: busy: ")
 	require.True(t, st.Exists("busy"))
