@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -280,34 +281,47 @@ func (c *trashEmptyCommand) Run(a *app) error {
 	return c.empty(a, chosen)
 }
 
+// empty removes receipts for good, after a question. It names each that stays.
 func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
-	sessions, bytes := 0, int64(0)
-	for _, b := range chosen {
-		sessions += len(b.Sessions)
-		bytes += trash.Bytes(b.Sessions)
-	}
-	yes, err := a.agrees(fmt.Sprintf("Remove %s (%s) for good?", count(sessions, "session"), size(bytes)), c.Force || sessions == 0)
+	all := total(chosen)
+	yes, err := a.agrees(fmt.Sprintf("Remove %s for good?", all), c.Force || len(chosen) == 0)
 	if err != nil || !yes {
 		return err
 	}
-	receipts := []trash.Receipt{}
+	gone, receipts, failed := []binned{}, []trash.Receipt{}, []failedSession{}
 	bar := a.Progress("removing", len(chosen))
 	defer bar.Done()
 	for _, b := range chosen {
-		if _, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt}); err != nil {
-			return err
+		_, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt})
+		switch {
+		case a.ctx.Err() != nil:
+			return a.ctx.Err()
+		case err != nil:
+			failed = append(failed, failedSession{b.ID, explain(err)})
+		default:
+			gone, receipts = append(gone, b), append(receipts, b.Receipt)
 		}
-		receipts = append(receipts, b.Receipt)
 		bar.Step(1)
 	}
 	bar.Done()
-	if a.json { // the answer is a record of the sessions that are gone for good
-		return a.writeJSON(receipts)
-	}
-	if sessions == 0 {
+	a.staysInTrash(failed)
+	switch {
+	case a.json: // the answer is a record of the sessions that are gone for good
+		err = a.writeJSON(receipts)
+	case len(gone) > 0:
+		a.Printf("%s Removed %s for good\n", a.Paint(screen.Green, "✓"), total(gone))
+	case len(failed) == 0:
 		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))
-		return nil
 	}
-	a.Printf("%s Removed %s (%s) for good\n", a.Paint(screen.Green, "✓"), count(sessions, "session"), size(bytes))
-	return nil
+	return cmp.Or(err, partly(len(failed)))
+}
+
+// total returns the number and the size of the sessions of receipts, in words.
+func total(all []binned) string {
+	sessions, bytes := 0, int64(0)
+	for _, b := range all {
+		sessions += len(b.Sessions)
+		bytes += trash.Bytes(b.Sessions)
+	}
+	return fmt.Sprintf("%s (%s)", count(sessions, "session"), size(bytes))
 }

@@ -14,7 +14,7 @@ var moved = map[string]string{
 	"phases":        `"sessions workflow SESSION"`,
 	"conversation":  `"sessions workflow conversation SESSION"`,
 	"decisions":     `"sessions workflow decisions SESSION"`,
-	"trash restore": `"sessions undo RECEIPT"`,
+	"trash restore": `"sessions undo RECEIPT", once for each`,
 	"keep-local":    `"sessions remote keep-local"`,
 	"prune":         `"sessions remote prune"`,
 	"purge":         `"sessions remote purge"`,

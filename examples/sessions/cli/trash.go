@@ -139,9 +139,7 @@ func (a *app) restore(chosen []binned) error {
 		err := a.writeJSON(object{{"status", "restored"}, {"restored", restored}, {"failed", failed}})
 		return cmp.Or(err, a.ctx.Err(), partly(len(failed)))
 	}
-	for _, f := range failed {
-		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays in the trash:"), screen.Plain(f.ID), screen.Lines(f.Error))
-	}
+	a.staysInTrash(failed)
 	switch len(restored) {
 	case 0:
 	case 1:
@@ -152,7 +150,13 @@ func (a *app) restore(chosen []binned) error {
 	return cmp.Or(a.ctx.Err(), partly(len(failed)))
 }
 
-// failedSession is a session that could not be moved.
+func (a *app) staysInTrash(failed []failedSession) {
+	for _, f := range failed {
+		a.Notef("%s %s: %s", a.PaintError(screen.Yellow, "stays in the trash:"), screen.Plain(f.ID), screen.Lines(f.Error))
+	}
+}
+
+// failedSession is a session or receipt that could not be moved or removed.
 type failedSession struct {
 	ID    string `json:"id"`
 	Error string `json:"error"`
