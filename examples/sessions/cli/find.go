@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -233,95 +230,4 @@ func sameID(all []projects.Summary) bool {
 		seen[s.ID] = true
 	}
 	return false
-}
-
-type trashEmptyCommand struct {
-	What []string `arg:"" optional:"" name:"what" help:"Id of a receipt, or the beginning of one; default: all."`
-	everywhere
-	Force bool   `short:"f" help:"Do not ask."`
-	Older string `default:"0" placeholder:"TIME" help:"Only what was removed more than so many days ago, or before a time, as 30, 12h, 7d, yesterday or 2026-08-01."`
-}
-
-// Help is shown below the usage.
-func (trashEmptyCommand) Help() string {
-	return `What is gone from the trash cannot be brought back. Copies in the remote stay there.`
-}
-
-// Run empties.
-func (c *trashEmptyCommand) Run(a *app) error {
-	before, _, err := a.older("older", c.Older)
-	switch usage := (usageError{}); {
-	case errors.As(err, &usage):
-		return err
-	case err != nil: // of a number; this flag is none of the reference's
-		return usageError{"--older: " + err.Error()}
-	}
-	all, err := a.bins(c.where)
-	if err != nil {
-		return err
-	}
-	var chosen []binned
-	for _, ref := range c.What {
-		b, err := pick(all, ref)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(all, func(x binned) bool { return x.ID == b.ID })
-		if len(b.Sessions) != len(all[i].Sessions) {
-			return usageError{fmt.Sprintf("%q means a part of receipt %s; a receipt goes whole", ref, b.ID)}
-		}
-		chosen = append(chosen, b)
-	}
-	if len(c.What) == 0 {
-		chosen = all
-	}
-	if c.Older != "0" {
-		chosen = slices.DeleteFunc(chosen, func(b binned) bool { return !b.At.Before(before) })
-	}
-	return c.empty(a, chosen)
-}
-
-// empty removes receipts for good, after a question. It names each that stays.
-func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
-	all := total(chosen)
-	yes, err := a.agrees(fmt.Sprintf("Remove %s for good?", all), c.Force || len(chosen) == 0)
-	if err != nil || !yes {
-		return err
-	}
-	gone, receipts, failed := []binned{}, []trash.Receipt{}, []failedSession{}
-	bar := a.Progress("removing", len(chosen))
-	defer bar.Done()
-	for _, b := range chosen {
-		_, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt})
-		switch {
-		case a.ctx.Err() != nil:
-			return a.ctx.Err()
-		case err != nil:
-			failed = append(failed, failedSession{b.ID, explain(err)})
-		default:
-			gone, receipts = append(gone, b), append(receipts, b.Receipt)
-		}
-		bar.Step(1)
-	}
-	bar.Done()
-	a.staysInTrash(failed)
-	switch {
-	case a.json: // the answer is a record of the sessions that are gone for good
-		err = a.writeJSON(receipts)
-	case len(gone) > 0:
-		a.Printf("%s Removed %s for good\n", a.Paint(screen.Green, "✓"), total(gone))
-	case len(failed) == 0:
-		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))
-	}
-	return cmp.Or(err, partly(len(failed)))
-}
-
-// total returns the number and the size of the sessions of receipts, in words.
-func total(all []binned) string {
-	sessions, bytes := 0, int64(0)
-	for _, b := range all {
-		sessions += len(b.Sessions)
-		bytes += trash.Bytes(b.Sessions)
-	}
-	return fmt.Sprintf("%s (%s)", count(sessions, "session"), size(bytes))
 }
