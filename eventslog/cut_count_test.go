@@ -24,7 +24,7 @@ func TestCutCounts(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	var out bytes.Buffer
-	c, err := l.Cut(t.Context(), &out, time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC), "", "")
+	c, err := l.SliceTo(t.Context(), &out, time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC), "", "")
 	require.NoError(t, err)
 	require.Equal(t, Cut{Events: 2, Skipped: 6}, c)
 	require.Equal(t, 2, bytes.Count(out.Bytes(), []byte("\n")))

@@ -3,18 +3,17 @@ package eventslog
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// The limits up to which isDumped looks; beyond them, and where it would have to compute,
-// it leaves the answer to pyjson.
+// The limits up to which isDumped looks; beyond them it leaves the answer to pyjson.
 const (
 	dumpedDepth = 32
 	dumpedNames = 128 // of all objects that are open
-	dumpedFloat = 15  // digits that any float has
 )
 
 // isDumped reports whether b, an object that json.loads accepts, is as json.dumps writes
@@ -67,11 +66,11 @@ func isDumped(b []byte) bool {
 			}
 			i = end
 		default:
-			n := dumpedScalar(b[i:])
-			if n == 0 {
+			end := afterScalar(b, i)
+			if !isDumpedScalar(b[i:end]) {
 				return false
 			}
-			i += n
+			i = end
 		}
 	}
 	return true
@@ -96,48 +95,25 @@ func afterDumped(b []byte, i int) int {
 	return end
 }
 
-// dumpedScalar returns the length of the number or word at the start of b, 0
-// if it may not be as json.dumps writes it.
-func dumpedScalar(b []byte) int {
-	switch b[0] {
-	case 't', 'n':
-		return len("true")
-	case 'f':
-		return len("false")
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return dumpedNumber(b)
-	}
-	return 0
-}
-
-// dumpedNumber is dumpedScalar for a number. A float of few digits is its own
-// shortest form, unless it ends in zero or is so small that it gets an exponent.
-func dumpedNumber(b []byte) int {
-	sign := 0
-	if b[0] == '-' {
-		sign = 1
-	}
-	dot := afterDigits(b, sign)
-	switch c := b[dot]; {
-	case c == 'e' || c == 'E' || c == 'I':
-		return 0
-	case c != '.':
-		if dot-sign == 1 && sign == 1 && b[sign] == '0' {
-			return 0
-		}
-		return dot
-	}
-	end := afterDigits(b, dot+1)
-	last := b[end-1] == '0' && end-dot > len(".0")
-	if b[end]|0x20 == 'e' || end-sign-1 > dumpedFloat || last || bytes.HasPrefix(b[sign:], []byte("0.000")) {
-		return 0
-	}
-	return end
-}
-
-func afterDigits(b []byte, i int) int {
-	for i < len(b) && b[i]-'0' <= 9 {
+// afterScalar returns the index behind the number or word at i.
+func afterScalar(b []byte, i int) int {
+	for i < len(b) && b[i] > ' ' && b[i] != ',' && b[i] != ']' && b[i] != '}' {
 		i++
 	}
 	return i
+}
+
+// isDumpedScalar reports whether a number or word is as json.dumps writes it.
+func isDumpedScalar(b []byte) bool {
+	switch {
+	case len(b) == 0: // white space is in its place
+		return false
+	case b[0] == 't', b[0] == 'f', b[0] == 'n':
+		return true
+	case !bytes.ContainsAny(b, ".eEIN"):
+		return string(b) != "-0"
+	}
+	var room [32]byte
+	f, err := strconv.ParseFloat(string(b), 64)
+	return err == nil && string(pyjson.AppendFloat(room[:0], f)) == string(b)
 }

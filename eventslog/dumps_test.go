@@ -57,7 +57,7 @@ func TestSliceWritesDumps(t *testing.T) {
 			var out strings.Builder
 			n, err := l.SliceTo(t.Context(), &out, time.Now(), "fork", "")
 			require.NoError(t, err)
-			require.Equal(t, 3, n)
+			require.Equal(t, 3, n.Events)
 			all := strings.SplitAfter(out.String(), "\n")
 			require.Equal(t, `{"event": "a", "session_id": "fork"}`+"\n", all[0])
 			sum := sha256.Sum256([]byte(all[1]))

@@ -170,7 +170,7 @@ func ExampleLog_SliceTo() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(n)
+	fmt.Println(n.Events)
 	// Output:
 	// {"ts": "2026-09-01T12:00:00+00:00", "lvl": "INFO", "schema": {"name": "amplifier.log", "ver": "1.0.0"}, "event": "session:start", "session_id": "fork-1", "parent_session_id": "session-1"}
 	// 1

@@ -21,29 +21,22 @@ import (
 // index in a file would have to be compared with all bytes that it knows, at each call
 // while a session runs, and would have to go with the session. A caller that comes back
 // keeps the Head.Next of some events and goes on behind the nearest one with [Log.Heads].
-func (l *Log) At(ctx context.Context, n int) (Head, error) {
-	h, err := l.at(ctx, n)
+func (l *Log) At(ctx context.Context, n int) (h Head, err error) {
+	f, err := l.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noEvent(n, 0)
+	}
+	if err == nil {
+		h, err = l.nth(ctx, f, n)
+		for errors.Is(err, ErrRewritten) {
+			h, err = l.nth(ctx, f, n)
+		}
+		err = errors.Join(err, f.Close())
+	}
 	if err != nil {
 		return Head{}, fmt.Errorf("read event: %w", err)
 	}
 	return h, nil
-}
-
-func (l *Log) at(ctx context.Context, n int) (h Head, err error) {
-	f, err := l.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return Head{}, noEvent(n, 0)
-	}
-	if err != nil {
-		return Head{}, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	for {
-		h, err = l.nth(ctx, f, n)
-		if !errors.Is(err, ErrRewritten) {
-			return h, err
-		}
-	}
 }
 
 // nth returns the head of event n of f. The error Is [ErrRewritten] when the log changed
@@ -53,18 +46,19 @@ func (l *Log) nth(ctx context.Context, f *os.File, n int) (Head, error) {
 	if err := ls.check(ctx, f, Cursor{}); err != nil {
 		return Head{}, err
 	}
-	for found := 0; ; {
-		ln, err := ls.event()
-		if errors.Is(err, io.EOF) {
-			return Head{}, noEvent(n, found)
-		}
+	found := 0
+	for ln, err := range ls.all() {
 		if err != nil {
 			return Head{}, err
+		}
+		if !ls.parse(ln) {
+			continue
 		}
 		if found++; found == n {
 			return ls.headOf(ln, ls.cursor()), nil
 		}
 	}
+	return Head{}, noEvent(n, found)
 }
 
 // noEvent returns the error for a missing event n.
@@ -106,7 +100,7 @@ func (l *Log) tail(ctx context.Context, f *os.File, n int) ([]Head, error) {
 		if err != nil || len(offsets) == 0 {
 			return nil, err
 		}
-		return lastHeads(ctx, ls, f, offsets[max(0, len(offsets)-n)], n)
+		return headsFrom(ctx, ls, f, offsets[max(0, len(offsets)-n)], n)
 	}
 }
 
@@ -119,31 +113,37 @@ func eventsBehind(ctx context.Context, ls *events, f *os.File, start int64) (off
 	if err == nil && start > 0 { // a line may begin before start
 		err = ls.begin(ctx, f, Cursor{Offset: start + ls.ahead(math.MaxInt64)})
 	}
-	for err == nil {
-		var ln line
-		if ln, err = ls.event(); err == nil {
+	if err != nil {
+		return nil, err
+	}
+	for ln, err := range ls.all() {
+		if err != nil {
+			return nil, err
+		}
+		if ls.parse(ln) {
 			offsets = append(offsets, ln.offset)
 		}
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return offsets, err
+	return offsets, nil
 }
 
-// lastHeads returns the heads of the n events from an offset on.
-func lastHeads(ctx context.Context, ls *events, f *os.File, from int64, n int) (heads []Head, err error) {
-	err = ls.begin(ctx, f, Cursor{Offset: from, Line: -1})
-	for err == nil && len(heads) < n {
-		var ln line
-		if ln, err = ls.event(); err == nil {
+// headsFrom returns the heads of the n events from an offset on.
+func headsFrom(ctx context.Context, ls *events, f *os.File, offset int64, n int) (heads []Head, err error) {
+	if err := ls.begin(ctx, f, Cursor{Offset: offset, Line: -1}); err != nil {
+		return nil, err
+	}
+	for ln, err := range ls.all() {
+		if err != nil {
+			return nil, err
+		}
+		if ls.parse(ln) {
 			heads = append(heads, ls.headOf(ln, ls.cursor()))
 		}
+		if len(heads) == n {
+			break
+		}
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return heads, err
+	return heads, nil
 }
 
 // Open returns the line of the event h, without its end, as a stream. The

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -68,13 +67,13 @@ func (l *Log) walk(ctx context.Context, f *os.File, from Cursor, whole bool, yie
 	if err := ls.check(ctx, f, from); err != nil {
 		return from, true, err
 	}
-	for cur := from; ; {
-		ln, err := ls.next()
-		if errors.Is(err, io.EOF) || err == nil && !ln.ended && !whole {
-			return cur, true, nil
-		}
+	cur := from
+	for ln, err := range ls.all() {
 		if err != nil {
 			return cur, true, err
+		}
+		if !ln.ended && !whole {
+			break
 		}
 		isEvent := ls.parse(ln)
 		if isEvent || ln.ended {
@@ -84,6 +83,7 @@ func (l *Log) walk(ctx context.Context, f *os.File, from Cursor, whole bool, yie
 			return cur, false, nil
 		}
 	}
+	return cur, true, nil
 }
 
 // headOf returns the head of the event ln, which was parsed.

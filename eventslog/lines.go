@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 
 	"github.com/zeebo/xxh3"
 
@@ -83,6 +84,18 @@ func (ls *lines) cursor() Cursor {
 		c.Sum = xxh3.Hash128(last).Bytes()
 	}
 	return c
+}
+
+// all yields the lines that follow. An error comes last.
+func (ls *lines) all() iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		for {
+			ln, err := ls.next()
+			if errors.Is(err, io.EOF) || !yield(ln, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // next returns the next line. The error is io.EOF behind the last.

@@ -39,7 +39,7 @@ func TestNewerLog(t *testing.T) {
 	var out bytes.Buffer
 	n, err := l.SliceTo(t.Context(), &out, time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC), "", "")
 	require.NoError(t, err)
-	require.Equal(t, 2, n)
+	require.Equal(t, 2, n.Events)
 	r, err := l.Open(t.Context(), tail[1])
 	require.NoError(t, err)
 	line, err := io.ReadAll(r)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
@@ -60,10 +60,13 @@ func (e RowError) Error() string {
 // row at a time, and some 150 bytes for each event.
 func (l *Log) Refs(ctx context.Context) (refs []Ref, wrong []RowError, err error) {
 	names := map[string]string{}
-	err = l.rows(ctx, func(ln line) error {
+	for ln, err := range l.rows(ctx) {
+		if err != nil {
+			return nil, nil, fmt.Errorf("read events: %w", err)
+		}
 		if ln.long {
 			wrong = append(wrong, RowError{tooLong, ln.number, ln.size})
-			return nil
+			continue
 		}
 		e, counts, code := capture.Parse(l.row(ln))
 		if code != "" {
@@ -72,41 +75,30 @@ func (l *Log) Refs(ctx context.Context) (refs []Ref, wrong []RowError, err error
 		if counts {
 			refs = append(refs, refOf(e, names))
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("read events: %w", err)
 	}
 	return refs, wrong, nil
 }
 
-// rows hands each line of the log to visit, until that fails. As for the newest tools, LF alone
-// ends a line.
-func (l *Log) rows(ctx context.Context, visit func(line) error) (err error) {
-	f, err := l.open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	ls := l.events()
-	ls.newer = true
-	if err := ls.begin(ctx, f, Cursor{}); err != nil {
-		return err
-	}
-	for {
-		ln, err := ls.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = visit(ln)
+// rows yields the lines of the log; a missing one has none. As for the newest tools, LF alone
+// ends a line. An error comes last.
+func (l *Log) rows(ctx context.Context) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		f, err := l.open()
+		if errors.Is(err, fs.ErrNotExist) {
+			return
 		}
 		if err != nil {
-			return err
+			yield(line{}, err)
+			return
 		}
+		defer f.Close()
+		ls := l.events()
+		ls.newer = true
+		if err := ls.begin(ctx, f, Cursor{}); err != nil {
+			yield(line{}, err)
+			return
+		}
+		ls.all()(yield)
 	}
 }
 

@@ -54,17 +54,6 @@ func (l *Log) events() *events {
 	return &events{lines: lines{newer: l.newer, longest: l.longest}, owner: l.sessionID}
 }
 
-// event returns the next line that is an event; ls then holds its head. The error is io.EOF
-// behind the last.
-func (ls *events) event() (line, error) {
-	for {
-		ln, err := ls.next()
-		if err != nil || ls.parse(ln) {
-			return ln, err
-		}
-	}
-}
-
 // parse reads the head of a line, and reports whether the line is an event that counts: an
 // object that json.loads accepts after str.strip, or in the log of the newer tools an
 // object of [events.isCaptured].

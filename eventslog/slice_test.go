@@ -45,7 +45,7 @@ func TestSliceEnds(t *testing.T) {
 		}
 		n, err := l.SliceTo(t.Context(), io.Discard, time.Now(), id, "")
 		require.NoError(t, err)
-		require.Equal(t, 12, n)
+		require.Equal(t, 12, n.Events)
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err = l.SliceTo(ctx, writerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil }), time.Now(), id, "")
 		require.ErrorIs(t, err, context.Canceled)

@@ -187,11 +187,11 @@ var reads = map[string]func(ctx context.Context, l *Log, events int) error{
 	"Open": openLargest,
 	"SliceTo": func(ctx context.Context, l *Log, events int) error {
 		n, err := l.SliceTo(ctx, io.Discard, time.Now(), "", "")
-		return errors.Join(err, counted(n, events))
+		return errors.Join(err, counted(n.Events, events))
 	},
 	"SliceTo, new id": func(ctx context.Context, l *Log, events int) error {
 		n, err := l.SliceTo(ctx, io.Discard, time.Now(), "new", "")
-		return errors.Join(err, counted(n, events))
+		return errors.Join(err, counted(n.Events, events))
 	},
 }
 

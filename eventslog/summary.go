@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -41,10 +40,15 @@ func (l *Log) count(ctx context.Context, f *os.File, sum *Summary) error {
 	names := map[string]*int{} // how many events have a name, by its JSON; a pointer spares an allocation
 	var last []byte
 	ls := l.events()
-	err := ls.begin(ctx, f, Cursor{})
-	for err == nil {
-		if _, err = ls.event(); err != nil {
-			break
+	if err := ls.begin(ctx, f, Cursor{}); err != nil {
+		return err
+	}
+	for ln, err := range ls.all() {
+		if err != nil {
+			return err
+		}
+		if !ls.parse(ln) {
+			continue
 		}
 		name := ls.head.event
 		if isContainer(name) {
@@ -59,9 +63,6 @@ func (l *Log) count(ctx context.Context, f *os.File, sum *Summary) error {
 				sum.First = textOrJSON(last)
 			}
 		}
-	}
-	if !errors.Is(err, io.EOF) {
-		return err
 	}
 	sum.Last = textOrJSON(last)
 	for name, n := range names {

@@ -123,27 +123,24 @@ func (l *Log) Usage(ctx context.Context, counted *Counted) iter.Seq2[Usage, erro
 		if counted == nil {
 			t.counted = &Counted{}
 		}
-		err := l.rows(ctx, func(ln line) error {
+		for ln, err := range l.rows(ctx) {
+			if err != nil {
+				yield(Usage{}, fmt.Errorf("sum up usage: %w", err))
+				return
+			}
 			if ln.long {
-				return nil
+				continue
 			}
 			e, counts, _ := capture.Parse(l.row(ln))
 			if !counts {
-				return nil
+				continue
 			}
 			if u, first := t.read(e); first && !yield(u, nil) {
-				return errEnough
+				return
 			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(Usage{}, fmt.Errorf("sum up usage: %w", err))
 		}
 	}
 }
-
-// errEnough ends a read whose caller wants no more rows.
-var errEnough = errors.New("no more rows are wanted")
 
 // usageReader reads the events of one log.
 type usageReader struct {

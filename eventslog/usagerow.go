@@ -11,6 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
+	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // The names of the event with which a call of a tool ends.
@@ -39,10 +40,10 @@ type response struct {
 }
 
 func readResponse(e capture.Event) response {
-	beside := members(e.Row, "timestamp", "ts", "duration_ms", "status")
+	beside := turns.Members(e.Row, "timestamp", "ts", "duration_ms", "status")
 	r := response{Usage: Usage{Responses: 1, Cost: "0"}, at: timeText(beside[0], beside[1])}
 	r.At = timeOf(r.at)
-	inside := members(e.Data, "provider", "model", "duration_ms", "status")
+	inside := turns.Members(e.Data, "provider", "model", "duration_ms", "status")
 	r.Provider, r.Model = text(inside[0]), text(inside[1])
 	ms := beside[2] // where the logging hook puts it
 	if ms == nil {
@@ -52,9 +53,9 @@ func readResponse(e capture.Event) response {
 	if text(beside[3]) == "error" || text(inside[3]) == "error" {
 		r.Failed = 1
 	}
-	more := members(e.Data, "response_id", "raw", "usage")
+	more := turns.Members(e.Data, "response_id", "raw", "usage")
 	if r.id = text(more[0]); r.id == "" {
-		r.id = text(members(more[1], "id")[0])
+		r.id = text(turns.Members(more[1], "id")[0])
 	}
 	r.Exact = r.id != ""
 	r.readUsage(more[2])
@@ -63,10 +64,10 @@ func readResponse(e capture.Event) response {
 
 // readUsage reads the member usage. Each number has had several names.
 func (r *response) readUsage(usage []byte) {
-	in := members(usage, "input_tokens", "input")
-	out := members(usage, "output_tokens", "output", "reasoning_tokens", "reasoning")
-	read := members(usage, "cache_read_tokens", "cache_read", "cache_read_input_tokens")
-	write := members(usage, "cache_write_tokens", "cache_write", "cache_creation_input_tokens", "cost_usd")
+	in := turns.Members(usage, "input_tokens", "input")
+	out := turns.Members(usage, "output_tokens", "output", "reasoning_tokens", "reasoning")
+	read := turns.Members(usage, "cache_read_tokens", "cache_read", "cache_read_input_tokens")
+	write := turns.Members(usage, "cache_write_tokens", "cache_write", "cache_creation_input_tokens", "cost_usd")
 	r.Input, r.Output, r.Reasoning = firstCount(in[:2]), firstCount(out[:2]), firstCount(out[2:])
 	r.CacheRead, r.CacheWrite = firstCount(read[:3]), firstCount(write[:3])
 	if r.CacheRead > r.Input || read[0] == nil && read[1] == nil && read[2] != nil { // input without cached tokens: of older tools, or as Anthropic names it
@@ -101,8 +102,8 @@ func (r *response) identity() (identity, bool) {
 type toolCall struct{ event, at, tool, call string }
 
 func readToolCall(e capture.Event) toolCall {
-	beside := members(e.Row, "timestamp", "ts")
-	inside := members(e.Data, "tool_name", "tool")
+	beside := turns.Members(e.Row, "timestamp", "ts")
+	inside := turns.Members(e.Data, "tool_name", "tool")
 	c := toolCall{event: e.Name, at: timeText(beside[0], beside[1]), tool: text(inside[0]), call: e.Ref().CallID}
 	if c.tool == "" {
 		c.tool = text(inside[1])
@@ -112,15 +113,6 @@ func readToolCall(e capture.Event) toolCall {
 
 func (c *toolCall) identity() (identity, bool) {
 	return identify('t', c.event, c.at, c.tool, c.call), c.at != ""
-}
-
-// members returns members of an object, nil for those that are missing.
-func members(obj []byte, names ...string) (values [4][]byte) {
-	obj = pyjson.Trim(obj)
-	if pyjson.KindOf(obj) != pyjson.Object {
-		return values
-	}
-	return pyjson.Values(obj, names...)
 }
 
 // timeText returns the text of the time of an event.

@@ -16,7 +16,7 @@ import (
 // eventsFile is the name of a session's log.
 const eventsFile = "events.jsonl"
 
-// newIDs are the ids that the copy of a log gets, see [eventslog.Log.Cut]. The zero value
+// newIDs are the ids that the copy of a log gets, see [eventslog.Log.SliceTo]. The zero value
 // keeps the ids of the log.
 type newIDs struct{ session, parent string }
 
@@ -28,7 +28,7 @@ func cutEvents(ctx context.Context, st *sessionstore.Store, id string, w io.Writ
 		return cut, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	cut, err = log.Cut(ctx, w, until, ids.session, ids.parent)
+	cut, err = log.SliceTo(ctx, w, until, ids.session, ids.parent)
 	if errors.Is(err, fs.ErrNotExist) {
 		return eventslog.Cut{}, nil
 	}

@@ -80,7 +80,8 @@ func (r *run) slice(id, parent string) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, out.Close()) }()
-		r.n, err = l.SliceTo(ctx, out, cut, id, parent)
+		done, err := l.SliceTo(ctx, out, cut, id, parent)
+		r.n = done.Events
 		return err
 	})
 }

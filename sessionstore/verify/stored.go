@@ -121,7 +121,7 @@ func (c *check) log(file string, open func(string, *eventslog.Options) (*eventsl
 	if err != nil {
 		return
 	}
-	cut, err := log.Cut(c.ctx, io.Discard, far, "", "")
+	cut, err := log.SliceTo(c.ctx, io.Discard, far, "", "")
 	_ = log.Close() // only read
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

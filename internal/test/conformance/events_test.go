@@ -173,7 +173,8 @@ func (c sliceCase) ours(t *testing.T) sliceOutcome {
 		return o
 	}
 	var out bytes.Buffer
-	o.Count, err = log.SliceTo(t.Context(), &out, cut, c.NewID, c.Parent)
+	done, err := log.SliceTo(t.Context(), &out, cut, c.NewID, c.Parent)
+	o.Count = done.Events
 	o.Output = out.String()
 	if errors.Is(err, fs.ErrNotExist) {
 		o.Failed = "FileNotFoundError"
