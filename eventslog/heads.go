@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
@@ -90,10 +89,8 @@ func (l *Log) walk(ctx context.Context, f *os.File, from Cursor, whole bool, yie
 func (ls *events) headOf(ln line, next Cursor) Head {
 	id, _ := ls.session()
 	var at time.Time
-	if v := ls.time(); pyjson.KindOf(v) == pyjson.String {
-		if t, _, err := pytime.Parse(text(v)); err == nil {
-			at = t
-		}
+	if t, _, err := pytime.Parse(text(ls.time())); err == nil {
+		at = t
 	}
 	return Head{
 		Next: next, Line: ln.number, Offset: ln.offset, Size: ln.size, Time: at,

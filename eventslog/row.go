@@ -142,9 +142,6 @@ func (ls *events) time() []byte {
 
 // text returns the text of a string, and "" for any other value.
 func text(value []byte) string {
-	if pyjson.KindOf(value) != pyjson.String {
-		return ""
-	}
 	if len(value) == maxKept {
 		return strings.ToValidUTF8(pyjson.Text(value), "")
 	}

@@ -89,7 +89,7 @@ func (s *slicer) keeps() bool {
 		return true
 	}
 	t, _, err := pytime.Parse(text(at))
-	if pyjson.KindOf(at) != pyjson.String || err != nil {
+	if err != nil {
 		s.ls.damaged++
 		return false
 	}

@@ -127,7 +127,7 @@ func timeText(timestamp, ts []byte) string {
 // in UTC.
 func timeOf(text string) time.Time {
 	t, _, err := pytime.Parse(text)
-	if text == "" || err != nil {
+	if err != nil {
 		return time.Time{}
 	}
 	return t.UTC()

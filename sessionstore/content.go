@@ -24,7 +24,7 @@ func (m Message) Content() string {
 		var texts []string
 		for _, f := range pyjson.Pick(raw, "type", "text") {
 			if pyjson.KeyIs(f[0], "text") {
-				texts = append(texts, textOf(f[1]))
+				texts = append(texts, pyjson.Text(f[1]))
 			}
 		}
 		return strings.Join(texts, "\n")
@@ -72,7 +72,7 @@ func parseTime(text string) (time.Time, bool) {
 // stringMember returns the string member name of obj, or "".
 func stringMember(obj []byte, name string) string {
 	raw, _ := lookup(obj, name)
-	return textOf(raw)
+	return pyjson.Text(raw)
 }
 
 // ToolCall is a call that an assistant message makes.
@@ -93,7 +93,7 @@ func (m Message) ToolCalls() []ToolCall {
 	}
 	for _, f := range pyjson.Pick(m.blocks(), "type", "id", "name", "input") {
 		if pyjson.KeyIs(f[0], "tool_use") {
-			calls = append(calls, ToolCall{textOf(f[1]), textOf(f[2]), arguments(f[3])})
+			calls = append(calls, ToolCall{pyjson.Text(f[1]), pyjson.Text(f[2]), arguments(f[3])})
 		}
 	}
 	return calls
@@ -101,10 +101,10 @@ func (m Message) ToolCalls() []ToolCall {
 
 // listedCall returns the call with the values of id, tool, function, arguments.
 func listedCall(call []byte, f [4][]byte) ToolCall {
-	c := ToolCall{ID: textOf(f[0]), Name: textOf(f[1])}
+	c := ToolCall{ID: pyjson.Text(f[0]), Name: pyjson.Text(f[1])}
 	if pyjson.KindOf(f[2]) == pyjson.Object {
 		fn := pyjson.Values(f[2], "name", "arguments")
-		c.Name = cmp.Or(c.Name, textOf(fn[0]))
+		c.Name = cmp.Or(c.Name, pyjson.Text(fn[0]))
 		c.Arguments = arguments(fn[1])
 	}
 	if c.Name == "" {

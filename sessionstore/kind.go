@@ -100,7 +100,7 @@ func isFork(md Metadata) bool {
 	}
 	source, _ := pyjson.Lookup(fork, "source_session_id")
 	turn, _ := pyjson.Lookup(fork, "through_user_turn")
-	return !blank(textOf(source)) && pyjson.KindOf(turn) == pyjson.Integer
+	return !blank(pyjson.Text(source)) && pyjson.KindOf(turn) == pyjson.Integer
 }
 
 // isCount reports whether raw is an integer that is not negative.

@@ -117,7 +117,7 @@ func (m Message) blocks() []byte {
 }
 
 // text returns the string member name, or "".
-func (m Message) text(name string) string { return textOf(m.lookup(name)) }
+func (m Message) text(name string) string { return pyjson.Text(m.lookup(name)) }
 
 // AppendTo appends the exact line, without a line break, to dst.
 func (m Message) AppendTo(dst []byte) []byte {
@@ -179,14 +179,6 @@ func (m *message) find(name string) []byte {
 	}
 	value, _ := pyjson.Lookup(row, name)
 	return value
-}
-
-// textOf returns the text of a string, and "" for any other value.
-func textOf(raw []byte) string {
-	if pyjson.KindOf(raw) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(raw)
 }
 
 // rowsBeyond returns the messages after rows in whole, the messages of a damaged file. It

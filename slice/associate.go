@@ -176,10 +176,10 @@ func (p *places) note(i int, m sessionstore.Message) {
 	add(p.messages, messageID(m), i)
 	for raw, values := range pyjson.Pick(core.From(m, "tool_calls"), "id") {
 		if pyjson.KindOf(raw) == pyjson.Object {
-			add(p.calls, textID(values[0]), i)
+			add(p.calls, turns.TextOf(values[0]), i)
 		}
 	}
-	add(p.results, textID(pyjson.First(core.From(m, "tool_call_id"))), i)
+	add(p.results, turns.TextOf(pyjson.First(core.From(m, "tool_call_id"))), i)
 	for block := range pyjson.Elements(core.Blocks(m)) {
 		p.noteBlock(i, block)
 	}
@@ -190,7 +190,7 @@ func (p *places) noteBlock(i int, block []byte) {
 		return
 	}
 	kind, _ := pyjson.Lookup(block, "type")
-	switch textID(kind) {
+	switch turns.TextOf(kind) {
 	case "tool_use", "tool_call", "function_call":
 		add(p.calls, blockID(block), i)
 	case "tool_result", "function_call_output":
@@ -213,14 +213,14 @@ func add(at map[string]int, id string, i int) {
 // messageID returns the id of a message, "" if it has none.
 func messageID(m sessionstore.Message) string {
 	if raw := pyjson.First(core.From(m, "message_id")); raw != nil && pyjson.Truthy(raw) {
-		return textID(raw)
+		return turns.TextOf(raw)
 	}
 	metadata := pyjson.First(core.From(m, "metadata"))
 	if pyjson.KindOf(metadata) != pyjson.Object {
 		return ""
 	}
 	raw, _ := pyjson.Lookup(metadata, "message_id")
-	return textID(raw)
+	return turns.TextOf(raw)
 }
 
 // blockID returns the id of the call that a block makes or answers: the first
@@ -228,14 +228,8 @@ func messageID(m sessionstore.Message) string {
 func blockID(block []byte) string {
 	for _, raw := range pyjson.Values(block, "tool_use_id", "tool_call_id", "call_id", "id") {
 		if raw != nil && pyjson.Truthy(raw) {
-			return textID(raw)
+			return turns.TextOf(raw)
 		}
 	}
 	return ""
-}
-
-// textID returns the text of a JSON string, and "" for any other value.
-func textID(raw []byte) string {
-	id, _ := turns.IDOf(raw)
-	return id
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
+	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -96,8 +97,8 @@ type forking struct {
 // plan finds the messages of the new session. It writes nothing.
 func (f *forking) plan() (err error) {
 	p := f.parent
-	turns := slices.Collect(Turns(p.rows))
-	count := len(turns)
+	all := slices.Collect(Turns(p.rows))
+	count := len(all)
 	turn := count
 	if f.opts.Turn != nil {
 		turn = *f.opts.Turn
@@ -110,7 +111,7 @@ func (f *forking) plan() (err error) {
 	case turn < 1 || turn > count:
 		return textError(fmt.Sprintf("Turn %d out of range. Valid range: 1-%d", turn, count))
 	}
-	f.turn = turns[turn-1]
+	f.turn = all[turn-1]
 	if f.rows, err = upTo(p.rows, f.turn.End, f.opts.Orphans); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (f *forking) plan() (err error) {
 		SkippedLines: p.skipped, Recovered: p.recovered, Damage: p.damage,
 	}
 	if f.opts.Older {
-		f.done.ParentID = textOf(p.sessionID)
+		f.done.ParentID = turns.TextOf(p.sessionID)
 	}
 	return nil
 }

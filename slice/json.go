@@ -2,7 +2,6 @@ package slice
 
 import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -42,12 +41,6 @@ func replaced(line []byte, name string, arr []byte, with func([]byte) []byte, ma
 		return line
 	}
 	return pyjson.Splice(line, name, append(list, ']'))
-}
-
-// textOf returns the text of a JSON string, and "" for any other value.
-func textOf(raw []byte) string {
-	text, _ := turns.IDOf(raw)
-	return text
 }
 
 // setOf returns the set of the elements of list.

@@ -98,10 +98,7 @@ func beginning(content []byte) string {
 			if !turns.IsBlock(block, "text") {
 				continue
 			}
-			if raw := turns.Members(block, "text")[0]; pyjson.KindOf(raw) == pyjson.String {
-				return firstRunes(pyjson.Text(raw), previewed)
-			}
-			return ""
+			return firstRunes(pyjson.Text(turns.Members(block, "text")[0]), previewed)
 		}
 	}
 	switch shown := string(appendShown(nil, content, 4*previewed)); shown {

@@ -276,7 +276,7 @@ func callsIn(line []byte) (calls []call) {
 			continue
 		}
 		f := turns.Members(block, "id", "name")
-		c := call{turns.KeyOf(f[0]), textOf(f[1]), textOf(f[1])}
+		c := call{turns.KeyOf(f[0]), turns.TextOf(f[1]), turns.TextOf(f[1])}
 		at, ok := listed[c.Key]
 		switch {
 		case !ok || !c.Named:
@@ -291,13 +291,13 @@ func callsIn(line []byte) (calls []call) {
 // listedCall returns the call that an element of tool_calls is.
 func listedCall(raw []byte) call {
 	f := turns.Members(raw, "id", "tool", "function", "name")
-	function := textOf(turns.Members(f[2], "name")[0])
+	function := turns.TextOf(turns.Members(f[2], "name")[0])
 	c := call{turns.KeyOf(f[0]), function, function}
 	if c.function == "" {
-		c.function = textOf(f[3])
+		c.function = turns.TextOf(f[3])
 	}
 	if f[1] != nil {
-		c.tool = textOf(f[1])
+		c.tool = turns.TextOf(f[1])
 	}
 	return c
 }

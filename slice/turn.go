@@ -356,11 +356,7 @@ func texts(content []byte) (list []string) {
 		if !turns.IsBlock(block, "text") {
 			continue
 		}
-		text := ""
-		if raw := turns.Members(block, "text")[0]; pyjson.KindOf(raw) == pyjson.String {
-			text = pyjson.Text(raw)
-		}
-		list = append(list, text)
+		list = append(list, pyjson.Text(turns.Members(block, "text")[0]))
 	}
 	return list
 }
@@ -368,11 +364,9 @@ func texts(content []byte) (list []string) {
 // cut returns the first n characters of a text, with three dots if there are
 // more.
 func cut(text string, n int) string {
-	for i := range text {
-		if n <= 0 {
-			return text[:i] + "..."
-		}
-		n--
+	first := firstRunes(text, max(0, n))
+	if len(first) < len(text) {
+		first += "..."
 	}
-	return text
+	return first
 }

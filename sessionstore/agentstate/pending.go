@@ -185,7 +185,7 @@ func readKept(raw []byte) (list []Kept, err error) {
 		return nil, fmt.Errorf("read %s: %w: approvals are not an array", pendingFile, ErrDamaged)
 	}
 	for v := range pyjson.Elements(all) {
-		k := Kept{ID: textOf(v, "id"), Digest: textOf(v, "digest"), Verdict: Verdict(textOf(v, "verdict"))}
+		k := Kept{ID: pyjson.Text(member(v, "id")), Digest: pyjson.Text(member(v, "digest")), Verdict: Verdict(pyjson.Text(member(v, "verdict")))}
 		if call, found := pyjson.Lookup(v, "call"); found {
 			k.Call = bytes.Clone(call) // null is a call too
 		}
@@ -213,18 +213,10 @@ func writeKept(old []byte, list []Kept) []byte {
 		if i > 0 {
 			all = append(all, ", "...)
 		}
-		if textOf(entry, "verdict") != string(k.Verdict) {
+		if pyjson.Text(member(entry, "verdict")) != string(k.Verdict) {
 			entry = pyjson.Splice(entry, "verdict", quote(string(k.Verdict)))
 		}
 		all = append(all, entry...)
 	}
 	return append(all, ']')
-}
-
-func textOf(obj []byte, name string) string {
-	v := member(obj, name)
-	if pyjson.KindOf(v) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(v)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -112,7 +113,7 @@ func (s said) check(t *testing.T, state *State) {
 	history, err := state.History(t.Context())
 	require.NoError(lost, err)
 	for _, item := range history {
-		see("item " + textOf(item, "n"))
+		see("item " + pyjson.Text(member(item, "n")))
 	}
 	raw, err := state.object(t.Context())
 	require.NoError(lost, err)
@@ -131,7 +132,7 @@ func (s said) check(t *testing.T, state *State) {
 	require.NoError(lost, err)
 	require.GreaterOrEqual(lost, info.Total, count(s.ended, "token"))
 	require.LessOrEqual(t, info.Total, count(s.begun, "token"))
-	if limits := textOf(member(raw, "latestRateLimits"), "n"); limits != "" {
+	if limits := pyjson.Text(member(member(raw, "latestRateLimits"), "n")); limits != "" {
 		require.True(lost, s.begun["limits "+limits])
 	}
 	for name := range s.ended {

@@ -218,11 +218,3 @@ func encodeObject(v any) ([]byte, error) {
 func stamp(t time.Time) []byte {
 	return []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`))
 }
-
-// textOf returns a text, or "" where the value is something else.
-func textOf(v []byte) string {
-	if pyjson.KindOf(v) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(v)
-}

@@ -202,7 +202,7 @@ type entry []byte
 
 func (e entry) value(name string) []byte { return in(e, name, "null") }
 
-func (e entry) text(name string) string { return textOf(e.value(name)) }
+func (e entry) text(name string) string { return pyjson.Text(e.value(name)) }
 
 func (e entry) truth(name string) bool { return pyjson.KindOf(e.value(name)) == pyjson.True }
 
@@ -214,7 +214,7 @@ func (e entry) whole(name string) int {
 func (e entry) texts(name string) []string {
 	all := []string{}
 	for v := range pyjson.Elements(in(e, name, "[]")) {
-		all = append(all, textOf(v))
+		all = append(all, pyjson.Text(v))
 	}
 	return all
 }

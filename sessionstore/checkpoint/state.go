@@ -35,7 +35,7 @@ func (s State) text(names ...string) string {
 	for _, name := range names {
 		v = in(v, name, "null")
 	}
-	return textOf(v)
+	return pyjson.Text(v)
 }
 
 // Version returns the version of the file as it was read.

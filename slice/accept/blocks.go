@@ -38,7 +38,7 @@ func (e *examiner) block(raw []byte) block {
 	if raw == nil {
 		return block{}
 	}
-	switch kind := textOf(turns.Members(raw, "type")[0]); kind {
+	switch kind := turns.TextOf(turns.Members(raw, "type")[0]); kind {
 	case "text":
 		if e.isBlank(turns.Members(raw, "text")[0]) {
 			e.report(BlankText, "")
@@ -97,10 +97,10 @@ func (e *examiner) wellFormed(raw []byte) []byte {
 		return nil
 	}
 	f := turns.Members(raw, "type", "text")
-	typed := pyjson.KindOf(f[0]) == pyjson.String && isTaken(textOf(f[0]))
+	typed := pyjson.KindOf(f[0]) == pyjson.String && isTaken(turns.TextOf(f[0]))
 	kind := pyjson.KindOf(f[1])
 	switch {
-	case typed && (kind == pyjson.String || textOf(f[0]) != "text"):
+	case typed && (kind == pyjson.String || turns.TextOf(f[0]) != "text"):
 		return raw
 	case kind == pyjson.String:
 		e.report(BadBlock, "")

@@ -80,7 +80,7 @@ func (e *examiner) call(raw []byte) []byte {
 		return raw
 	}
 	if isArguments(args) {
-		if text, half := pyjson.Paired([]byte(textOf(args))); half {
+		if text, half := pyjson.Paired([]byte(turns.TextOf(args))); half {
 			e.report(BadArguments, id)
 			raw = setWithin(raw, member, pyjson.AppendQuoted(nil, string(text), pyjson.Style{}))
 		}
@@ -99,12 +99,12 @@ func (e *examiner) call(raw []byte) []byte {
 func calledName(raw []byte) (name string, member []string) {
 	f := turns.Members(raw, "function", "name", "tool")
 	if pyjson.KindOf(f[0]) == pyjson.Object {
-		return textOf(turns.Members(f[0], "name")[0]), []string{"function", "name"}
+		return turns.TextOf(turns.Members(f[0], "name")[0]), []string{"function", "name"}
 	}
 	if f[1] == nil && f[2] != nil {
-		return textOf(f[2]), []string{"tool"}
+		return turns.TextOf(f[2]), []string{"tool"}
 	}
-	return textOf(f[1]), []string{"name"}
+	return turns.TextOf(f[1]), []string{"name"}
 }
 
 // calledArguments returns the arguments of a call, and the path of the member

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -94,12 +93,6 @@ type sentResult struct {
 
 // value returns a copy of the JSON object that a message is.
 func value(m sessionstore.Message) []byte { return pyjson.TrimSpace(m.AppendTo(nil)) }
-
-// textOf returns the text of a JSON string, and "" for any other value.
-func textOf(raw []byte) string {
-	text, _ := turns.IDOf(raw)
-	return text
-}
 
 // blockKind is a provider's view of a block.
 type blockKind int

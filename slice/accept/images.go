@@ -19,7 +19,7 @@ func (e *examiner) isLarge(raw []byte) bool {
 	}
 	f := turns.Members(raw, "type", "source", "image_url")
 	data := f[2]
-	switch textOf(f[0]) {
+	switch turns.TextOf(f[0]) {
 	case "image":
 		data = turns.Members(f[1], "data")[0]
 	case "image_url":

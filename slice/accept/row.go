@@ -69,7 +69,7 @@ func (e *examiner) pairs() {
 // It drops thinking with such a half: the signature is for another text.
 func (e *examiner) pairedBlock(raw []byte) []byte {
 	f := turns.Members(raw, "type", "content")
-	switch textOf(f[0]) {
+	switch turns.TextOf(f[0]) {
 	case "tool_use", "tool_call":
 		return raw
 	case "tool_result":

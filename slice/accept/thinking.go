@@ -14,7 +14,7 @@ func (e *examiner) thinkingMember() {
 	if e.provider != Anthropic || raw == nil || pyjson.KindOf(raw) == pyjson.Null {
 		return
 	}
-	if e.thinkingBlock(raw, textOf(turns.Members(raw, "type")[0])) == gone {
+	if e.thinkingBlock(raw, turns.TextOf(turns.Members(raw, "type")[0])) == gone {
 		e.line = pyjson.TrimSpace(pyjson.Remove(e.line, "thinking_block"))
 		return
 	}
@@ -51,13 +51,13 @@ func (e *examiner) thinkingBlock(raw []byte, kind string) blockKind {
 
 func anthropicThinking(kind string, f [4][]byte) Reason {
 	switch {
-	case kind == "redacted_thinking" && textOf(f[3]) != "":
+	case kind == "redacted_thinking" && turns.TextOf(f[3]) != "":
 		return ""
 	case kind != "thinking" || pyjson.KindOf(f[0]) != pyjson.String:
 		return BrokenThinking
 	case isOpenAI(f[2]):
 		return ForeignThinking
-	case textOf(f[1]) == "":
+	case turns.TextOf(f[1]) == "":
 		return UnsignedThinking
 	}
 	return ""
@@ -69,7 +69,7 @@ func geminiThinking(f [4][]byte) Reason {
 		return BrokenThinking
 	case isOpenAI(f[2]):
 		return ForeignThinking
-	case textOf(f[1]) == "":
+	case turns.TextOf(f[1]) == "":
 		return UnsignedThinking
 	}
 	return ""
@@ -105,7 +105,7 @@ func elementText(arr []byte, at int) string {
 	i := 0
 	for raw := range pyjson.Elements(arr) {
 		if i == at {
-			return textOf(raw)
+			return turns.TextOf(raw)
 		}
 		i++
 	}

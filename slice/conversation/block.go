@@ -22,12 +22,5 @@ func member(obj []byte, name string) string {
 		return ""
 	}
 	raw, _ := pyjson.Lookup(obj, name)
-	return text(raw)
-}
-
-func text(raw []byte) string {
-	if pyjson.KindOf(raw) != pyjson.String {
-		return ""
-	}
 	return pyjson.Text(raw)
 }

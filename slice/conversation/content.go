@@ -96,7 +96,7 @@ func valueText(raw []byte) string {
 // thinking returns the thoughts of the model before its answer.
 func thinking(m sessionstore.Message) string {
 	if raw, ok := m.Lookup("thinking_text"); ok {
-		if t := text(raw); t != "" {
+		if t := pyjson.Text(raw); t != "" {
 			return t
 		}
 	}

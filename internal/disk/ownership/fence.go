@@ -39,7 +39,7 @@ func ParseFence(data []byte, sessionID string) (Fence, error) {
 	for member := range pyjson.Members(raw) {
 		name := pyjson.Text(member.Key)
 		found[name] = true
-		switch text := textOf(member.Value); name {
+		switch text := pyjson.Text(member.Value); name {
 		case "version":
 			version = member.Value
 		case "session_id":

@@ -46,7 +46,7 @@ func ParseOwner(data []byte) (Owner, bool) {
 		if !ok {
 			return Owner{}, false
 		}
-		*into = textOf(value)
+		*into = pyjson.Text(value)
 	}
 	pid, ok := pyjson.Lookup(raw, "pid")
 	if n, fits := pyjson.Int(pid); fits {
@@ -54,14 +54,6 @@ func ParseOwner(data []byte) (Owner, bool) {
 	}
 	isInt := slices.Contains([]pyjson.Kind{pyjson.Integer, pyjson.True, pyjson.False}, pyjson.KindOf(pid))
 	return owner, ok && isInt // a Python bool is an int
-}
-
-// textOf returns the text of a string and "" for another value.
-func textOf(value []byte) string {
-	if pyjson.KindOf(value) != pyjson.String {
-		return ""
-	}
-	return pyjson.Text(value)
 }
 
 // ReadOwner returns the owner in the record of a state directory, or nil. A symlink is
@@ -80,7 +72,7 @@ func ReadOwner(dir *os.Root) *Owner {
 // presence reports whether the process that wrote the record still exists.
 func (o Owner) presence() presence {
 	started, _ := pyjson.Lookup(o.Raw, "process_start_identity")
-	return process{hostname: o.Hostname, pid: o.PID, started: textOf(started)}.find()
+	return process{hostname: o.Hostname, pid: o.PID, started: pyjson.Text(started)}.find()
 }
 
 // A BusyError is [ErrBusy] with the record of the holder.

@@ -30,8 +30,11 @@ func AppendText(dst, str []byte) []byte {
 	}
 }
 
-// Text returns the decoded text of the string str. Lone surrogates become U+FFFD.
+// Text returns the decoded text of the string str, and "" for any other value. Lone surrogates become U+FFFD.
 func Text(str []byte) string {
+	if len(str) == 0 || str[0] != '"' {
+		return ""
+	}
 	s := inner(str)
 	if bytes.IndexByte(s, 0xed) < 0 {
 		return textOf(s)

@@ -276,6 +276,12 @@ func IDOf(raw []byte) (id string, ok bool) {
 	return string(pyjson.AppendText(nil, raw)), true
 }
 
+// TextOf returns the text of a JSON string as IDOf does, and "" for any other value.
+func TextOf(raw []byte) string {
+	text, _ := IDOf(raw)
+	return text
+}
+
 // Members returns the values of the members with those names, at most four. A
 // value is nil when the member is missing. Of several members with one name the
 // last counts.
