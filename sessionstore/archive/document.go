@@ -120,8 +120,8 @@ func (d *document) messages(ctx context.Context) iter.Seq[conversation.Message] 
 	}
 }
 
-// who returns the name that documents show for the writer of a message.
-func who(m conversation.Message) string {
+// author returns the name that documents show for the writer of a message.
+func author(m conversation.Message) string {
 	switch {
 	case m.Injected:
 		return "Reminder"
@@ -137,25 +137,25 @@ func who(m conversation.Message) string {
 	return "Role " + m.Role
 }
 
-// when returns a time in words.
-func when(at string) string {
+// timeText returns a time in words.
+func timeText(at string) string {
 	if len(at) < len("2006-01-02T15:04:05Z") {
 		return at
 	}
 	return at[:10] + " " + at[11:19] + " UTC"
 }
 
-// said is a message about a workflow as it is shown.
-func said(m workflow.SessionMessage) conversation.Message {
+// workflowMessage is a message about a workflow as it is shown.
+func workflowMessage(m workflow.SessionMessage) conversation.Message {
 	return conversation.Message{Role: m.Role, Time: m.CreatedAt, Text: &conversation.Text{Text: m.Content, Size: len(m.Content)}}
 }
 
 // transcript writes the lines of r as the transcript, and metadata with the creation time
 // and the number of turns found in them. blank is the number of empty lines before r.
-func (l *landing) transcript(ctx context.Context, r io.Reader, blank int) error {
+func (x *extraction) transcript(ctx context.Context, r io.Reader, blank int) error {
 	created, turns := time.Time{}, 0
-	err := l.tx.Dir().Replace(sessiondir.Transcript, l.core.Syncs(), l.core.Now(), func(w io.Writer) error {
-		out := bufio.NewWriter(meteredWriter{w, &l.meter})
+	err := x.tx.Dir().Replace(sessiondir.Transcript, x.core.Syncs(), x.core.Now(), func(w io.Writer) error {
+		out := bufio.NewWriter(w)
 		var line []byte
 		err := eachMessage(ctx, r, blank, func(m sessionstore.Message) error {
 			if at, ok := m.Timestamp(); ok && created.IsZero() {
@@ -166,7 +166,7 @@ func (l *landing) transcript(ctx context.Context, r io.Reader, blank int) error 
 			}
 			line = append(m.AppendTo(line[:0]), '\n')
 			n, err := out.Write(line)
-			l.res.Bytes += int64(n)
+			x.result.Bytes += int64(n)
 			return err
 		})
 		if err != nil {
@@ -177,11 +177,11 @@ func (l *landing) transcript(ctx context.Context, r io.Reader, blank int) error 
 	if err != nil {
 		return err
 	}
-	l.wrote(sessiondir.Transcript)
+	x.wrote(sessiondir.Transcript)
 	if created.IsZero() {
-		created = l.core.Now()
+		created = x.core.Now()
 	}
-	return l.setMetadata(created, turns)
+	return x.setMetadata(created, turns)
 }
 
 // eachMessage calls do for each line that is not blank. The error is a
@@ -237,7 +237,7 @@ const maxMetadata = 256 << 20
 
 // metadata returns metadata with the session's id and name. Damaged metadata,
 // and those that have both already, come back as they are.
-func (l *landing) metadata(r io.Reader) (io.Reader, error) {
+func (x *extraction) metadata(r io.Reader) (io.Reader, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxMetadata+1))
 	if err != nil {
 		return nil, err
@@ -249,12 +249,12 @@ func (l *landing) metadata(r io.Reader) (io.Reader, error) {
 	if err != nil {
 		return bytes.NewReader(text), nil
 	}
-	if l.res.Was == "" {
-		l.res.Was = md.Text("session_id")
+	if x.result.Was == "" {
+		x.result.Was = md.Text("session_id")
 	}
 	changed := false
-	for _, m := range []struct{ name, value string }{{"session_id", l.res.ID}, {"name", l.opts.Name}} {
-		if m.value == "" || md.Text(m.name) == m.value || m.name == "session_id" && l.res.ID == l.res.Was {
+	for _, m := range []struct{ name, value string }{{"session_id", x.result.ID}, {"name", x.opts.Name}} {
+		if m.value == "" || md.Text(m.name) == m.value || m.name == "session_id" && x.result.ID == x.result.Was {
 			continue
 		}
 		if err := md.Set(m.name, m.value); err != nil {
@@ -269,8 +269,8 @@ func (l *landing) metadata(r io.Reader) (io.Reader, error) {
 }
 
 // setMetadata gives a session of lines the metadata of a new one.
-func (l *landing) setMetadata(created time.Time, turns int) error {
-	dir := l.core.Workspace()
+func (x *extraction) setMetadata(created time.Time, turns int) error {
+	dir := x.core.Workspace()
 	if dir == "" {
 		dir, _ = os.Getwd() // a process may have no working directory
 	}
@@ -282,11 +282,11 @@ func (l *landing) setMetadata(created time.Time, turns int) error {
 		Turns   int    `json:"turn_count"`
 		Dir     string `json:"working_dir"`
 		Name    string `json:"name,omitempty"`
-	}{l.res.ID, created.UTC().Format("2006-01-02T15:04:05.000000+00:00"), "unknown", "unknown", turns, dir, l.opts.Name})
+	}{x.result.ID, created.UTC().Format("2006-01-02T15:04:05.000000+00:00"), "unknown", "unknown", turns, dir, x.opts.Name})
 	if err != nil {
 		return err
 	}
-	return l.tx.SetMetadata(md)
+	return x.tx.SetMetadata(md)
 }
 
 // writeLines writes the transcript of session id unchanged, one message a line. It holds

@@ -6,12 +6,12 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
@@ -19,15 +19,15 @@ import (
 var page string
 
 var pages = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clean": clean,
-	"who":   who,
-	"when":  when,
-	"said":  said,
-	"title": phaseTitle,
-	"parts": phaseParts,
-	"class": class,
-	"image": imageURL,
-	"size":  words,
+	"clean":    clean,
+	"author":   author,
+	"timeText": timeText,
+	"message":  workflowMessage,
+	"title":    phaseTitle,
+	"parts":    phaseParts,
+	"class":    class,
+	"image":    imageURL,
+	"size":     limits.Bytes,
 }).Parse(page))
 
 // heading is a turn as the list of turns shows it.
@@ -78,8 +78,8 @@ func (w *work) html(ctx context.Context, out io.Writer) (err error) {
 		}
 		err = errors.Join(err, w.err)
 	}
-	if w.HasSaid() && err == nil {
-		err = pages.ExecuteTemplate(out, "said", w.Said)
+	if w.HasMessages() && err == nil {
+		err = pages.ExecuteTemplate(out, "conversation", w.Messages)
 	}
 	return err
 }
@@ -123,16 +123,4 @@ func class(m conversation.Message) string {
 		return m.Role
 	}
 	return "other"
-}
-
-// words returns a number of bytes in a form for people, such as 1.5 kB.
-func words(bytes int) string {
-	const kilo = 1000
-	switch {
-	case bytes < kilo:
-		return fmt.Sprintf("%d B", bytes)
-	case bytes < kilo*kilo:
-		return fmt.Sprintf("%.1f kB", float64(bytes)/kilo)
-	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/kilo/kilo)
 }

@@ -70,11 +70,10 @@ func TestOneSession(t *testing.T) {
 		}
 	}
 	require.Error(t, Write(t.Context(), io.Discard, st, []string{"a"}, &WriteOptions{Format: "pdf"}))
-	limit := (*LimitError)(nil)
 	for _, o := range []*ReadOptions{{ID: "x"}, {Name: "x"}, {MaxSessions: 1}} {
 		to := open(t, nil)
 		all, err := Read(t.Context(), bytes.NewReader(packed(t, st, "a", "b")), to, o)
-		require.ErrorAs(t, err, &limit)
+		require.ErrorIs(t, err, ErrLimit)
 		require.Empty(t, all)
 		require.Empty(t, listed(t, to))
 	}
@@ -146,36 +145,6 @@ func TestWriteFile(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, left, 1, "nothing half is left")
-}
-
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	from, to := open(t, nil), open(t, nil)
-	full(t, from, "a")
-	require.NoError(t, os.WriteFile(filepath.Join(from.Dir(), "a", "large.bin"), make([]byte, 5<<20), 0o600))
-	var out bytes.Buffer
-	for what, do := range map[string]func(tell func(Progress)) error{
-		"write": func(tell func(Progress)) error {
-			return Write(t.Context(), &out, from, []string{"a"}, &WriteOptions{Progress: tell})
-		},
-		"read": func(tell func(Progress)) error {
-			_, err := Read(t.Context(), bytes.NewReader(packed(t, from, "a")), to, &ReadOptions{Progress: tell})
-			return err
-		},
-	} {
-		var last Progress
-		calls := 0
-		require.NoError(t, do(func(p Progress) {
-			require.GreaterOrEqual(t, p.Bytes, last.Bytes)
-			require.LessOrEqual(t, p.Bytes-last.Bytes, int64(2<<20))
-			last = p
-			calls++
-		}), what)
-		require.Equal(t, 1, last.Sessions, what)
-		require.Equal(t, len(files(t, filepath.Join(from.Dir(), "a"))), last.Files, what)
-		require.GreaterOrEqual(t, last.Bytes, int64(5<<20), what)
-		require.Greater(t, calls, last.Files+4, what)
-	}
 }
 
 // TestFaultsOfArchives lets each operation of reading an archive of two

@@ -27,12 +27,12 @@ func (d *document) markdown(ctx context.Context, w io.Writer) error {
 		if m.Starts {
 			fmt.Fprintf(out, "\n## Turn %d\n", m.Turn)
 		}
-		fmt.Fprintf(out, "\n**%s**", inline(who(m)))
+		fmt.Fprintf(out, "\n**%s**", inline(author(m)))
 		if m.Time != "" {
-			fmt.Fprintf(out, " · %s", when(m.Time))
+			fmt.Fprintf(out, " · %s", timeText(m.Time))
 		}
 		out.WriteString("\n")
-		if err := writeMessage(out, m, d.opts.beside); err != nil {
+		if err := writeMessage(out, m, d.opts.writeImage); err != nil {
 			return err
 		}
 	}
@@ -53,15 +53,15 @@ func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
 			return w.err
 		}
 	}
-	if w.HasSaid() {
+	if w.HasMessages() {
 		out.WriteString("\n## About the workflow\n")
-		for _, m := range w.Said {
-			fmt.Fprintf(out, "\n**%s** · %s", inline(who(said(m))), inline(when(m.CreatedAt)))
+		for _, m := range w.Messages {
+			fmt.Fprintf(out, "\n**%s** · %s", inline(author(workflowMessage(m))), inline(timeText(m.CreatedAt)))
 			if m.PhaseID != nil {
 				fmt.Fprintf(out, " · phase %s", span(*m.PhaseID))
 			}
 			out.WriteString("\n")
-			if err := writeMessage(out, said(m), nil); err != nil {
+			if err := writeMessage(out, workflowMessage(m), nil); err != nil {
 				return err
 			}
 		}
@@ -70,7 +70,7 @@ func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
 }
 
 func writePhase(out *bufio.Writer, p workflow.PhaseRecord) {
-	fmt.Fprintf(out, "\n### %s\n\n**%s** · %s · %s\n", inline(phaseTitle(p)), inline(p.Status), span(p.PhaseID), inline(when(p.UpdatedAt)))
+	fmt.Fprintf(out, "\n### %s\n\n**%s** · %s · %s\n", inline(phaseTitle(p)), inline(p.Status), span(p.PhaseID), inline(timeText(p.UpdatedAt)))
 	if p.Error != nil && *p.Error != "" {
 		out.WriteString("\nError:\n\n" + fence(*p.Error, ""))
 	}
@@ -83,7 +83,7 @@ func writePhase(out *bufio.Writer, p workflow.PhaseRecord) {
 	}
 }
 
-func writeMessage(out *bufio.Writer, m conversation.Message, b beside) error {
+func writeMessage(out *bufio.Writer, m conversation.Message, write imageWriter) error {
 	if m.Thinking != nil {
 		out.WriteString("\n" + quote("*Thinking*\n\n"+contain(m.Thinking.Text)))
 	}
@@ -94,7 +94,7 @@ func writeMessage(out *bufio.Writer, m conversation.Message, b beside) error {
 		}
 		out.WriteString("\n" + text)
 	}
-	if err := writeFiles(out, m.Files, b); err != nil {
+	if err := writeFiles(out, m.Files, write); err != nil {
 		return err
 	}
 	for _, c := range m.Calls {
@@ -108,34 +108,34 @@ func writeMessage(out *bufio.Writer, m conversation.Message, b beside) error {
 		out.WriteString(":\n\n" + fence(c.Arguments.Text, "json"))
 		if c.Result != nil {
 			out.WriteString("\nResult:\n")
-			if err := writeResult(out, *c.Result, b); err != nil {
+			if err := writeResult(out, *c.Result, write); err != nil {
 				return err
 			}
 		}
 	}
 	for _, r := range m.Results {
 		out.WriteString("\nResult without a call:\n")
-		if err := writeResult(out, r, b); err != nil {
+		if err := writeResult(out, r, write); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeResult(out *bufio.Writer, r conversation.Result, b beside) error {
+func writeResult(out *bufio.Writer, r conversation.Result, write imageWriter) error {
 	if r.Text.Text != "" || len(r.Files) == 0 {
 		out.WriteString("\n" + fence(r.Text.Text, ""))
 	}
-	return writeFiles(out, r.Files, b)
+	return writeFiles(out, r.Files, write)
 }
 
 // writeFiles writes the images that are beside the document, and the labels of other files.
-func writeFiles(out *bufio.Writer, files []conversation.File, b beside) error {
+func writeFiles(out *bufio.Writer, files []conversation.File, write imageWriter) error {
 	for _, f := range files {
 		address := ""
-		if b != nil && f.Image {
+		if write != nil && f.Image {
 			var err error
-			if address, err = b(f); err != nil {
+			if address, err = write(f); err != nil {
 				return err
 			}
 		}

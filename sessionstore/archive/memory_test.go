@@ -94,13 +94,12 @@ func carryLines(ctx context.Context, st *sessionstore.Store, n int) error {
 	size := int64(n) * int64(len(line))
 	in, out := io.Pipe()
 	go func() { _ = out.CloseWithError(packLines(out, size, &repeated{line: line, left: n})) }()
-	calls := 0
-	res, err := Read(ctx, in, st, &ReadOptions{Progress: func(Progress) { calls++ }})
+	res, err := Read(ctx, in, st, nil)
 	if err != nil {
 		return err
 	}
-	if res[0].Messages != n || res[0].Bytes != size || int64(calls) < size>>20 {
-		return fmt.Errorf("read %+v, progress %d times", res[0], calls)
+	if res[0].Messages != n || res[0].Bytes != size {
+		return fmt.Errorf("read %+v", res[0])
 	}
 	for _, o := range []WriteOptions{{}, {Redact: &masking{}}, {Format: JSONL}} {
 		var s sum

@@ -35,21 +35,17 @@ type WriteOptions struct {
 	NoReminders bool // messages that no person wrote in the user's name
 	NoWorkflow  bool // the phases of a workflow, and the messages about it
 
-	// Progress is called after each session and file, and at least once in each
-	// MiB. Nil is allowed.
-	Progress func(Progress)
-
-	beside beside // of Markdown; nil writes the label of an image
+	writeImage imageWriter // of Markdown; nil writes the label of an image
 }
 
-// beside writes an image beside a document, and returns the address by which the document
+// imageWriter writes an image beside a document, and returns the address by which the document
 // shows it.
-type beside func(conversation.File) (address string, err error)
+type imageWriter func(conversation.File) (address string, err error)
 
 // Limits of [ReadOptions] where these are 0.
 const (
-	DefaultMaxEntries = 1_000_000
-	DefaultMaxBytes   = 64 << 30 // 64 GiB
+	defaultMaxEntries = 1_000_000
+	defaultMaxBytes   = 64 << 30
 )
 
 // ReadOptions control [Read] and [ReadDir]. A nil *ReadOptions is the zero value.
@@ -67,43 +63,32 @@ type ReadOptions struct {
 	MaxSessions int
 
 	// MaxEntries is the largest number of entries of a tar archive. MaxBytes is the largest
-	// number of bytes in all files together, unpacked. 0 means [DefaultMaxEntries] and
-	// [DefaultMaxBytes]; a negative number means no limit.
+	// number of bytes in all files together, unpacked. 0 means 1,000,000 entries and 64 GiB;
+	// a negative number means no limit.
 	MaxEntries int
 	MaxBytes   int64
-
-	// Progress is called after each session and file, and at least once in each
-	// MiB. Nil is allowed.
-	Progress func(Progress)
 }
 
-// Progress is how far a call has come.
-type Progress struct {
-	Sessions int   // that are complete
-	Files    int   // that are complete
-	Bytes    int64 // that were written
-}
-
-// limits are the limits of ReadOptions with the defaults filled in. A negative
+// bounds are the limits of ReadOptions with the defaults filled in. A negative
 // one is none.
-type limits struct {
+type bounds struct {
 	sessions, entries int
 	bytes             int64
 }
 
-func (o *ReadOptions) limits() limits {
-	l := limits{o.MaxSessions, o.MaxEntries, o.MaxBytes}
-	if l.sessions == 0 {
-		l.sessions = -1
+func (o *ReadOptions) bounds() bounds {
+	b := bounds{o.MaxSessions, o.MaxEntries, o.MaxBytes}
+	if b.sessions == 0 {
+		b.sessions = -1
 		if o.ID != "" || o.Name != "" {
-			l.sessions = 1
+			b.sessions = 1
 		}
 	}
-	if l.entries == 0 {
-		l.entries = DefaultMaxEntries
+	if b.entries == 0 {
+		b.entries = defaultMaxEntries
 	}
-	if l.bytes == 0 {
-		l.bytes = DefaultMaxBytes
+	if b.bytes == 0 {
+		b.bytes = defaultMaxBytes
 	}
-	return l
+	return b
 }

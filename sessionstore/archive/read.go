@@ -27,8 +27,8 @@ import (
 //
 // Read returns the sessions that were made, beside an error as well: the sessions of an
 // archive are made one after the other. The error Is fs.ErrExist when the store has a
-// session of the same id already. When the archive is refused, it is one of the errors of
-// this package, an [*EntryError] or a [*LimitError].
+// session of the same id already. When the archive is refused, it Is one of the errors of
+// this package.
 func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOptions) ([]Imported, error) {
 	im := newImporter(st, opts)
 	in, err := unzipped(contextReader{ctx, r})
@@ -43,7 +43,9 @@ func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOp
 	if err != nil {
 		return nil, err
 	}
-	err = im.transcript(ctx, &limited{source: &lines{in: in}, max: im.max.bytes, left: im.max.bytes}, blank)
+	limit := byteLimit{most: im.max.bytes}
+	x := newExtraction(im, "")
+	err = x.run(ctx, func() error { return x.transcript(ctx, limit.reader(in), blank) })
 	return im.done, err
 }
 
@@ -55,29 +57,14 @@ func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *Read
 	if err != nil {
 		return Imported{}, err
 	}
-	src, err := openDirectory(path)
+	src, err := openDirectory(path, im.max.bytes)
 	if err == nil {
-		err = im.sessions(ctx, &limited{source: src, max: im.max.bytes, left: im.max.bytes})
-		err = errors.Join(err, src.Close())
+		err = errors.Join(im.sessions(ctx, src), src.Close())
 	}
 	if len(im.done) == 0 {
 		return Imported{}, err
 	}
 	return im.done[0], err
-}
-
-// lines is the source that holds the lines of a transcript: one file without a name.
-type lines struct {
-	in   io.Reader
-	read bool
-}
-
-func (l *lines) next() (file, error) {
-	if l.read {
-		return file{}, io.EOF
-	}
-	l.read = true
-	return file{content: l.in}, nil
 }
 
 // seekObject passes over white space and returns the number of line breaks in
@@ -118,13 +105,13 @@ func (im *importer) sessions(ctx context.Context, src source) error {
 // session makes the session that the file first begins, and returns the first
 // file of the next one. The error is io.EOF when there is none.
 func (im *importer) session(ctx context.Context, src source, first file) (file, error) {
-	l := newLanding(im, first.session)
+	x := newExtraction(im, first.session)
 	var f file
 	var end error
-	err := l.land(ctx, func() error {
+	err := x.run(ctx, func() error {
 		f, end = first, nil
 		for end == nil && f.session == first.session {
-			if err := errors.Join(ctx.Err(), l.file(f)); err != nil {
+			if err := errors.Join(ctx.Err(), x.file(f)); err != nil {
 				return err
 			}
 			f, end = src.next()
@@ -137,7 +124,7 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 				return err
 			}
 		}
-		return l.complete()
+		return x.complete()
 	})
 	if err != nil {
 		return file{}, err
@@ -148,70 +135,58 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 // mayFollow checks that a further session may begin with f.
 func (im *importer) mayFollow(f file) error {
 	if im.max.sessions >= 0 && len(im.done)+1 >= im.max.sessions {
-		return readError(&LimitError{"sessions", int64(im.max.sessions)})
+		return readError(limitError("sessions", int64(im.max.sessions)))
 	}
 	if im.begun[f.session] {
-		return readError(&EntryError{f.session, ErrTwice})
+		return readError(entryError(f.session, ErrTwice))
 	}
 	return nil
-}
-
-// transcript makes a session of lines, in front of which are so many blank ones.
-func (im *importer) transcript(ctx context.Context, src source, blank int) error {
-	l := newLanding(im, "")
-	return l.land(ctx, func() error {
-		f, err := src.next()
-		if err != nil {
-			return err
-		}
-		return l.transcript(ctx, f.content, blank)
-	})
 }
 
 // maxDepth is the largest number of directories above a file.
 const maxDepth = 64
 
 // file writes one file of the session.
-func (l *landing) file(f file) error {
+func (x *extraction) file(f file) error {
 	if f.path == ownership.FenceName || f.path == sessiondir.Marker || hidden(f.path) {
 		return nil
 	}
 	if !filepath.IsLocal(filepath.FromSlash(f.path)) || strings.ContainsAny(f.path, "\\\x00") || path.Clean(f.path) != f.path || strings.Count(f.path, "/") > maxDepth {
-		return &EntryError{f.path, ErrPath}
+		return entryError(f.path, ErrPath)
 	}
-	if l.seen[f.path] {
-		return &EntryError{f.path, ErrTwice}
+	if x.seen[f.path] {
+		return entryError(f.path, ErrTwice)
 	}
-	l.seen[f.path] = true
+	x.seen[f.path] = true
 	if f.path == sessiondir.Metadata {
 		var err error
-		if f.content, err = l.metadata(f.content); err != nil {
+		if f.content, err = x.metadata(f.content); err != nil {
 			return err
 		}
 	}
-	dir, leave, err := l.directory(path.Dir(f.path))
+	dir, leave, err := x.directory(path.Dir(f.path))
 	if err != nil {
 		return err
 	}
-	err = dir.Replace(path.Base(f.path), l.core.Syncs(), f.modified, func(w io.Writer) error {
-		n, err := io.Copy(meteredWriter{w, &l.meter}, f.content)
-		l.res.Bytes += n
+	err = dir.Replace(path.Base(f.path), x.core.Syncs(), f.modified, func(w io.Writer) error {
+		n, err := io.Copy(w, f.content)
+		x.result.Bytes += n
 		return err
 	})
-	if err == nil && l.core.Syncs() {
+	if err == nil && x.core.Syncs() {
 		err = dir.Sync()
 	}
 	if err = errors.Join(err, leave()); err != nil {
 		return err
 	}
-	l.wrote(f.path)
+	x.wrote(f.path)
 	return nil
 }
 
 // directory opens a directory below the session's directory, and makes it where it is
 // missing.
-func (l *landing) directory(name string) (dir *vfs.Dir, leave func() error, err error) {
-	dir = l.tx.Dir().Dir
+func (x *extraction) directory(name string) (dir *vfs.Dir, leave func() error, err error) {
+	dir = x.tx.Dir().Dir
 	leave = func() error { return nil }
 	if name == "." {
 		return dir, leave, nil
@@ -221,7 +196,7 @@ func (l *landing) directory(name string) (dir *vfs.Dir, leave func() error, err 
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			err = nil
-		case err == nil && l.core.Syncs():
+		case err == nil && x.core.Syncs():
 			err = dir.Sync()
 		}
 		if err != nil {

@@ -34,15 +34,17 @@ type directory struct {
 	id    string
 	paths []string // of the files that are left
 	open  *os.File // the file that next returned last
+	limit byteLimit
 }
 
-// openDirectory opens the source of the session's directory dir.
-func openDirectory(dir string) (*directory, error) {
+// openDirectory opens the source of the session's directory dir, of which at most so many
+// bytes are read.
+func openDirectory(dir string, most int64) (*directory, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{root: root, id: filepath.Base(dir)}
+	d := &directory{root: root, id: filepath.Base(dir), limit: byteLimit{most: most}}
 	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -54,7 +56,7 @@ func openDirectory(dir string) (*directory, error) {
 		case e.IsDir():
 			return nil
 		case !e.Type().IsRegular():
-			return &EntryError{path, ErrNotRegular}
+			return entryError(path, ErrNotRegular)
 		}
 		d.paths = append(d.paths, path)
 		return nil
@@ -76,14 +78,14 @@ func (d *directory) next() (file, error) {
 	d.paths = d.paths[1:]
 	f, fi, err := vfs.Open(d.root, path, os.O_RDONLY)
 	if errors.Is(err, vfs.ErrNotRegular) {
-		err = &EntryError{path, ErrNotRegular}
+		err = entryError(path, ErrNotRegular)
 	}
 	if err != nil {
 		return file{}, err
 	}
 	d.open = f
 	// Lines that a writer appends from now on are not read.
-	return file{d.id, path, fi.ModTime(), io.LimitReader(f, fi.Size())}, nil
+	return file{d.id, path, fi.ModTime(), d.limit.reader(io.LimitReader(f, fi.Size()))}, nil
 }
 
 func (d *directory) closeFile() error {
@@ -98,30 +100,22 @@ func (d *directory) closeFile() error {
 // Close closes the open file and the directory.
 func (d *directory) Close() error { return errors.Join(d.closeFile(), d.root.Close()) }
 
-// limited bounds the bytes of all files of a source.
-type limited struct {
-	source
-	max  int64 // negative: no limit
-	left int64
-}
+// byteLimit is how many bytes all files of a source may have together. A negative one is
+// none.
+type byteLimit struct{ most, read int64 }
 
-func (l *limited) next() (file, error) {
-	f, err := l.source.next()
-	if l.max >= 0 && err == nil {
-		f.content = &limitedReader{f.content, l}
-	}
-	return f, err
-}
+func (l *byteLimit) reader(in io.Reader) io.Reader { return &limitedReader{in, l} }
 
+// limitedReader fails beyond its limit.
 type limitedReader struct {
-	in io.Reader
-	l  *limited
+	in    io.Reader
+	limit *byteLimit
 }
 
 func (r *limitedReader) Read(b []byte) (int, error) {
 	n, err := r.in.Read(b)
-	if r.l.left -= int64(n); r.l.left < 0 {
-		return 0, &LimitError{"bytes", r.l.max}
+	if r.limit.read += int64(n); r.limit.most >= 0 && r.limit.read > r.limit.most {
+		return 0, limitError("bytes", r.limit.most)
 	}
 	return n, err
 }

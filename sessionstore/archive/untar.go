@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
 const bufferSize = 64 << 10
@@ -42,12 +44,12 @@ func isTar(in *bufio.Reader) bool {
 type tarball struct {
 	in      *tar.Reader
 	end     *ending
-	max     limits
+	max     bounds
 	entries int
 	bytes   int64 // that the headers state
 }
 
-func newTarball(in io.Reader, max limits) *tarball {
+func newTarball(in io.Reader, max bounds) *tarball {
 	end := &ending{in: in}
 	return &tarball{in: tar.NewReader(end), end: end, max: max}
 }
@@ -63,11 +65,11 @@ func (t *tarball) next() (file, error) {
 			continue
 		case tar.TypeReg:
 		default:
-			return file{}, readError(&EntryError{h.Name, ErrNotRegular})
+			return file{}, readError(entryError(h.Name, ErrNotRegular))
 		}
 		id, rest, ok := strings.Cut(strings.TrimPrefix(h.Name, "./"), "/")
 		if !ok || id == "" || rest == "" {
-			return file{}, readError(&EntryError{h.Name, errNoDirectory})
+			return file{}, readError(entryError(h.Name, errNoDirectory))
 		}
 		if hidden(rest) {
 			continue
@@ -77,13 +79,7 @@ func (t *tarball) next() (file, error) {
 }
 
 // errNoDirectory is the error for a name that is absolute or has no directory.
-var errNoDirectory = &pathError{"in no directory of a session"}
-
-// pathError is an ErrPath in other words.
-type pathError struct{ text string }
-
-func (e *pathError) Error() string        { return e.text }
-func (e *pathError) Is(target error) bool { return target == ErrPath }
+var errNoDirectory = limits.Errorf(ErrPath, "in no directory of a session")
 
 // header returns the header of the next entry, within the limits. At the end it
 // checks that the archive is whole; the error is io.EOF then.
@@ -99,10 +95,10 @@ func (t *tarball) header() (*tar.Header, error) {
 		return nil, readError(err)
 	}
 	if t.entries++; t.max.entries >= 0 && t.entries > t.max.entries {
-		return nil, readError(&LimitError{"entries", int64(t.max.entries)})
+		return nil, readError(limitError("entries", int64(t.max.entries)))
 	}
 	if t.max.bytes >= 0 && h.Size > t.max.bytes-t.bytes {
-		return nil, readError(&LimitError{"bytes", t.max.bytes})
+		return nil, readError(limitError("bytes", t.max.bytes))
 	}
 	t.bytes += h.Size
 	return h, nil

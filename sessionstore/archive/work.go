@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -19,7 +20,7 @@ import (
 // work is the workflow of a session: its phases, and the messages about it. The nil *work
 // has neither.
 type work struct {
-	Said []workflow.SessionMessage
+	Messages []workflow.SessionMessage
 
 	log    *workflow.Workflow
 	id     string  // of the session
@@ -39,24 +40,24 @@ func openWork(ctx context.Context, st *sessionstore.Store, id string, r Redactor
 	for _, record := range phases.Records {
 		w.ids = append(w.ids, record.ID)
 	}
-	said, damage := w.log.Conversation(ctx, id, nil)
+	messages, damage := w.log.Conversation(ctx, id, nil)
 	if damage != nil && !errors.Is(damage, sessionstore.ErrCorrupt) {
 		return nil, damage
 	}
-	for i := range said {
-		if err := redactRecord(&said[i], r); err != nil {
+	for i := range messages {
+		if err := redactRecord(&messages[i], r); err != nil {
 			return nil, fmt.Errorf("redact message %d of the workflow: %w", i+1, err)
 		}
 	}
-	w.Said = said
+	w.Messages = messages
 	return w, errors.Join(phases.Damage, damage)
 }
 
 // HasPhases reports whether there is a phase.
 func (w *work) HasPhases() bool { return w != nil && len(w.ids) > 0 }
 
-// HasSaid reports whether something was said.
-func (w *work) HasSaid() bool { return w != nil && len(w.Said) > 0 }
+// HasMessages reports whether there is a message.
+func (w *work) HasMessages() bool { return w != nil && len(w.Messages) > 0 }
 
 // phases yields the phases in order, one in memory at a time. When it ends early, w.err is
 // the reason.
@@ -125,44 +126,6 @@ func phaseParts(p workflow.PhaseRecord) (parts []part) {
 		}
 	}
 	return parts
-}
-
-// toldEach is the number of bytes after which Progress is called again.
-const toldEach = 1 << 20
-
-// meter counts the work of a call and reports it to the caller.
-type meter struct {
-	Progress
-	tell func(Progress) // may be nil
-	told int64          // bytes, at the last call of report
-}
-
-func (m *meter) file()    { m.Files++; m.report() }
-func (m *meter) session() { m.Sessions++; m.report() }
-
-func (m *meter) bytes(n int) {
-	if m.Bytes += int64(n); m.Bytes-m.told >= toldEach {
-		m.report()
-	}
-}
-
-func (m *meter) report() {
-	m.told = m.Bytes
-	if m.tell != nil {
-		m.tell(m.Progress)
-	}
-}
-
-// meteredWriter counts the bytes written through it.
-type meteredWriter struct {
-	io.Writer
-	meter *meter
-}
-
-func (w meteredWriter) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b)
-	w.meter.bytes(n)
-	return n, err
 }
 
 // contextReader ends with its context.
@@ -283,19 +246,8 @@ var (
 	ErrOneSession = errors.New("the format holds exactly one session")
 	ErrRedacted   = errors.New("the redactor returned no line of the kind that it got")
 	ErrNoMessage  = errors.New("it is no message")
+	ErrLimit      = errors.New("it holds more than the options allow")
 )
-
-// EntryError is the error for an entry of an archive or a file of a directory that was
-// refused. Err Is [ErrNotRegular], [ErrPath], [ErrTwice] or an error of the file system.
-type EntryError struct {
-	Name string
-	Err  error
-}
-
-func (e *EntryError) Error() string { return fmt.Sprintf("%q is %v", e.Name, e.Err) }
-
-// Unwrap returns why the entry was refused.
-func (e *EntryError) Unwrap() error { return e.Err }
 
 // LineError is the error for a line of JSONL that is no message. It Is [ErrNoMessage], and
 // Err is the reason; neither has text of the line.
@@ -312,15 +264,15 @@ func (e *LineError) Is(target error) bool { return target == ErrNoMessage }
 // Unwrap returns the reason why the line is no message.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// LimitError is the error for an archive that holds more than [ReadOptions] allow.
-type LimitError struct {
-	What string // sessions, entries or bytes
-	Max  int64
-}
+// entryError is the error for an entry of an archive or a file of a directory that was
+// refused. It Is the reason.
+func entryError(name string, reason error) error { return fmt.Errorf("%q is %w", name, reason) }
 
-func (e *LimitError) Error() string {
-	if e.What == "sessions" && e.Max == 1 {
-		return "it holds more than one session"
+// limitError is the error for an archive that holds more of something than [ReadOptions]
+// allow.
+func limitError(what string, most int64) error {
+	if what == "sessions" && most == 1 {
+		return limits.Errorf(ErrLimit, "it holds more than one session")
 	}
-	return fmt.Sprintf("it holds more than %d %s", e.Max, e.What)
+	return limits.Errorf(ErrLimit, "it holds more than %d %s", most, what)
 }

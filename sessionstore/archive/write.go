@@ -17,7 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
-	shown "github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
@@ -34,27 +34,20 @@ func Write(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []strin
 	if opts != nil {
 		o = *opts
 	}
-	m := &meter{tell: o.Progress}
-	w = meteredWriter{contextWriter{ctx, w}, m}
+	w = contextWriter{ctx, w}
 	if o.Format == "" || o.Format == Tar {
-		return writeTar(ctx, w, st, ids, o.Redact, m)
+		return writeTar(ctx, w, st, ids, o.Redact)
 	}
 	if len(ids) != 1 {
 		return fmt.Errorf("write %s: %w", o.Format, ErrOneSession)
 	}
-	var err error
 	switch o.Format {
 	case JSONL:
-		err = writeLines(ctx, w, st, ids[0], o.Redact)
+		return writeLines(ctx, w, st, ids[0], o.Redact)
 	case Markdown, HTML:
-		err = writeDocument(ctx, w, st, ids[0], &o)
-	default:
-		return fmt.Errorf("unknown format %q", o.Format)
+		return writeDocument(ctx, w, st, ids[0], &o)
 	}
-	if err == nil {
-		m.session()
-	}
-	return err
+	return fmt.Errorf("unknown format %q", o.Format)
 }
 
 func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id string, o *WriteOptions) error {
@@ -106,7 +99,7 @@ func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []s
 	stdout, _ := os.Stdout.Stat()
 	if opts != nil && opts.Format == Markdown && (missing || err == nil && was.Mode().IsRegular() && !os.SameFile(was, stdout)) {
 		o := *opts
-		o.beside = imagesBeside(ctx, name, st.Dir())
+		o.writeImage = imagesBeside(ctx, name, st.Dir())
 		opts = &o
 	}
 	err = vfs.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
@@ -119,8 +112,8 @@ func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []s
 	return errors.Join(err, damage)
 }
 
-// imagesBeside returns the beside of a Markdown file.
-func imagesBeside(ctx context.Context, name, store string) beside {
+// imagesBeside returns the imageWriter of a Markdown file.
+func imagesBeside(ctx context.Context, name, store string) imageWriter {
 	folder := strings.TrimSuffix(name, filepath.Ext(name)) + ".images"
 	return func(f conversation.File) (string, error) {
 		data, err := f.Data()
@@ -152,20 +145,19 @@ func makeFolder(path string) error {
 
 // writeTar writes all files of sessions as a tar archive, each session below a
 // directory of its id.
-func writeTar(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []string, r Redactor, m *meter) error {
+func writeTar(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []string, r Redactor) error {
 	out := tar.NewWriter(w)
 	for _, id := range unique(ids) {
-		if err := addSession(ctx, out, st, id, r, m); err != nil {
+		if err := addSession(ctx, out, st, id, r); err != nil {
 			return err
 		}
-		m.session()
 	}
 	return out.Close()
 }
 
-func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id string, r Redactor, m *meter) (err error) {
+func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id string, r Redactor) (err error) {
 	if !st.Exists(id) {
-		return shown.Errorf(sessionstore.ErrNotFound, "there is no session %q", shown.ID(id))
+		return limits.Errorf(sessionstore.ErrNotFound, "there is no session %q", limits.ID(id))
 	}
 	root, err := os.OpenRoot(filepath.Join(st.Dir(), id))
 	if err != nil {
@@ -180,7 +172,6 @@ func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id
 		if err := add(ctx, out, root, name, id, r); err != nil {
 			return fmt.Errorf("archive %s: %w", name.to, err)
 		}
-		m.file()
 	}
 	return nil
 }
@@ -203,7 +194,7 @@ func archived(root *os.Root, redacted bool) (found []tarName, err error) {
 			return fs.SkipDir
 		case !e.Type().IsRegular(), strings.HasPrefix(name, "."),
 			path == ownership.FenceName, path == sessiondir.Marker,
-			redacted && former(name), appending && path == sessiondir.Transcript:
+			redacted && isFormerState(name), appending && path == sessiondir.Transcript:
 			return nil
 		}
 		to := path
@@ -220,8 +211,8 @@ func archived(root *os.Root, redacted bool) (found []tarName, err error) {
 	return found, err
 }
 
-// former reports whether a file of that name is a former state of another file.
-func former(name string) bool {
+// isFormerState reports whether a file of that name is a former state of another file.
+func isFormerState(name string) bool {
 	return strings.HasSuffix(name, ".backup") || strings.Contains(name, ".bak-") || strings.Contains(name, ".damaged-")
 }
 

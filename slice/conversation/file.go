@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -223,7 +224,7 @@ func label(kind string, f File, at string) string {
 	if f.Width > 0 {
 		words += fmt.Sprintf(", %s × %s", thousands(f.Width), thousands(f.Height))
 	}
-	return words + ", " + bytesText(f.Size)
+	return words + ", " + limits.Bytes(f.Size)
 }
 
 // short returns the beginning of a text.
@@ -236,15 +237,4 @@ func thousands(n int) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
-}
-
-func bytesText(n int) string {
-	const kilo = 1000
-	switch {
-	case n < kilo:
-		return strconv.Itoa(n) + " B"
-	case n < kilo*kilo:
-		return fmt.Sprintf("%.1f kB", float64(n)/kilo)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/kilo/kilo)
 }

@@ -93,3 +93,15 @@ func first(text string, n int) string {
 	}
 	return text[:end] + "…" // a text of its own, which does not keep text in memory
 }
+
+// Bytes returns a number of bytes in a form for people, such as 1.5 kB.
+func Bytes(n int) string {
+	const kilo = 1000
+	switch {
+	case n < kilo:
+		return fmt.Sprintf("%d B", n)
+	case n < kilo*kilo:
+		return fmt.Sprintf("%.1f kB", float64(n)/kilo)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/kilo/kilo)
+}

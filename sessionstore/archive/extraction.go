@@ -9,68 +9,66 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// landing makes one session. Its files are written to a staging directory,
-// which becomes the session's by one rename at the end of land.
-type landing struct {
+// extraction makes one session. Its files are written to a staging directory,
+// which becomes the session's by one rename at the end of run.
+type extraction struct {
 	*importer
-	tx   core.Tx
-	res  Imported
-	seen map[string]bool // paths of the files
+	tx     core.Tx
+	result Imported
+	seen   map[string]bool // paths of the files
 }
 
-// newLanding returns the landing of the session that had the id was.
-func newLanding(im *importer, was string) *landing {
-	l := &landing{importer: im, res: Imported{ID: im.opts.ID, Was: was}, seen: map[string]bool{}}
-	if l.res.ID == "" {
-		l.res.ID = was
+// newExtraction returns the extraction of the session that had the id was.
+func newExtraction(im *importer, was string) *extraction {
+	x := &extraction{importer: im, result: Imported{ID: im.opts.ID, Was: was}, seen: map[string]bool{}}
+	if x.result.ID == "" {
+		x.result.ID = was
 	}
-	if l.res.ID == "" {
-		l.res.ID = sessionstore.NewID()
+	if x.result.ID == "" {
+		x.result.ID = sessionstore.NewID()
 	}
 	im.begun[was] = true
-	return l
+	return x
 }
 
-// land makes the session of the files that write writes, and reports it.
-func (l *landing) land(ctx context.Context, write func() error) error {
-	err := l.core.Make(ctx, l.res.ID, func(tx core.Tx) error {
-		l.tx = tx
+// run makes the session of the files that write writes, and reports it.
+func (x *extraction) run(ctx context.Context, write func() error) error {
+	err := x.core.Make(ctx, x.result.ID, func(tx core.Tx) error {
+		x.tx = tx
 		return write()
 	})
 	if err != nil {
-		return fmt.Errorf("import session %q: %w", l.res.ID, err)
+		return fmt.Errorf("import session %q: %w", x.result.ID, err)
 	}
-	l.count(context.WithoutCancel(ctx))
-	l.done = append(l.done, l.res)
-	l.meter.session()
+	x.count(context.WithoutCancel(ctx))
+	x.done = append(x.done, x.result)
 	return nil
 }
 
 // count counts the messages of the session, which is in the store already.
-func (l *landing) count(ctx context.Context) {
-	l.res.Messages = 0
-	for _, err := range l.st.Messages(ctx, l.res.ID) {
+func (x *extraction) count(ctx context.Context) {
+	x.result.Messages = 0
+	for _, err := range x.st.Messages(ctx, x.result.ID) {
 		if err != nil {
-			l.res.Damage = err
+			x.result.Damage = err
 			return
 		}
-		l.res.Messages++
+		x.result.Messages++
 	}
 }
 
 // complete returns ErrNoSession if the archive had neither a transcript nor metadata.
-func (l *landing) complete() error {
-	if !l.seen[sessiondir.Transcript] && !l.seen[sessiondir.Metadata] {
+func (x *extraction) complete() error {
+	if !x.seen[sessiondir.Transcript] && !x.seen[sessiondir.Metadata] {
 		return ErrNoSession
 	}
 	return nil
 }
 
 // wrote records that the file name of the session is complete.
-func (l *landing) wrote(name string) {
-	l.res.Files++
-	l.tx.Renamed(name)
-	l.meter.file()
+func (x *extraction) wrote(name string) {
+	x.result.Files++
+	x.tx.Renamed(name)
 }
 
 // Imported is a session that was made.
@@ -92,8 +90,7 @@ type importer struct {
 	st    *sessionstore.Store
 	core  core.Store
 	opts  ReadOptions
-	max   limits
-	meter meter
+	max   bounds
 	begun map[string]bool // ids that sessions had, in this source
 	done  []Imported
 }
@@ -103,7 +100,6 @@ func newImporter(st *sessionstore.Store, opts *ReadOptions) *importer {
 	if opts != nil {
 		im.opts = *opts
 	}
-	im.max = im.opts.limits()
-	im.meter.tell = im.opts.Progress
+	im.max = im.opts.bounds()
 	return im
 }
