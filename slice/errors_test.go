@@ -49,7 +49,6 @@ func failedByIDs(t *testing.T, st *sessionstore.Store, id string) map[string]err
 	_, errs["Healthy"] = slice.Healthy(ctx, st, id)
 	_, errs["Broken"] = slice.Broken(ctx, st, id)
 	_, errs["Trace"] = slice.Trace(ctx, st, id)
-	_, errs["Forks"] = slice.Forks(ctx, st, id)
 	_, errs["Inspect"] = slice.Inspect(ctx, st, id)
 	_, errs["RepairSession"] = slice.RepairSession(ctx, st, id)
 	_, errs["RewindSession"] = slice.RewindSession(ctx, st, id)

@@ -57,17 +57,6 @@ func Trace(ctx context.Context, st *sessionstore.Store, id string) (Lineage, err
 	return l, errors.Join(err, lerr)
 }
 
-// Forks returns the sessions that have session id as their parent, newest first, as [Trace]
-// does. It leaves out sessions whose metadata cannot be read.
-func Forks(ctx context.Context, st *sessionstore.Store, id string) ([]Child, error) {
-	md, err := st.Metadata(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	all, err := scan(ctx, st, id, sessionIDOf(md, id))
-	return all.children, err
-}
-
 // climb finds the ancestors of the session in the directory id. stored has the
 // directories of sessions that have another session_id in their metadata.
 func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string, stored map[string]string) {

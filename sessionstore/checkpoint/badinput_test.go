@@ -189,7 +189,7 @@ func TestHalfMoved(t *testing.T) {
 	touch(t, s.Dir(), "research-structure.md")
 	require.NoError(t, os.Link(filepath.Join(s.Dir(), "research-structure.md"), filepath.Join(output, "research-structure.md")))
 	touch(t, s.Dir()+removedExt, "half")
-	fallback := filepath.Join(st.opts.TempDir, DefaultFallback+"1")
+	fallback := filepath.Join(st.opts.TempDir, fallbackPrefix+"1")
 	touch(t, fallback+removedExt, "half")
 	touch(t, filepath.Join(st.opts.TempDir, "other"+removedExt), "not ours")
 	done, err := st.Cleanup(t.Context(), output, 0)

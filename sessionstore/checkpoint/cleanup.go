@@ -76,8 +76,8 @@ func (d *Dir) sweep(parent string, ours func(name string) bool) error {
 
 // sweepAll sweeps where sessions of outputDir may have been.
 func (d *Dir) sweepAll(outputDir string) error {
-	primary := func(name string) bool { return name == d.opts.Primary }
-	fallback := func(name string) bool { return strings.HasPrefix(name, d.opts.Fallback) }
+	primary := func(name string) bool { return name == primaryName }
+	fallback := func(name string) bool { return strings.HasPrefix(name, fallbackPrefix) }
 	return errors.Join(d.sweep(outputDir, primary), d.sweep(d.opts.TempDir, fallback))
 }
 

@@ -86,10 +86,10 @@ func TestCleanupLeavesAlone(t *testing.T) {
 	t.Parallel()
 	st, output := newStore(t), t.TempDir()
 	young := put(t, st, output, example(t))
-	bad := filepath.Join(st.opts.TempDir, DefaultFallback+"bad")
+	bad := filepath.Join(st.opts.TempDir, fallbackPrefix+"bad")
 	touch(t, bad, stateFile)
 	target := putAt(t, st, filepath.Join(t.TempDir(), "real"), old(t, output, "completed"))
-	link := filepath.Join(st.opts.TempDir, DefaultFallback+"link")
+	link := filepath.Join(st.opts.TempDir, fallbackPrefix+"link")
 	linked := os.Symlink(target.Dir(), link) == nil
 	done, err := st.Cleanup(t.Context(), output, 0)
 	require.NoError(t, err)

@@ -35,10 +35,9 @@ func (d *Dir) create(ctx context.Context, outputDir string, setup Setup) (*Run, 
 	}
 	now := d.opts.Now().UTC()
 	id := fmt.Sprintf("session-%s-%d", now.Format("20060102-150405"), rand.Uint32())
-	dir, err := d.makeDir(output, d.opts.Primary)
+	dir, err := d.makeDir(output, primaryName)
 	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
-		d.opts.Logger.Info("session goes to the temporary directory", "session", id, "err", err)
-		dir, err = d.makeDir(d.opts.TempDir, d.opts.Fallback+strings.TrimPrefix(id, "session-"))
+		dir, err = d.makeDir(d.opts.TempDir, fallbackPrefix+strings.TrimPrefix(id, "session-"))
 	}
 	if err != nil {
 		return nil, err

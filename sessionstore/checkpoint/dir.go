@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,10 +16,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// The names of session directories unless [Options] say otherwise.
 const (
-	DefaultPrimary  = ".scientific-analysis-session"
-	DefaultFallback = "scientific-analysis-architect-session-"
+	primaryName    = ".scientific-analysis-session"           // of a session directory in an output directory
+	fallbackPrefix = "scientific-analysis-architect-session-" // of the names of session directories in the temporary directory
 )
 
 // DefaultMaxAge is how old a session may be to be resumed, and is before it is
@@ -29,11 +27,8 @@ const DefaultMaxAge = 72 * time.Hour
 
 // Options are the settings of a [Dir]. The zero value is ready for use.
 type Options struct {
-	Logger     *slog.Logger            // nil: silent
 	Durability sessionstore.Durability // zero: Durable
 	Now        func() time.Time        // nil: time.Now
-	Primary    string                  // name of the session directory in an output directory; "": DefaultPrimary
-	Fallback   string                  // the beginning of names in TempDir; "": DefaultFallback
 	TempDir    string                  // where sessions go whose output directory takes none; "": os.TempDir
 
 	seam *seam.Seam
@@ -50,17 +45,8 @@ func New(opts *Options) *Dir {
 	if opts != nil {
 		o = *opts
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Primary == "" {
-		o.Primary = DefaultPrimary
-	}
-	if o.Fallback == "" {
-		o.Fallback = DefaultFallback
 	}
 	if o.TempDir == "" {
 		o.TempDir = os.TempDir()
@@ -126,13 +112,13 @@ func (d *Dir) readAll(ctx context.Context, outputDir string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	dirs := []string{filepath.Join(output, d.opts.Primary)}
+	dirs := []string{filepath.Join(output, primaryName)}
 	entries, err := os.ReadDir(d.opts.TempDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Found{}, err
 	}
 	for _, e := range entries {
-		if rest, ours := strings.CutPrefix(e.Name(), d.opts.Fallback); ours && !strings.Contains(rest, ".archive") {
+		if rest, ours := strings.CutPrefix(e.Name(), fallbackPrefix); ours && !strings.Contains(rest, ".archive") {
 			dirs = append(dirs, filepath.Join(d.opts.TempDir, e.Name()))
 		}
 	}

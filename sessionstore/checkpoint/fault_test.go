@@ -29,7 +29,7 @@ func (l life) store(days int) *Dir {
 	return New(&Options{Now: func() time.Time { return noon.AddDate(0, 0, days) }, TempDir: l.temp, seam: l.seam})
 }
 
-func (l life) dir() string { return filepath.Join(l.output, DefaultPrimary) }
+func (l life) dir() string { return filepath.Join(l.output, primaryName) }
 
 // step is a call.
 type step struct {
@@ -88,7 +88,7 @@ func sight(t *testing.T, output string, at any) string {
 	st := New(&Options{TempDir: t.TempDir()})
 	text := ""
 	for _, ext := range []string{"", ".archive"} {
-		dir := filepath.Join(output, DefaultPrimary) + ext
+		dir := filepath.Join(output, primaryName) + ext
 		s, err := st.read(dir)
 		if err != nil {
 			require.ErrorIs(t, err, os.ErrNotExist, at)
@@ -105,7 +105,7 @@ func sight(t *testing.T, output string, at any) string {
 // requireOutput requires that the output is there, in one of the directories.
 func requireOutput(t *testing.T, output string, at any) {
 	t.Helper()
-	for _, dir := range []string{"", DefaultPrimary, DefaultPrimary + ".archive"} {
+	for _, dir := range []string{"", primaryName, primaryName + ".archive"} {
 		data, err := os.ReadFile(filepath.Join(output, dir, "sub", "deep", "structure.md"))
 		if err == nil && string(data) == "x" {
 			return
@@ -169,7 +169,7 @@ func failAt(t *testing.T, was life, s step, at int) bool {
 		require.NoError(t, err, where)
 	}
 	requireOutput(t, l.output, where)
-	left, err := filepath.Glob(filepath.Join(l.output, DefaultPrimary+"*"+removedExt))
+	left, err := filepath.Glob(filepath.Join(l.output, primaryName+"*"+removedExt))
 	require.NoError(t, err)
 	require.Empty(t, left, where)
 	return true

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 
 // put makes a session in the primary place of output from raw.
 func put(t *testing.T, st *Dir, output, raw string) *Run {
-	dir := filepath.Join(output, DefaultPrimary)
+	dir := filepath.Join(output, primaryName)
 	return putAt(t, st, dir, raw)
 }
 

@@ -117,7 +117,7 @@ func checkLife(t *testing.T, output, last string) {
 	lost := testenv.Lost(t)
 	word, rest, _ := strings.Cut(last, " ")
 	name := rest[:strings.LastIndexByte(rest[:strings.LastIndexByte(rest, ' ')], ' ')]
-	s, err := New(nil).Open(filepath.Join(output, DefaultPrimary))
+	s, err := New(nil).Open(filepath.Join(output, primaryName))
 	if err != nil {
 		require.ErrorIs(lost, err, os.ErrNotExist)
 		require.True(lost, name == "create" && word == "begin" || name == "clean up", "there is none after %q", last)

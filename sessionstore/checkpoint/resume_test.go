@@ -99,7 +99,7 @@ func TestResumeLooksInTheSessionDirectoryToo(t *testing.T) {
 	t.Parallel()
 	output := t.TempDir()
 	raw := inOutput(t, output, "research-structure.md")
-	touch(t, output, DefaultPrimary, "research-structure.md")
+	touch(t, output, primaryName, "research-structure.md")
 	missing, err := put(t, newStore(t), output, raw).Resume(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, missing)
@@ -121,7 +121,7 @@ func TestFindResumable(t *testing.T) {
 		raw := strings.Replace(example(t), "2026-02-04T15:02:45Z", noon.Add(-age).Format(time.RFC3339), 1)
 		return strings.Replace(raw, `"in_progress"`, `"`+status+`"`, 1)
 	}
-	temp := func(name string) string { return filepath.Join(st.opts.TempDir, DefaultFallback+name) }
+	temp := func(name string) string { return filepath.Join(st.opts.TempDir, fallbackPrefix+name) }
 	put(t, st, output, at(3*time.Hour, "interrupted"))
 	putAt(t, st, temp("1"), at(time.Hour, "in_progress"))
 	putAt(t, st, temp("2"), at(73*time.Hour, "in_progress"))
@@ -136,9 +136,9 @@ func TestFindResumable(t *testing.T) {
 	for _, s := range found.Runs {
 		dirs = append(dirs, s.Dir())
 	}
-	require.Equal(t, []string{temp("1"), filepath.Join(output, DefaultPrimary)}, dirs)
+	require.Equal(t, []string{temp("1"), filepath.Join(output, primaryName)}, dirs)
 	require.Len(t, found.Unreadable, 1)
-	require.ErrorContains(t, found.Unreadable[0], DefaultFallback+"6")
+	require.ErrorContains(t, found.Unreadable[0], fallbackPrefix+"6")
 	found, err = st.FindResumable(t.Context(), output, 2*time.Hour)
 	require.NoError(t, err)
 	require.Len(t, found.Runs, 1)

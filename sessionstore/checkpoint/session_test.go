@@ -21,7 +21,7 @@ func TestLife(t *testing.T) {
 	ctx, st, output := t.Context(), newStore(t), t.TempDir()
 	s, err := st.Create(ctx, output, Setup{Chapters: 4, Context: Context{ResearchGoals: "find out"}})
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join(output, DefaultPrimary), s.Dir())
+	require.Equal(t, filepath.Join(output, primaryName), s.Dir())
 	require.Regexp(t, `^session-20260205-120000-[0-9]+$`, s.State().ID())
 	require.Equal(t, Initialized, s.State().Status())
 	require.Equal(t, "2.1", s.State().Version())
@@ -92,7 +92,7 @@ func TestCreateFallsBack(t *testing.T) {
 	}
 	s, err := newStore(t).Create(t.Context(), output, Setup{})
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(filepath.Base(s.Dir()), DefaultFallback+"20260205-120000-"))
+	require.True(t, strings.HasPrefix(filepath.Base(s.Dir()), fallbackPrefix+"20260205-120000-"))
 }
 
 func TestOldVersionsAndLocalTimes(t *testing.T) {
@@ -206,9 +206,9 @@ func TestSymlinkIsNoSession(t *testing.T) {
 	t.Parallel()
 	st, output := newStore(t), t.TempDir()
 	s := put(t, st, t.TempDir(), example(t))
-	err := os.Symlink(s.Dir(), filepath.Join(output, DefaultPrimary))
+	err := os.Symlink(s.Dir(), filepath.Join(output, primaryName))
 	testenv.Need(t, err == nil, "no symlinks here")
-	_, err = st.Open(filepath.Join(output, DefaultPrimary))
+	_, err = st.Open(filepath.Join(output, primaryName))
 	require.ErrorIs(t, err, ErrNotADirectory)
 	_, err = st.Create(t.Context(), output, Setup{})
 	require.ErrorIs(t, err, ErrNotADirectory)

@@ -104,33 +104,19 @@ func (p *Plan) move(ctx context.Context, receipt string, s Session) error {
 	return core.Of(p.st).Send(ctx, s.ID, sessionsOf(receipt))
 }
 
-// Emptied counts the receipts, sessions and bytes that [Empty] removed for good.
-type Emptied struct {
-	Receipts int
-	Sessions int
-	Bytes    int64
-}
-
 // Empty removes receipts, which [List] returned, with their sessions for good,
 // durably if the store promises that. Each receipt vanishes at once, with all of
-// its sessions. After an error the result counts the receipts that are gone.
-func Empty(ctx context.Context, st *sessionstore.Store, receipts []Receipt) (Emptied, error) {
-	var res Emptied
-	for _, r := range receipts {
-		if err := ctx.Err(); err != nil {
-			return res, err
-		}
-		if err := checkReceipt(r.ID); err != nil {
-			return res, err
+// its sessions. It returns how many are gone, also beside an error.
+func Empty(ctx context.Context, st *sessionstore.Store, receipts []Receipt) (int, error) {
+	for i, r := range receipts {
+		if err := errors.Join(ctx.Err(), checkReceipt(r.ID)); err != nil {
+			return i, err
 		}
 		if err := core.Of(st).Destroy(ctx, receiptPath(r.ID)); err != nil {
-			return res, fmt.Errorf("empty trash: receipt %s: %w", r.ID, err)
+			return i, fmt.Errorf("empty trash: receipt %s: %w", r.ID, err)
 		}
-		res.Receipts++
-		res.Sessions += len(r.Sessions)
-		res.Bytes += Bytes(r.Sessions)
 	}
-	return res, nil
+	return len(receipts), nil
 }
 
 // tidy removes a receipt that has no sessions any more.

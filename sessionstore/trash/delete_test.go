@@ -196,9 +196,9 @@ func TestEmpty(t *testing.T) {
 	}
 	all, err := List(t.Context(), st)
 	require.NoError(t, err)
-	emptied, err := Empty(t.Context(), st, all[:1])
+	gone, err := Empty(t.Context(), st, all[:1])
 	require.NoError(t, err)
-	require.Equal(t, Emptied{Receipts: 1, Sessions: 1, Bytes: Bytes(all[0].Sessions)}, emptied)
+	require.Equal(t, 1, gone)
 	left, err := List(t.Context(), st)
 	require.NoError(t, err)
 	require.Equal(t, all[1:], left)
@@ -215,10 +215,7 @@ func TestDamagedReceipts(t *testing.T) {
 	for _, text := range []string{"", "{", `{"v":2}`, `[]`, "\x00"} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		all, err := List(t.Context(), st)
-		require.ErrorContains(t, err, res.Receipt.ID)
-		damaged := (*ReceiptError)(nil)
-		require.ErrorAs(t, err, &damaged)
-		require.Equal(t, res.Receipt.ID, damaged.ID)
+		require.ErrorContains(t, err, "read receipt "+res.Receipt.ID)
 		require.Equal(t, []string{"a"}, ids(all[0].Sessions))
 		require.Equal(t, res.Receipt.At, all[0].At)
 	}

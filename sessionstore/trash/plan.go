@@ -16,8 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// DefaultQuiet is [Options.Quiet] where that is 0.
-const DefaultQuiet = 10 * time.Minute
+// quietByDefault is [Options.Quiet] where that is 0.
+const quietByDefault = 10 * time.Minute
 
 // Options control a removal. A nil *Options is the zero value.
 type Options struct {
@@ -33,7 +33,7 @@ type Options struct {
 
 	// Quiet is the time for which a session must not have been written; a
 	// session that was written later is [Recent]. Tools that hold no lock show
-	// in no other way that they run a session. 0 means [DefaultQuiet]; with a
+	// in no other way that they run a session. 0 means 10 minutes; with a
 	// negative time no session is recent.
 	Quiet time.Duration
 
@@ -84,7 +84,7 @@ func NewPlan(ctx context.Context, st *sessionstore.Store, ids []string, opts *Op
 	}
 	sessions := make([]Session, 0, len(ids))
 	for i, id := range ids {
-		s, err := examine(ctx, st, id, cmp.Or(p.opts.Quiet, DefaultQuiet))
+		s, err := examine(ctx, st, id, cmp.Or(p.opts.Quiet, quietByDefault))
 		if err != nil {
 			return nil, fmt.Errorf("look at session %q: %w", id, err)
 		}

@@ -42,18 +42,6 @@ type Receipt struct {
 	Sessions []Session `json:"sessions"` // from List: the sessions that are still in the trash
 }
 
-// ReceiptError is the error for a receipt that cannot be read. Its sessions can be restored
-// nevertheless.
-type ReceiptError struct {
-	ID  string // of the receipt
-	Err error
-}
-
-func (e *ReceiptError) Error() string { return "read receipt " + e.ID + ": " + e.Err.Error() }
-
-// Unwrap returns the reason.
-func (e *ReceiptError) Unwrap() error { return e.Err }
-
 var errDamaged = errors.New("it is damaged")
 
 // stamp is the format of the time in a receipt's id. It sorts as text.
@@ -115,24 +103,24 @@ func (r *Receipt) write(bin *vfs.Dir, sync bool) (err error) {
 	return bin.Sync()
 }
 
-// readReceipt reads the receipt id. When it is damaged or of a newer version, the error is
-// a [*ReceiptError] and the receipt has only the id and its time.
+// readReceipt reads the receipt id. When it is damaged or of a newer version, the receipt
+// has only the id and its time.
 func readReceipt(bin *vfs.Dir, id string) (Receipt, error) {
-	r := Receipt{ID: id}
-	r.At, _ = time.Parse(stamp, id[:len(stamp)])
+	var r Receipt
 	text, err := bin.Root().ReadFile(filepath.Join(id, receiptFile))
+	if err == nil && json.Unmarshal(text, &r) != nil {
+		err = errDamaged
+	}
+	if err == nil && r.Version != version {
+		err = fmt.Errorf("it is of version %d, which this program does not know", r.Version)
+	}
 	if err != nil {
-		return r, &ReceiptError{id, err}
+		r = Receipt{}
+		r.At, _ = time.Parse(stamp, id[:len(stamp)])
+		err = fmt.Errorf("read receipt %s: %w", id, err)
 	}
-	var read Receipt
-	if err := json.Unmarshal(text, &read); err != nil {
-		return r, &ReceiptError{id, errDamaged}
-	}
-	if read.Version != version {
-		return r, &ReceiptError{id, fmt.Errorf("it is of version %d, which this program does not know", read.Version)}
-	}
-	read.ID = id
-	return read, nil
+	r.ID = id
+	return r, err
 }
 
 // present returns the names of the sessions that are in a receipt's directory.
@@ -153,7 +141,7 @@ func present(bin *vfs.Dir, id string) (map[string]bool, error) {
 // List returns the receipts in the trash of st, the newest first, each with the
 // sessions that are still in the trash. It creates no trash. A receipt that is
 // damaged or of a newer version does not hide its sessions: List returns them
-// beside an error that joins a [*ReceiptError] for each such receipt.
+// beside an error that joins one for each such receipt and names it.
 func List(ctx context.Context, st *sessionstore.Store) ([]Receipt, error) {
 	if _, err := os.Lstat(filepath.Join(st.Dir(), sessiondir.Trash)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -18,9 +18,6 @@ import (
 type Options struct {
 	// NoEvents leaves out the event logs, which may be far larger than all else.
 	NoEvents bool
-
-	// Progress is called by [CheckAll] after each session. Nil is allowed.
-	Progress func(done, total int)
 }
 
 // check is one check of a session.
@@ -130,14 +127,11 @@ func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.S
 		for _, info := range infos {
 			ids = append(ids, info.ID)
 		}
-		for i, id := range ids {
+		for _, id := range ids {
 			for f, err := range Check(ctx, st, id, opts) {
 				if !yield(f, err) || err != nil {
 					return
 				}
-			}
-			if opts != nil && opts.Progress != nil {
-				opts.Progress(i+1, len(ids))
 			}
 		}
 	}

@@ -58,7 +58,6 @@ func TestContract(t *testing.T) {
 		"resume/unknown phase":                                                      TestUnknownPhase,
 		"resume/the last completed by created_at, then id":                          testLastCompleted,
 		"reconstruct/completed with user_input, missing output is empty":            TestReconstructChoice,
-		"reconstruct/tokens":                                                        TestReconstructTokens,
 		"json contract/golden":                                                      TestJSON,
 	} {
 		t.Run(name, test)

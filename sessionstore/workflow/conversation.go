@@ -119,9 +119,9 @@ const (
 	systemRole    = "system"
 )
 
-// DefaultMaxPairs is how many pairs of messages a resumed workflow is given.
+// maxPairsByDefault is how many pairs of messages a resumed workflow is given.
 // At about 1,000 tokens a message and more, they fit a model of 64k tokens.
-const DefaultMaxPairs = 25
+const maxPairsByDefault = 25
 
 // ChatMessage is a message for a model.
 type ChatMessage struct {
@@ -132,35 +132,13 @@ type ChatMessage struct {
 // ReconstructContext makes the conversation with a model from the records of a workflow:
 // from each record that is completed and has a user input, it takes the input and the
 // output, empty when there is none. It keeps the last maxPairs pairs; zero and less mean
-// [DefaultMaxPairs].
+// the 25 pairs that [Workflow.Resume] gives.
 func ReconstructContext(outputs []PhaseRecord, maxPairs int) []ChatMessage {
 	if maxPairs <= 0 {
-		maxPairs = DefaultMaxPairs
+		maxPairs = maxPairsByDefault
 	}
 	messages := pairs(outputs)
 	return messages[max(0, len(messages)/2-maxPairs)*2:]
-}
-
-// ReconstructContextTokens is [ReconstructContext] that keeps as many whole
-// pairs from the end as fit into budget tokens; count returns how many tokens
-// a content has. A nil count takes four bytes for a token.
-func ReconstructContextTokens(outputs []PhaseRecord, budget int, count func(content string) int) []ChatMessage {
-	if count == nil {
-		count = func(content string) int { return (len(content) + 3) / 4 }
-	}
-	messages := pairs(outputs)
-	first := len(messages)
-	for first > 0 {
-		for _, m := range slices.Backward(messages[first-2 : first]) {
-			need := count(m.Content)
-			if need > budget {
-				return messages[first:]
-			}
-			budget -= need
-		}
-		first -= 2
-	}
-	return messages
 }
 
 // pairs returns the messages of all records that have them.
@@ -235,7 +213,7 @@ func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, 
 		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
 	}
 	return ResumeResult{md, next, ResumeContext{
-		History:            ReconstructContext(records, DefaultMaxPairs),
+		History:            ReconstructContext(records, maxPairsByDefault),
 		LastCompletedPhase: last,
 		TotalPhases:        len(manifest.Phases),
 		CompletedPhases:    len(done),

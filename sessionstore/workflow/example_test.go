@@ -139,11 +139,3 @@ func follow(ctx context.Context) error {
 	fmt.Println("asked:", (*whole.UserInput)[:len("Which birds")])
 	return nil
 }
-
-func ExampleReconstructContextTokens() {
-	input, output := "Which birds sing at night?", "Nightingales."
-	record := workflow.PhaseRecord{Status: "completed", UserInput: &input, Output: &output}
-	history := workflow.ReconstructContextTokens([]workflow.PhaseRecord{record, record, record}, 25, nil)
-	fmt.Println(len(history), "messages fit")
-	// Output: 4 messages fit
-}

@@ -146,17 +146,3 @@ func TestReconstructChoice(t *testing.T) {
 	}, 0)
 	require.Equal(t, []ChatMessage{{"user", ""}, {"assistant", ""}}, messages, "a missing output is empty")
 }
-
-func TestReconstructTokens(t *testing.T) {
-	t.Parallel()
-	bytes := func(s string) int { return len(s) }
-	records := recordsOf(10) // four bytes a pair
-	for budget, want := range map[int]int{-1: 0, 0: 0, 3: 0, 4: 2, 7: 2, 8: 4, 39: 18, 40: 20, 1000: 20} {
-		messages := ReconstructContextTokens(records, budget, bytes)
-		require.NotNil(t, messages)
-		require.Equal(t, ReconstructContext(records, 10)[20-want:], messages, budget)
-	}
-	records[8].Output = new("far too long")
-	require.Len(t, ReconstructContextTokens(records, 10, bytes), 2, "nothing from before a gap")
-	require.Len(t, ReconstructContextTokens(recordsOf(3), 5, nil), 4, "a token is four bytes, or less")
-}

@@ -48,13 +48,7 @@ func ExampleFix() {
 		fmt.Println(a.Row, a.Reasons)
 		fmt.Println(string(a.New.AppendTo(nil)))
 	}
-	undone, err := mended.Undo(mended.Messages)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(undone[1] == msgs[1])
 	// Output:
 	// 1 [unsigned_thinking]
 	// {"role": "assistant", "content": [{"type": "text", "text": "No."}]}
-	// true
 }

@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,35 +107,6 @@ func (m *fixer) mending() Fixed {
 	}
 	drop(len(m.given), len(m.pieces))
 	return out
-}
-
-var errOtherMending = errors.New("undo mending: the messages are others")
-
-// Undo returns the messages that were given to [Fix], byte for byte, for
-// those that it returned. Messages that were added behind these are kept. The
-// error is for other messages.
-func (m Fixed) Undo(msgs []sessionstore.Message) ([]sessionstore.Message, error) {
-	if len(msgs) < len(m.Messages) {
-		return nil, errOtherMending
-	}
-	for i, want := range m.Messages {
-		if msgs[i] != want && !bytes.Equal(msgs[i].AppendTo(nil), want.AppendTo(nil)) {
-			return nil, errOtherMending
-		}
-	}
-	var out []sessionstore.Message
-	next := 0
-	for _, a := range m.Amendments {
-		out = append(out, msgs[next:a.At]...)
-		next = a.At
-		if a.Kind != Dropped {
-			next++
-		}
-		if a.Kind != Inserted {
-			out = append(out, a.Old)
-		}
-	}
-	return append(out, msgs[next:]...), nil
 }
 
 // mendRows mends the faults within messages.

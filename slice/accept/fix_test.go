@@ -121,22 +121,6 @@ func TestMendMovesTheSameMessage(t *testing.T) {
 	}, m.Amendments)
 }
 
-func TestUndoRefuses(t *testing.T) {
-	t.Parallel()
-	m := mend(t, accept.Anthropic, parse(t, ask, calling("c1")))
-	for name, msgs := range map[string][]sessionstore.Message{
-		"fewer": m.Messages[:2],
-		"other": parse(t, ask, calling("c1"), result("c1")),
-		"none":  nil,
-	} {
-		_, err := m.Undo(msgs)
-		require.EqualError(t, err, "undo mending: the messages are others", name)
-	}
-	read, err := m.Undo(parse(t, lines(m.Messages)...))
-	require.NoError(t, err, "messages that were stored and read again")
-	require.Equal(t, []string{ask, calling("c1")}, lines(read))
-}
-
 func TestMendRefuses(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 996)

@@ -116,7 +116,7 @@ func workflows(ctx context.Context, st *sessionstore.Store, id string) history.S
 
 // checkpoints is the state of a checkpoint session: its decisions.
 func checkpoints(dir, id string) history.State {
-	s, err := checkpoint.New(&checkpoint.Options{TempDir: dir}).Open(filepath.Join(dir, id, checkpoint.DefaultPrimary))
+	s, err := checkpoint.New(&checkpoint.Options{TempDir: dir}).Open(filepath.Join(dir, id, ".scientific-analysis-session"))
 	if err != nil {
 		return failed(err)
 	}
