@@ -86,6 +86,7 @@ var parts = []part{
 	{name: "strace", weight: 5, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='" + straced + "' ./..."}},
 	{name: "fuzz", weight: 6, shows: "execs: ", whole: true, commands: []string{".ci/fuzz"}},
 	{name: "realtools", weight: 2, needs: []need{{"npm", "npm"}}, env: []string{"TEST_LONG=1"}, shows: "real tools: proven with ", commands: []string{goTest + "./internal/test/realtools"}},
+	{name: "importers", weight: 2, needs: []need{{"git", "git"}}, env: inFull, shows: "imports: ", commands: []string{goTest + "./internal/test/importdiff -seeds=600"}},
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
 	{name: "arm64", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{system + "arm64"}},
 	{name: "arm", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{
