@@ -37,7 +37,8 @@ type Exported struct {
 // them make the conversation of the file equal to the one here. For a session that another
 // program wrote, or that an import made of a branch, Export makes all lines.
 //
-// The lines that are made have texts, images, calls and results, and no thinking. An import
+// The lines that are made have texts, images, calls and results, and no thinking. The
+// arguments of a call that are no JSON object are the member "arguments" of one. An import
 // of the file, once the tool went on with it, brings the new turns into the session. The
 // tool did not check the lines: this package reads them back as the messages that they were
 // made from. For a session that the tool keeps in several files, which do not simply follow

@@ -96,16 +96,12 @@ func blocksOf(m thread.Made) (blocks []json.RawMessage, err error) {
 		blocks = append(blocks, thread.TextBlock(m.Said))
 	}
 	for _, call := range m.ToolCalls() {
-		input := json.RawMessage(call.Arguments)
-		if pyjson.KindOf(input) != pyjson.Object {
-			input = json.RawMessage("{}")
-		}
 		block, err := pyjson.Encode(struct {
 			Type  string          `json:"type"`
 			ID    string          `json:"id"`
 			Name  string          `json:"name"`
 			Input json.RawMessage `json:"input"`
-		}{"tool_use", call.ID, call.Name, input})
+		}{"tool_use", call.ID, call.Name, thread.Input(call.Arguments)})
 		if err != nil {
 			return nil, err
 		}

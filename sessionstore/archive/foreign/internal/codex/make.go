@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -134,16 +133,12 @@ func (c *maker) answer(m thread.Made) error {
 		}
 	}
 	for _, call := range m.ToolCalls() {
-		arguments := string(call.Arguments)
-		if pyjson.KindOf(call.Arguments) != pyjson.Object {
-			arguments = "{}"
-		}
 		if err := c.row(m.At, itemKind, struct {
 			Type      string `json:"type"`
 			Name      string `json:"name"`
 			Arguments string `json:"arguments"`
 			CallID    string `json:"call_id"`
-		}{"function_call", call.Name, arguments, call.ID}); err != nil {
+		}{"function_call", call.Name, string(thread.Input(call.Arguments)), call.ID}); err != nil {
 			return err
 		}
 	}

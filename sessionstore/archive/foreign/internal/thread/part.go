@@ -111,6 +111,19 @@ func Arguments(raw []byte) json.RawMessage {
 	return json.RawMessage(`{"arguments": ` + string(raw) + `}`)
 }
 
+// Input returns the arguments of a call as the object that a tool takes: other values as
+// [Arguments] has them, and what is no JSON as a text.
+func Input(arguments []byte) json.RawMessage {
+	raw := pyjson.TrimSpace(arguments)
+	if len(raw) > 0 && !json.Valid(raw) {
+		raw = pyjson.AppendQuoted(nil, string(arguments), pyjson.Style{Replace: true})
+	}
+	if o := Arguments(raw); o != nil {
+		return o
+	}
+	return json.RawMessage("{}")
+}
+
 // Text returns a JSON string, and "" for another value.
 func Text(raw []byte) string {
 	if pyjson.KindOf(raw) != pyjson.String {
