@@ -2,13 +2,12 @@ package foreign
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -69,7 +68,7 @@ func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*th
 	if err != nil {
 		return nil, nil, err
 	}
-	return thread.Open(ctx, thread.Source{Segments: thread.Whole(filepath.Join(dir, originalFile)), Layout: h.layout()}, tool, id, thread.NewNotes())
+	return thread.Open(ctx, thread.Source{Segments: thread.Whole(filepath.Join(dir, originalFile)), Layout: h.Layout}, tool, id, thread.NewNotes())
 }
 
 // openOriginal opens the tool's file that a session keeps, nil where it keeps none of that
@@ -93,35 +92,16 @@ func beginsWith(ctx context.Context, f *thread.File, kept io.Reader) (int64, err
 		return 0, err
 	}
 	defer z.Close()
-	same := &prefix{f: f}
-	n, err := io.Copy(same, thread.ReaderUntil(ctx, z))
-	if err != nil {
-		return 0, cmp.Or(ctx.Err(), same.failed) // a damaged copy is another file
+	ours, theirs := sha256.New(), sha256.New()
+	n, err := io.Copy(ours, thread.ReaderUntil(ctx, z))
+	if err != nil || n > f.Size { // a damaged copy is another file
+		return 0, ctx.Err()
+	}
+	if _, err := io.Copy(theirs, io.NewSectionReader(f.Reader, 0, n)); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(ours.Sum(nil), theirs.Sum(nil)) {
+		return 0, nil
 	}
 	return n, nil
-}
-
-// prefix compares the bytes written to it with a file.
-type prefix struct {
-	f      *thread.File
-	at     int64
-	buf    []byte
-	failed error // to read the file
-}
-
-// Write is the method of io.Writer.
-func (p *prefix) Write(b []byte) (int, error) {
-	if int64(len(b)) > p.f.Size-p.at {
-		return 0, errDiffers
-	}
-	p.buf = slices.Grow(p.buf[:0], len(b))[:len(b)]
-	if n, err := p.f.Reader.ReadAt(p.buf, p.at); n < len(b) {
-		p.failed = thread.ShortRead(err)
-		return 0, p.failed
-	}
-	p.at += int64(len(b))
-	if !bytes.Equal(b, p.buf) {
-		return 0, errDiffers
-	}
-	return len(b), nil
 }

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -21,12 +20,9 @@ import (
 // header is the first line of a map: the scope of the conversation in the session, and the
 // layout of the file that it keeps.
 type header struct {
-	Conversation string     `json:"conversation"`     // see thread.ScopeNames
-	Longer       bool       `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
-	Own          int64      `json:"own,omitempty"`
-	Joins        [][2]int64 `json:"joins,omitempty"`
-	Copies       []int64    `json:"copies,omitempty"`
-	Elsewhere    []string   `json:"elsewhere,omitempty"`
+	Conversation string `json:"conversation"`     // see thread.ScopeNames
+	Longer       bool   `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
+	thread.Layout
 }
 
 func (h header) scope() thread.Scope {
@@ -34,20 +30,6 @@ func (h header) scope() thread.Scope {
 		return thread.WholeLine
 	}
 	return thread.ActiveLine
-}
-
-func (h header) layout() thread.Layout {
-	l := thread.Layout{Own: h.Own, Copies: h.Copies}
-	for _, j := range h.Joins {
-		l.Joins = append(l.Joins, thread.Join{At: j[0], From: j[1]})
-	}
-	for _, s := range h.Elsewhere {
-		if uuid, err := strconv.ParseUint(s, 16, 64); err == nil {
-			l.Elsewhere = append(l.Elsewhere, uuid)
-		}
-	}
-	slices.Sort(l.Elsewhere)
-	return l
 }
 
 // readHeader returns the first line of the map in a folder. found is false where there is
@@ -148,14 +130,7 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 // it is found in another state of the file.
 func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	l := tg.file.Layout
-	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Own: l.Own, Copies: l.Copies}
-	for _, j := range l.Joins {
-		head.Joins = append(head.Joins, [2]int64{j.At, j.From})
-	}
-	for _, uuid := range l.Elsewhere {
-		head.Elsewhere = append(head.Elsewhere, fmt.Sprintf("%016x", uuid))
-	}
+	head := header{thread.ScopeNames[tg.file.Table.Scope], r.Longer(), tg.file.Layout}
 	row, err := pyjson.Encode(head)
 	if err == nil {
 		row, err = pyjson.Append(nil, row, pyjson.Style{})
@@ -171,7 +146,7 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 		if n.Message > 0 {
 			row = strconv.AppendInt(append(row, `, "message": `...), int64(n.Message), 10)
 			if !tg.original {
-				row = fmt.Appendf(row, `, "record": "%016x"`, n.UUID)
+				row = fmt.Appendf(row, `, "record": "%s"`, thread.InMap(n.UUID))
 			}
 		} else {
 			row = append(append(append(row, `, "why": "`...), n.Why...), '"')
@@ -181,7 +156,7 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 		}
 	}
 	for u := range tg.responses() {
-		row = fmt.Appendf(row[:0], `{"response": "%016x", "model": `, u.ID)
+		row = fmt.Appendf(row[:0], `{"response": "%s", "model": `, thread.InMap(u.ID))
 		row = pyjson.AppendQuoted(row, u.Model, pyjson.Style{Replace: true})
 		row = fmt.Appendf(row, `, "tokens": [%d, %d, %d, %d]}`+"\n", u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite)
 		if _, err := out.Write(row); err != nil {

@@ -100,8 +100,8 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 func (f format) Finish(s *thread.Scanning) {
 	s.Link(f.Layout.Copies, func(uuid uint64) bool {
 		found := f.has(uuid)
-		if i, known := slices.BinarySearch(f.Elsewhere, uuid); found && !known {
-			f.Elsewhere = slices.Insert(f.Elsewhere, i, uuid)
+		if i, known := slices.BinarySearch(f.Elsewhere, thread.InMap(uuid)); found && !known {
+			f.Elsewhere = slices.Insert(f.Elsewhere, i, thread.InMap(uuid))
 		}
 		return found
 	})

@@ -287,11 +287,11 @@ func (f *format) follow(s *thread.Scanning) {
 		f.marks = make([]mark, len(f.layout.Joins))
 	}
 	for i, j := range f.layout.Joins {
-		if m := &f.marks[i]; !m.taken && s.Offset >= j.From {
+		if m := &f.marks[i]; !m.taken && s.Offset >= j[1] {
 			*m = f.mark(s)
 		}
 	}
-	for len(f.layout.Joins) > 0 && s.Offset >= f.layout.Joins[0].At {
+	for len(f.layout.Joins) > 0 && s.Offset >= f.layout.Joins[0][0] {
 		f.settle(s.Table)
 		f.goBack(s, f.marks[0])
 		f.layout.Joins, f.marks = f.layout.Joins[1:], f.marks[1:]

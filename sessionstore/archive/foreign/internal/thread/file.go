@@ -227,7 +227,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	}
 	f := &File{Path: src.Segments[0].Path, Reader: r, Size: size, Input: &input{f: r, size: size}, Layout: l, Tool: tool, ID: id}
 	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
-		_, found := slices.BinarySearch(src.Layout.Elsewhere, uuid)
+		_, found := slices.BinarySearch(src.Layout.Elsewhere, InMap(uuid))
 		return found || src.near != nil && src.near(ctx, uuid)
 	})
 	before := len(n.Damaged)

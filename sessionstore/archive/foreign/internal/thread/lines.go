@@ -122,12 +122,7 @@ func (in *input) fill(offset, length int64) error {
 		return nil
 	}
 	in.buf = in.buf[:0]
-	return ShortRead(err)
-}
-
-// ShortRead returns the reason why fewer bytes were read than a file had.
-func ShortRead(err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
 		return ErrChanged
 	}
 	return err

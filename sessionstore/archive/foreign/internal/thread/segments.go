@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -43,14 +44,17 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 // Layout describes how lines follow each other where their order in the file is not enough.
 // Most files have the zero layout.
 type Layout struct {
-	Own       int64    // where the session's own lines begin, behind those that it was forked from
-	Joins     []Join   // in the order of at
-	Copies    []int64  // where copies of lines before begin, which went on otherwise
-	Elsewhere []uint64 // hashes of the uuids of parents that another file has, in order
+	Own       int64    `json:"own,omitempty"`       // where the session's own lines begin, behind those that it was forked from
+	Joins     []Join   `json:"joins,omitempty"`     // in the order of their lines
+	Copies    []int64  `json:"copies,omitempty"`    // where copies of lines before begin, which went on otherwise
+	Elsewhere []string `json:"elsewhere,omitempty"` // hashes of the uuids of parents that another file has, in order
 }
 
-// Join says that the line at the offset At follows the lines before the offset From.
-type Join struct{ At, From int64 }
+// Join says that the line at the first offset follows the lines before the second one.
+type Join [2]int64
+
+// InMap returns a hash as the map of an import has it.
+func InMap(hash uint64) string { return fmt.Sprintf("%016x", hash) }
 
 // IsPlain reports whether each line follows the one before.
 func (l Layout) IsPlain() bool { return l.Own == 0 && len(l.Joins) == 0 }
@@ -59,7 +63,7 @@ func (l Layout) IsPlain() bool { return l.Own == 0 && len(l.Joins) == 0 }
 // where there is none.
 func (l Layout) LastPart() (at int64) {
 	for _, j := range l.Joins {
-		at = j.At
+		at = j[0]
 	}
 	for _, c := range l.Copies {
 		at = max(at, c)
