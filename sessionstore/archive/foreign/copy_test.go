@@ -43,7 +43,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 		md, err := st.Metadata(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		turn, _ := md.Int("forked_from_turn")
-		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, stateOf(md).ContinuedIn
+		parents[h.ID], turns[h.ID], next[h.ID] = md.Text("parent_id"), turn, stateIn(md, importFolder).ContinuedIn
 		s, err := st.Summary(t.Context(), id(h.ID))
 		require.NoError(t, err)
 		require.Equal(t, h.ID != "a", s.Fork)

@@ -281,7 +281,7 @@ func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) e
 	if err != nil {
 		return err
 	}
-	s := stateOf(md)
+	s := stateIn(md, importFolder)
 	f, leave := openOriginal(ctx, dir, programs[s.Tool], s)
 	if f == nil {
 		return ErrActive

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -203,28 +202,15 @@ func formerMetadata(md sessionstore.Metadata, tg target, id string, shared int, 
 	s := stateIn(md, tg.place())
 	md.Delete(tg.place())
 	s.Transcript, s.Pending = revisionText(has), ""
-	created, ok := md.Lookup("created")
-	if !ok {
-		created = []byte("null")
-	}
-	const note = " (no longer in the other tool)"
-	name := cmp.Or(md.Text("name"), own, "Imported")
-	for utf8.RuneCountInString(name+note) > thread.MaxName {
-		_, n := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-n]
-	}
-	members := []assignment{
+	created, _ := md.Lookup("created") // null where there is none
+	name := fitting(cmp.Or(md.Text("name"), own, "Imported"), " (no longer in the other tool)")
+	err := assign(&md, []assignment{
 		{"session_id", id},
 		{"parent_id", tg.id},
 		{"forked_from_turn", shared},
 		{"forked_at", json.RawMessage(created)},
-		{"name", name + note},
+		{"name", name},
 		{importFolder, s},
-	}
-	for _, a := range members {
-		if err := md.Set(a.name, a.value); err != nil {
-			return md, fmt.Errorf("set %s: %w", a.name, err)
-		}
-	}
-	return md, nil
+	}...)
+	return md, err
 }

@@ -34,7 +34,7 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 		return s.ID, place
 	}
 	id = ownID(session, tool)
-	s := stateOf(md)
+	s := stateIn(md, importFolder)
 	_, err := os.Lstat(filepath.Join(dir, importFolder, originalFile))
 	if s.Tool != tool || err != nil && thread.UUID5(tool, s.ID) != session { // the fork of a branch is a session of its own
 		return id, place

@@ -126,8 +126,8 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		done.Sessions = append(done.Sessions, Imported{ld.origin, Conversation, Unchanged, 0})
 		return nil
 	}
-	if len(ss.all) > 0 && ss.all[0].id == top.id {
-		top = ss.all[0]
+	if len(ss.top.chain) > 0 {
+		top = ss.top
 	}
 	failed := ld.landAll(ctx, ss.all)
 	if ctx.Err() != nil {
@@ -174,14 +174,11 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History,
 	if h.Parent != "" {
 		roots = nil
 	}
-	ss = sessionsOf(top, roots)
-	if err := ld.findParent(ctx, &ss.top, h); err != nil {
+	leaves := top.find(roots)
+	if err := ld.findParent(ctx, &top, h); err != nil {
 		return ss, err
 	}
-	if len(ss.top.chain) > 0 {
-		ss.all[0] = ss.top
-	}
-	return ss, nil
+	return sessionsOf(top, leaves, roots), nil
 }
 
 // topOf returns the session of the conversation of a file. It is a sub-session when
@@ -208,12 +205,17 @@ func topOf(f *thread.File, parent string) target {
 // all accepts all records: the file holds one session alone.
 func all(int32) bool { return true }
 
+// find finds the line of a session, and returns the ends of all lines of its file.
+func (tg *target) find(roots thread.Roots) map[int32][]int32 {
+	leaves := tg.file.Table.Leaves(roots)
+	tg.chain = tg.file.Table.Conversation(leaves[0], tg.file.Table.Scope)
+	return leaves
+}
+
 // sessionsOf finds the sessions that a file makes: the session of top, the sessions of the
 // sub-agents that have roots, and the forks of each.
-func sessionsOf(top target, roots thread.Roots) sessions {
+func sessionsOf(top target, leaves map[int32][]int32, roots thread.Roots) sessions {
 	f := top.file
-	leaves := f.Table.Leaves(roots)
-	top.chain = f.Table.Conversation(leaves[0], f.Table.Scope)
 	ss := sessions{file: f, top: top}
 	if len(top.chain) > 0 {
 		ss.add(top, leaves[0])
@@ -361,11 +363,11 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History
 		}
 		tg.mine = func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsRepeated) }
 	}
-	if ss = sessionsOf(tg, nil); len(ss.top.chain) > 0 {
-		ss.top.task = cmp.Or(task, top.file.Table.Facts.Summaries[f.Table.Records.At(ss.top.chain[0]).Key])
-		ss.all[0] = ss.top
+	leaves := tg.find(nil)
+	if len(tg.chain) > 0 {
+		tg.task = cmp.Or(task, top.file.Table.Facts.Summaries[f.Table.Records.At(tg.chain[0]).Key])
 	}
-	return ss, ld, nil
+	return sessionsOf(tg, leaves, nil), ld, nil
 }
 
 // dropRepeated marks the records of a question beside the conversation that are not its

@@ -156,6 +156,6 @@ func TestKillsOfUpdates(t *testing.T) {
 		require.NoError(t, err)
 		turns, _ := md.Int("turn_count")
 		require.Equal(lost, lines/2, turns)
-		require.Empty(t, stateOf(md).Pending)
+		require.Empty(t, stateIn(md, importFolder).Pending)
 	}
 }

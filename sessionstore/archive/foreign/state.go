@@ -53,11 +53,8 @@ func revisionText(r sessionstore.Revision) string {
 	return fmt.Sprintf("%d %d %x", r.Messages, r.Bytes, r.Sum)
 }
 
-// stateOf returns the state of the import that made a session, and the zero state where
-// none did.
-func stateOf(md sessionstore.Metadata) state { return stateIn(md, importFolder) }
-
-// stateIn returns the state in a member of metadata, which has the name of the folder.
+// stateIn returns the state in a member of metadata, which has the name of the folder, and
+// the zero state where there is none.
 func stateIn(md sessionstore.Metadata, place string) (s state) {
 	raw, ok := md.Lookup(place)
 	if !ok || pyjson.KindOf(raw) != pyjson.Object {

@@ -224,17 +224,22 @@ func (tg target) name(r *thread.Rendering) string {
 	case title == "" && own != r.First:
 		title = own
 	}
-	title = strings.TrimSpace(strings.Map(func(c rune) rune {
+	return fitting(strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return ' '
 		}
 		return c
-	}, title))
-	for utf8.RuneCountInString(title+note) > thread.MaxName {
-		_, n := utf8.DecodeLastRuneInString(title)
-		title = title[:len(title)-n]
+	}, title)), note)
+}
+
+// fitting returns a name with a note behind it, of which the name loses its end where both
+// are too long.
+func fitting(name, note string) string {
+	for utf8.RuneCountInString(name+note) > thread.MaxName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
 	}
-	return title + note
+	return name + note
 }
 
 // nameIn gives a session without a name its name.

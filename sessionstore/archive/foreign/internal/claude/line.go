@@ -171,16 +171,16 @@ func (l line) Spent() (model string, used thread.Usage) {
 
 func (l line) Answer() (p thread.AnswerParts) {
 	if pyjson.KindOf(l.content) == pyjson.String {
-		p.Say(pyjson.Text(l.content))
+		p.Said.Say(pyjson.Text(l.content))
 		return p
 	}
 	for block := range pyjson.Elements(l.content) {
 		m := pyjson.Values(block, "type", "text", "thinking", "input")
 		switch kind := thread.Text(m[0]); kind {
 		case "text":
-			p.Say(thread.Text(m[1]))
+			p.Said.Say(thread.Text(m[1]))
 		case "thinking":
-			p.Think(thread.Text(m[2]))
+			p.Thought.Say(thread.Text(m[2]))
 		case "tool_use":
 			n := pyjson.Values(block, "id", "name")
 			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(n[0]), Name: thread.Text(n[1]), Arguments: thread.Arguments(m[3])})
@@ -193,14 +193,14 @@ func (l line) Answer() (p thread.AnswerParts) {
 
 func (l line) User() (p thread.UserParts) {
 	if pyjson.KindOf(l.content) == pyjson.String {
-		p.Say(pyjson.Text(l.content))
+		p.Said.Say(pyjson.Text(l.content))
 		return p
 	}
 	for block := range pyjson.Elements(l.content) {
 		m := pyjson.Values(block, "type", "text")
 		switch kind := thread.Text(m[0]); kind {
 		case "text":
-			p.Say(thread.Text(m[1]))
+			p.Said.Say(thread.Text(m[1]))
 		case "image", "document":
 			p.Show(json.RawMessage(bytes.Clone(block)))
 		case "tool_result":
@@ -208,7 +208,7 @@ func (l line) User() (p thread.UserParts) {
 			p.Other = append(p.Other, kind)
 		}
 	}
-	p.Say(l.queuedText())
+	p.Said.Say(l.queuedText())
 	return p
 }
 

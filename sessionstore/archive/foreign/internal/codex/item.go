@@ -43,18 +43,18 @@ func (it item) User() (p thread.UserParts) {
 		addAuthor(&p, thread.Text(m[0]))
 	case agentsKind:
 		m := it.get("author", "content", "encrypted_content")
-		p.Say(thread.Text(m[1]))
+		p.Said.Say(thread.Text(m[1]))
 		if thread.Text(m[2]) != "" {
 			p.Other = append(p.Other, "encrypted_content")
 		}
 		addAuthor(&p, thread.Text(m[0]))
 	case "compaction", "compaction_summary", "context_compaction":
-		p.Say(thread.CompactedText)
+		p.Said.Say(thread.CompactedText)
 		p.Other = append(p.Other, it.kind)
 	case compactKind:
-		p.Say(thread.Text(it.get("message")[0]))
+		p.Said.Say(thread.Text(it.get("message")[0]))
 	case metaKind, "rollout_reference":
-		p.Say(thread.Elsewhere)
+		p.Said.Say(thread.Elsewhere)
 	}
 	return p
 }
@@ -83,7 +83,7 @@ func addAuthor(p *thread.UserParts, author string) {
 // addContent adds the content of a message.
 func addContent(p *thread.UserParts, raw []byte) {
 	if pyjson.KindOf(raw) == pyjson.String {
-		p.Say(pyjson.Text(raw))
+		p.Said.Say(pyjson.Text(raw))
 		return
 	}
 	for part := range pyjson.Elements(raw) {
@@ -91,7 +91,7 @@ func addContent(p *thread.UserParts, raw []byte) {
 		switch kind := thread.Text(m[0]); kind {
 		case "input_text", "output_text", "text":
 			if s := thread.Text(m[1]); !isImageTag(s) {
-				p.Say(s)
+				p.Said.Say(s)
 			}
 		case "input_image":
 			if block := imageBlock(thread.Text(m[2])); block != nil {
@@ -162,7 +162,7 @@ func addReasoning(p *thread.AnswerParts, it item) {
 	m := it.get("summary", "content", "encrypted_content")
 	for _, list := range m[:2] {
 		for part := range pyjson.Elements(list) {
-			p.Think(thread.Text(thread.Members(part, "text")[0]))
+			p.Thought.Say(thread.Text(thread.Members(part, "text")[0]))
 		}
 		if len(p.Thought) > 0 {
 			return

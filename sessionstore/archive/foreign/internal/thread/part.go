@@ -29,31 +29,27 @@ type Part interface {
 
 // AnswerParts are the contents of a record of a response.
 type AnswerParts struct {
-	Said, Thought []string
+	Said, Thought Texts
 	Calls         []sessionstore.ToolCall
 	Other         []string // kinds of parts that have no place
 }
 
-// Say adds a text that is not blank.
-func (p *AnswerParts) Say(s string) {
-	if strings.TrimSpace(s) != "" {
-		p.Said = append(p.Said, s)
-	}
-}
+// Texts are texts that are not blank.
+type Texts []string
 
-// Think adds a thought that is not blank.
-func (p *AnswerParts) Think(s string) {
+// Say adds a text, unless it is blank.
+func (t *Texts) Say(s string) {
 	if strings.TrimSpace(s) != "" {
-		p.Thought = append(p.Thought, s)
+		*t = append(*t, s)
 	}
 }
 
 // UserParts are the contents of a record of the user, without results.
 type UserParts struct {
 	Parts []json.RawMessage // images and documents
-	Said  []string          // texts
-	ahead []int             // for each of the parts: how many texts are ahead of it
-	Other []string          // kinds of parts that have no place
+	Said  Texts
+	ahead []int    // for each of the parts: how many texts are ahead of it
+	Other []string // kinds of parts that have no place
 }
 
 // Show adds an image or a document.
@@ -85,13 +81,6 @@ func (p *UserParts) blocks() (all []json.RawMessage) {
 	}
 	say(len(p.Said))
 	return all
-}
-
-// Say adds a text that is not blank.
-func (p *UserParts) Say(s string) {
-	if strings.TrimSpace(s) != "" {
-		p.Said = append(p.Said, s)
-	}
 }
 
 // TextBlock returns a block of a text.

@@ -60,7 +60,6 @@ type said struct {
 type response struct {
 	AnswerParts
 	lines  []int32
-	caller []int32 // by call: the line
 	hashes []uint64
 	at     time.Time
 }

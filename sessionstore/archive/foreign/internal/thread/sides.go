@@ -149,7 +149,7 @@ func (r *Rendering) gather(lines []int32) error {
 			}
 		}
 		for _, c := range p.Calls {
-			took = r.call(at, c) || took
+			took = r.call(c) || took
 		}
 		r.Numbers[at] = number(whyRepeated) // it is taken; a line of the answer gets its number when that goes out
 		if took {
@@ -169,14 +169,14 @@ func (r *Rendering) gather(lines []int32) error {
 }
 
 // call adds a call to the answer, and reports whether it was not there yet.
-func (r *Rendering) call(at int32, c sessionstore.ToolCall) bool {
+func (r *Rendering) call(c sessionstore.ToolCall) bool {
 	a, h := r.answer, Hash(c.ID)
 	if c.ID != "" && slices.Contains(a.hashes, h) {
 		return false
 	}
 	c.ID = r.callID(c.ID, h)
 	c.Name = clean(c.Name, "tool")
-	a.Calls, a.hashes, a.caller = append(a.Calls, c), append(a.hashes, h), append(a.caller, at)
+	a.Calls, a.hashes = append(a.Calls, c), append(a.hashes, h)
 	return true
 }
 

@@ -51,21 +51,32 @@ type Lineage struct {
 
 // orderUUIDs orders the records by their uuids.
 func (t *Table) orderUUIDs() {
+	t.byUUID = t.ordered(func(r *Record) bool { return r.UUID != 0 }, func(r *Record) uint64 { return r.UUID })
+}
+
+// orderAnswers orders the answers by the ids of their responses.
+func (t *Table) orderAnswers() {
+	t.byKey = t.ordered(func(r *Record) bool { return r.Is(IsAssistant) }, func(r *Record) uint64 { return r.Key })
+}
+
+// ordered returns the records that fit in the order of a key, then of lines.
+func (t *Table) ordered(fits func(*Record) bool, key func(*Record) uint64) []int32 {
 	n := 0
 	for _, r := range t.Records.All() {
-		if r.UUID != 0 {
+		if fits(r) {
 			n++
 		}
 	}
-	t.byUUID = make([]int32, 0, n)
+	all := make([]int32, 0, n) // and no more memory than it must
 	for i, r := range t.Records.All() {
-		if r.UUID != 0 {
-			t.byUUID = append(t.byUUID, int32(i))
+		if fits(r) {
+			all = append(all, int32(i))
 		}
 	}
-	slices.SortFunc(t.byUUID, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.Records.At(a).UUID, t.Records.At(b).UUID), cmp.Compare(a, b))
+	slices.SortFunc(all, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(key(t.Records.At(a)), key(t.Records.At(b))), cmp.Compare(a, b))
 	})
+	return all
 }
 
 // orderCalls orders the calls and the results.
@@ -94,25 +105,6 @@ func (t *Table) SetScope(s Scope) {
 	}
 }
 
-// orderAnswers orders the answers by the ids of their responses.
-func (t *Table) orderAnswers() {
-	n := 0
-	for _, r := range t.Records.All() {
-		if r.Is(IsAssistant) {
-			n++
-		}
-	}
-	t.byKey = make([]int32, 0, n)
-	for i, r := range t.Records.All() {
-		if r.Is(IsAssistant) {
-			t.byKey = append(t.byKey, int32(i))
-		}
-	}
-	slices.SortFunc(t.byKey, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.Records.At(a).Key, t.Records.At(b).Key), cmp.Compare(a, b))
-	})
-}
-
 // Find returns the last line with a uuid, -1 where there is none.
 func (t *Table) Find(uuid uint64) int32 {
 	if uuid == 0 {
@@ -121,12 +113,7 @@ func (t *Table) Find(uuid uint64) int32 {
 	if t.byUUID == nil { // a file of Codex, whose records follow each other
 		t.orderUUIDs()
 	}
-	i, _ := slices.BinarySearchFunc(t.byUUID, uuid, func(at int32, u uint64) int {
-		if t.Records.At(at).UUID <= u {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(t.byUUID), func(i int) bool { return t.Records.At(t.byUUID[i]).UUID > uuid })
 	if i == 0 || t.Records.At(t.byUUID[i-1]).UUID != uuid {
 		return -1
 	}
@@ -179,22 +166,22 @@ func (t *Table) mergeSpent() {
 
 // withKey returns the answers of a response.
 func (t *Table) withKey(key uint64) []int32 {
-	i, _ := slices.BinarySearchFunc(t.byKey, key, func(at int32, k uint64) int { return cmp.Compare(t.Records.At(at).Key, k) })
-	end := i
-	for end < len(t.byKey) && t.Records.At(t.byKey[end]).Key == key {
-		end++
-	}
-	return t.byKey[i:end]
+	return having(t.byKey, key, func(at int32) uint64 { return t.Records.At(at).Key })
 }
 
 // ResultsOf returns where the results of a call are.
 func (t *Table) ResultsOf(call uint64) []result {
-	i, _ := slices.BinarySearchFunc(t.results, call, func(r result, c uint64) int { return cmp.Compare(r.call, c) })
+	return having(t.results, call, func(r result) uint64 { return r.call })
+}
+
+// having returns those of a list in the order of a key that have it.
+func having[T any](all []T, key uint64, of func(T) uint64) []T {
+	i, _ := slices.BinarySearchFunc(all, key, func(v T, k uint64) int { return cmp.Compare(of(v), k) })
 	end := i
-	for end < len(t.results) && t.results[end].call == call {
+	for end < len(all) && of(all[end]) == key {
 		end++
 	}
-	return t.results[i:end]
+	return all[i:end]
 }
 
 // Line returns the line of a record, from 0.
