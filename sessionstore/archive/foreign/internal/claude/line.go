@@ -169,77 +169,80 @@ func (l line) Spent() (model string, used thread.Usage) {
 	return model, used
 }
 
-func (l line) Answer() (p thread.AnswerParts) {
-	if pyjson.KindOf(l.content) == pyjson.String {
-		p.Said.Say(pyjson.Text(l.content))
-		return p
-	}
-	for block := range pyjson.Elements(l.content) {
-		m := pyjson.Values(block, "type", "text", "thinking", "input")
-		switch kind := thread.Text(m[0]); kind {
-		case "text":
-			p.Said.Say(thread.Text(m[1]))
-		case "thinking":
-			p.Thought.Say(thread.Text(m[2]))
-		case "tool_use":
-			n := pyjson.Values(block, "id", "name")
-			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(n[0]), Name: thread.Text(n[1]), Arguments: thread.Arguments(m[3])})
-		default:
-			p.Other = append(p.Other, kind)
-		}
-	}
-	return p
+// block is a part of a content.
+type block struct {
+	kind, text string
+	raw        []byte
 }
 
-func (l line) User() (p thread.UserParts) {
-	if pyjson.KindOf(l.content) == pyjson.String {
-		p.Said.Say(pyjson.Text(l.content))
-		return p
-	}
-	for block := range pyjson.Elements(l.content) {
-		m := pyjson.Values(block, "type", "text")
-		switch kind := thread.Text(m[0]); kind {
-		case "text":
-			p.Said.Say(thread.Text(m[1]))
-		case "image", "document":
-			p.Show(json.RawMessage(bytes.Clone(block)))
-		case "tool_result":
-		default:
-			p.Other = append(p.Other, kind)
-		}
-	}
-	p.Said.Say(l.queuedText())
-	return p
-}
-
-// texts yields the texts of the content.
-func (l line) texts() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if pyjson.KindOf(l.content) == pyjson.String {
-			yield(pyjson.Text(l.content))
+// blocksOf yields the parts of a content. A text alone is one of them.
+func blocksOf(content []byte) iter.Seq[block] {
+	return func(yield func(block) bool) {
+		if pyjson.KindOf(content) == pyjson.String {
+			yield(block{"text", pyjson.Text(content), nil})
 			return
 		}
-		for block := range pyjson.Elements(l.content) {
-			if m := thread.Members(block, "type", "text"); thread.Text(m[0]) == "text" && !yield(thread.Text(m[1])) {
+		for raw := range pyjson.Elements(content) {
+			if m := thread.Members(raw, "type", "text"); !yield(block{thread.Text(m[0]), thread.Text(m[1]), raw}) {
 				return
 			}
 		}
 	}
 }
 
+func (l line) Answer() (p thread.AnswerParts) {
+	for b := range blocksOf(l.content) {
+		switch b.kind {
+		case "text":
+			p.Said.Say(b.text)
+		case "thinking":
+			p.Thought.Say(thread.Text(thread.Members(b.raw, "thinking")[0]))
+		case "tool_use":
+			m := thread.Members(b.raw, "id", "name", "input")
+			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[0]), Name: thread.Text(m[1]), Arguments: thread.Arguments(m[2])})
+		default:
+			p.Other = append(p.Other, b.kind)
+		}
+	}
+	return p
+}
+
+func (l line) User() (p thread.UserParts) {
+	for b := range blocksOf(l.content) {
+		switch b.kind {
+		case "text":
+			p.Said.Say(b.text)
+		case "image", "document":
+			p.Show(json.RawMessage(bytes.Clone(b.raw)))
+		case "tool_result":
+		default:
+			p.Other = append(p.Other, b.kind)
+		}
+	}
+	p.Said.Say(l.queuedText())
+	return p
+}
+
+// texts returns the texts of the content.
+func (l line) texts() (all []string) {
+	for b := range blocksOf(l.content) {
+		if b.kind == "text" {
+			all = append(all, b.text)
+		}
+	}
+	return all
+}
+
 // Prompt returns the text of a line, its blocks joined by a newline.
-func (l line) Prompt() string { return strings.Join(slices.Collect(l.texts()), "\n") }
+func (l line) Prompt() string { return strings.Join(l.texts(), "\n") }
 
 // typed reports whether a person typed one of the texts. Newer versions of the tool mark
 // such texts; otherwise texts of the tool begin with a tag or name an unknown command. Text
 // that an editor adds is in a block of its own before the text that was typed.
 func (l line) typed() bool {
-	for s := range l.texts() {
-		if strings.TrimSpace(s) != "" && (l.human || !thread.ByTool.MatchString(s) && !thread.UnknownCommand.MatchString(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.texts(), func(s string) bool {
+		return strings.TrimSpace(s) != "" && (l.human || !thread.ByTool.MatchString(s) && !thread.UnknownCommand.MatchString(s))
+	})
 }
 
 // queued returns the prompt that an attachment holds, which was typed while the
@@ -264,22 +267,17 @@ func (l line) queuedText() string {
 }
 
 func (l line) Result(call uint64) (said string, other []string, found bool) {
-	for block := range pyjson.Elements(l.content) {
-		m := pyjson.Values(block, "type", "tool_use_id", "content")
-		if thread.Text(m[0]) != "tool_result" || thread.Hash(thread.Text(m[1])) != call {
+	for b := range blocksOf(l.content) {
+		m := thread.Members(b.raw, "tool_use_id", "content")
+		if b.kind != "tool_result" || thread.Hash(thread.Text(m[0])) != call {
 			continue
 		}
-		if pyjson.KindOf(m[2]) == pyjson.String {
-			return pyjson.Text(m[2]), nil, true
-		}
 		var said []string
-		for part := range pyjson.Elements(m[2]) {
-			n := pyjson.Values(part, "type", "text")
-			if thread.Text(n[0]) == "text" {
-				said = append(said, thread.Text(n[1]))
-				continue
+		for part := range blocksOf(m[1]) {
+			if part.kind != "text" {
+				part.text, other = thread.NotText, append(other, part.kind)
 			}
-			said, other = append(said, thread.NotText), append(other, thread.Text(n[0]))
+			said = append(said, part.text)
 		}
 		return strings.Join(said, "\n"), other, true
 	}

@@ -72,7 +72,7 @@ type answer struct {
 func (c *maker) Message(m thread.Made) error {
 	switch m.Role() {
 	case "assistant":
-		blocks, err := blocksOf(m)
+		blocks, err := contentOf(m)
 		if err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func (c *maker) Message(m thread.Made) error {
 	return c.row(m, "user", user{"user", m.Said})
 }
 
-// blocksOf returns the texts and calls of an answer.
-func blocksOf(m thread.Made) (blocks []json.RawMessage, err error) {
+// contentOf returns the texts and calls of an answer.
+func contentOf(m thread.Made) (blocks []json.RawMessage, err error) {
 	if m.Said != "" {
 		blocks = append(blocks, thread.TextBlock(m.Said))
 	}

@@ -162,17 +162,15 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 			return 0, f | thread.IsLink
 		}
 		thinks, calls, says := false, false, false
-		for block := range pyjson.Elements(l.content) {
-			m := pyjson.Values(block, "type", "id")
-			if thread.Text(m[0]) == "tool_use" && l.uuid != "" {
-				s.Call(thread.Text(m[1]), at)
-				noteTask(s, block)
-			}
-			switch thread.Text(m[0]) {
+		for b := range blocksOf(l.content) {
+			switch b.kind {
 			case "thinking":
 				thinks = true
 			case "tool_use":
-				calls = true
+				if calls = true; l.uuid != "" {
+					s.Call(thread.Text(thread.Members(b.raw, "id")[0]), at)
+					noteTask(s, b.raw)
+				}
 			default:
 				says = true
 			}
@@ -234,13 +232,12 @@ func noteTask(s *thread.Scanning, call []byte) {
 func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64, thread.Flags) {
 	said := l.Prompt()
 	hasImage := false
-	for block := range pyjson.Elements(l.content) {
-		m := pyjson.Values(block, "type", "tool_use_id")
-		switch thread.Text(m[0]) {
+	for b := range blocksOf(l.content) {
+		switch b.kind {
 		case "tool_result":
 			f |= thread.HasResults
 			if l.uuid != "" {
-				s.Result(thread.Text(m[1]), at)
+				s.Result(thread.Text(thread.Members(b.raw, "tool_use_id")[0]), at)
 			}
 		case "image", "document":
 			hasImage = true
@@ -262,7 +259,7 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 	case l.typed() || hasImage && strings.TrimSpace(said) == "":
 		f |= thread.IsPerson | thread.IsPrompt
 		said = cmp.Or(said, "image")
-	case slices.ContainsFunc(slices.Collect(l.texts()), thread.UnknownCommand.MatchString):
+	case slices.ContainsFunc(l.texts(), thread.UnknownCommand.MatchString):
 		f |= thread.IsMistyped
 	}
 	return thread.Hash(said), f
