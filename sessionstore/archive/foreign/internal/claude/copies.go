@@ -3,10 +3,10 @@ package claude
 import (
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -65,7 +65,7 @@ func joinFiles(ctx context.Context, h *thread.History, all []thread.History, age
 		return failed
 	}
 	last := kept[len(kept)-1]
-	*h = all[slices.IndexFunc(all, func(c thread.History) bool { return c.Path == last.Path })]
+	*h = all[slices.Index(paths, last)]
 	h.Agents, h.InFolder = agents, true
 	h.Near = func(ctx context.Context, uuid uint64) bool {
 		return slices.ContainsFunc(all, func(c thread.History) bool { return c.Near(ctx, uuid) })
@@ -74,7 +74,7 @@ func joinFiles(ctx context.Context, h *thread.History, all []thread.History, age
 	h.Files = thread.FileSet{h.Path: {Segments: segmentsOf(kept)}}
 	h.Size = 0
 	for _, c := range all {
-		if slices.ContainsFunc(kept, func(k thread.FileSays) bool { return k.Path == c.Path }) {
+		if slices.Contains(kept, c.Path) {
 			h.Size += c.Size
 		}
 		if c.Modified.After(h.Modified) {
@@ -84,9 +84,9 @@ func joinFiles(ctx context.Context, h *thread.History, all []thread.History, age
 	return failed
 }
 
-func segmentsOf(kept []thread.FileSays) (all []thread.Segment) {
-	for _, c := range kept {
-		all = append(all, thread.Whole(c.Path)...)
+func segmentsOf(kept []string) (all []thread.Segment) {
+	for _, path := range kept {
+		all = append(all, thread.Whole(path)...)
 	}
 	return all
 }
@@ -111,7 +111,7 @@ func joinAgents(ctx context.Context, h *thread.History) error {
 			if len(kept) == 0 {
 				continue
 			}
-			path = kept[len(kept)-1].Path
+			path = kept[len(kept)-1]
 			if h.Files == nil {
 				h.Files = thread.FileSet{}
 			}
@@ -125,24 +125,12 @@ func joinAgents(ctx context.Context, h *thread.History) error {
 	return failed
 }
 
-// joinCopies returns the files whose records no other one of them has, the newest last. A
-// file that cannot be read does not exclude the others.
-func joinCopies(ctx context.Context, paths []string) (kept []thread.FileSays, failed error) {
-	var all []thread.FileSays
-	for _, path := range paths {
+// joinCopies returns the files whose records no other one of them has, the newest last.
+func joinCopies(ctx context.Context, paths []string) (kept []string, failed error) {
+	return thread.Distinct(paths, func(path string) ([]uint64, time.Time, error) {
 		_, says, newest, err := recordsOf(ctx, path)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		c := thread.FileSays{Path: path, Says: says, Newest: newest}
-		if file, fi, err := thread.OpenRegular(path); err == nil {
-			c.At = fi.ModTime()
-			_ = file.Close() // it was not read
-		}
-		all = append(all, c)
-	}
-	return thread.Distinct(all), failed
+		return says, newest, err
+	})
 }
 
 var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
@@ -150,12 +138,7 @@ var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
 // setDir takes for a working directory the first one of the file that its folder is
 // named after.
 func setDir(ctx context.Context, h *thread.History) error {
-	r, size, leave, err := thread.OpenPlain(ctx, h.Path)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
+	for l, err := range sound(thread.LinesIn(ctx, h.Path)) {
 		if err != nil {
 			return err
 		}

@@ -177,7 +177,7 @@ func beginning(path string, titles *thread.Facts) (b begin, err error) {
 		return b, err
 	}
 	defer f.Close()
-	for l, err := range soundLines(context.Background(), io.LimitReader(f, thread.MaxBeginning)) {
+	for l, err := range sound(thread.LinesOf(context.Background(), io.LimitReader(f, thread.MaxBeginning))) {
 		if err != nil {
 			return begin{}, err
 		}

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"context"
-	"io"
 	"slices"
 	"time"
 
@@ -66,13 +65,8 @@ type writing struct {
 
 // written reads the records of a file that are not of sub-agents.
 func written(ctx context.Context, path string) (*writing, error) {
-	r, size, leave, err := thread.OpenPlain(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	w, n := &writing{path: path}, 0
-	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
+	for l, err := range sound(thread.LinesIn(ctx, path)) {
 		if err != nil {
 			return nil, err
 		}

@@ -48,17 +48,12 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 // recordsOf returns the hashes of the uuids of the records of a file and the hashes of the
 // records by says, each in order and without repeats, and the newest time in the file.
 func recordsOf(ctx context.Context, path string) (uuids, says []uint64, newest time.Time, err error) {
-	r, size, leave, err := thread.OpenPlain(ctx, path)
-	if err != nil {
-		return nil, nil, newest, err
-	}
-	defer leave()
-	return recordsIn(ctx, r, size)
+	return recordsIn(thread.LinesIn(ctx, path))
 }
 
-// recordsIn is recordsOf of an open file.
-func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (uuids, says []uint64, newest time.Time, err error) {
-	for l, err := range soundLines(ctx, io.NewSectionReader(r, 0, size)) {
+// recordsIn is recordsOf of the lines of a file.
+func recordsIn(lines iter.Seq2[thread.Line, error]) (uuids, says []uint64, newest time.Time, err error) {
+	for l, err := range sound(lines) {
 		if err != nil {
 			return nil, nil, newest, err
 		}
@@ -74,10 +69,10 @@ func recordsIn(ctx context.Context, r io.ReaderAt, size int64) (uuids, says []ui
 	return slices.Compact(uuids), slices.Compact(says), newest, nil
 }
 
-// soundLines yields the lines that are sound.
-func soundLines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
+// sound yields the lines that are sound.
+func sound(lines iter.Seq2[thread.Line, error]) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
-		for in, err := range thread.LinesOf(ctx, r) {
+		for in, err := range lines {
 			l, damaged := parse(in.Bytes)
 			if (err != nil || damaged == nil) && (!yield(l, err) || err != nil) {
 				return

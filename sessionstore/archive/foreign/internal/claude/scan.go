@@ -5,6 +5,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"io"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -114,7 +115,7 @@ func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return par
 func (format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
 
 func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
-	_, says, _, err := recordsIn(ctx, f.Reader, f.Size)
+	_, says, _, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
 	return says, err
 }
 

@@ -157,23 +157,22 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 }
 
 // joinFound drops each of the files with one id whose items another one has. Each file that
-// it keeps, but the first, goes on from where it differs from the first. A file that cannot
-// be read does not exclude the others.
+// it keeps, but the first, goes on from where it differs from the first.
 func joinFound(ctx context.Context, all []*rollout) (kept []*rollout, failed error) {
-	var says []thread.FileSays
-	byPath := map[string]*rollout{}
+	var paths []string
 	for _, c := range all {
-		said, err := saidIn(ctx, c.Path)
-		if c.said = said; err == nil {
-			says, byPath[c.Path] = append(says, thread.FileSays{Path: c.Path, Says: said.sorted, Newest: said.newest, At: c.Modified}), c
-		}
-		failed = errors.Join(failed, err)
+		paths = append(paths, c.Path)
 	}
-	if len(says) == 0 {
+	some, failed := thread.Distinct(paths, func(path string) (_ []uint64, _ time.Time, err error) {
+		c := all[slices.Index(paths, path)]
+		c.said, err = saidIn(ctx, path)
+		return c.said.sorted, c.said.newest, err
+	})
+	if len(some) == 0 {
 		return all[:1], failed
 	}
-	for _, c := range thread.Distinct(says) {
-		kept = append(kept, byPath[c.Path])
+	for _, path := range some {
+		kept = append(kept, all[slices.Index(paths, path)])
 	}
 	first := kept[0]
 	for _, c := range kept[1:] {
@@ -229,12 +228,7 @@ type itemSaid struct {
 
 // saidIn returns the items of a file.
 func saidIn(ctx context.Context, path string) (said said, err error) {
-	r, size, leave, err := thread.OpenPlain(ctx, path)
-	if err != nil {
-		return said, err
-	}
-	defer leave()
-	for line, err := range thread.LinesOf(ctx, io.NewSectionReader(r, 0, size)) {
+	for line, err := range thread.LinesIn(ctx, path) {
 		if err != nil {
 			return said, err
 		}

@@ -117,7 +117,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	return s.Table, nil
 }
 
-func (s *Scanning) line(in line) {
+func (s *Scanning) line(in Line) {
 	s.Table.LinesRead++
 	s.Offset = in.offset
 	if !in.long && len(pyjson.TrimSpace(in.Bytes)) == 0 {
@@ -259,18 +259,11 @@ func (src Source) told(ctx context.Context, f *File, line int, err error) LineEr
 
 // linesIn counts the lines of the first size bytes of a file, as far as it can be read.
 func linesIn(ctx context.Context, path string, size int64) (n int) {
-	if size == 0 {
-		return 0
-	}
-	r, _, leave, err := OpenPlain(ctx, path)
-	if err != nil {
-		return 0
-	}
-	defer leave()
-	for _, err := range LinesOf(ctx, io.NewSectionReader(r, 0, size)) {
-		if err == nil {
-			n++
+	for l, err := range LinesIn(ctx, path) {
+		if err != nil || l.End > size {
+			break
 		}
+		n++
 	}
 	return n
 }

@@ -32,8 +32,8 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns the reason.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// line is a line of a file.
-type line struct {
+// Line is a line of a file.
+type Line struct {
 	Bytes       []byte // without the end of the line, until the next one; nil where it is too long
 	number      int    // from 1
 	offset, End int64  // of the line, with its end
@@ -42,9 +42,9 @@ type line struct {
 
 // LinesOf yields the lines that r reads, also one at the end that does not end, until the
 // context ends. It keeps none that is too long.
-func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
-		in, buf, l := bufio.NewReaderSize(contextReader{ctx, r}, 64<<10), []byte(nil), line{number: 1}
+func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		in, buf, l := bufio.NewReaderSize(contextReader{ctx, r}, 64<<10), []byte(nil), Line{number: 1}
 		for {
 			piece, err := in.ReadSlice('\n')
 			l.End += int64(len(piece))
@@ -69,11 +69,24 @@ func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 			if l.Bytes = buf; !yield(l, nil) {
 				return
 			}
-			if l = (line{number: l.number + 1, offset: l.End, End: l.End}); cap(buf) > 4*Window {
+			if l = (Line{number: l.number + 1, offset: l.End, End: l.End}); cap(buf) > 4*Window {
 				buf = nil
 			}
 			buf = buf[:0]
 		}
+	}
+}
+
+// LinesIn yields the lines of a file, also of a compressed one.
+func LinesIn(ctx context.Context, path string) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		r, size, leave, err := OpenPlain(ctx, path)
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		defer leave()
+		LinesOf(ctx, io.NewSectionReader(r, 0, size))(yield)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -218,26 +219,41 @@ const HistorySuffix = ".jsonl"
 // bytes.
 const MaxBeginning = 1 << 20
 
-// FileSays describes the records of one of several files with one id.
-type FileSays struct {
-	Path   string   // of files with the same records, the first path represents them
-	Says   []uint64 // hashes of its records, in order
-	Newest time.Time
-	At     time.Time // when the file changed last
-}
-
-// Distinct returns the files that have a record that no other one has, the newest last. Of
-// files with the same records it keeps one.
-func Distinct(all []FileSays) []FileSays {
-	kept := slices.DeleteFunc(slices.Clone(all), func(c FileSays) bool {
-		return slices.ContainsFunc(all, func(o FileSays) bool {
-			return ContainsAll(o.Says, c.Says) && (len(o.Says) > len(c.Says) || o.Path < c.Path)
+// Distinct returns those of several files with one id that have a record which no other one
+// has, the newest last. Of files with the same records it keeps the first path. read returns
+// hashes of the records of a file, in order, and its newest time. A file that cannot be read
+// does not exclude the others.
+func Distinct(paths []string, read func(path string) (says []uint64, newest time.Time, err error)) (kept []string, failed error) {
+	type file struct {
+		path       string
+		says       []uint64
+		newest, at time.Time // of its records, and when it changed last
+	}
+	var all []file
+	for _, path := range paths {
+		f := file{path: path}
+		var err error
+		if f.says, f.newest, err = read(path); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if fi, err := os.Stat(path); err == nil {
+			f.at = fi.ModTime()
+		}
+		all = append(all, f)
+	}
+	some := slices.DeleteFunc(slices.Clone(all), func(c file) bool {
+		return slices.ContainsFunc(all, func(o file) bool {
+			return ContainsAll(o.says, c.says) && (len(o.says) > len(c.says) || o.path < c.path)
 		})
 	})
-	slices.SortStableFunc(kept, func(a, b FileSays) int {
-		return cmp.Or(a.Newest.Compare(b.Newest), a.At.Compare(b.At), cmp.Compare(b.Path, a.Path))
+	slices.SortStableFunc(some, func(a, b file) int {
+		return cmp.Or(a.newest.Compare(b.newest), a.at.Compare(b.at), cmp.Compare(b.path, a.path))
 	})
-	return kept
+	for _, f := range some {
+		kept = append(kept, f.path)
+	}
+	return kept, failed
 }
 
 // ContainsAll reports whether all has each of some; both are in order.
