@@ -44,7 +44,7 @@ func readHeader(dir string) (h header, found bool, err error) {
 	return h, false, nil
 }
 
-// mapRows yields the rows of the map in a folder, nil for a row that is no JSON, and no
+// mapRows yields the rows of the map in a folder, nil for a row that is none, and no
 // rows without a map.
 func mapRows(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -58,10 +58,7 @@ func mapRows(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 		}
 		defer f.Close()
 		for l, err := range thread.LinesOf(ctx, f) {
-			row := pyjson.TrimSpace(l.Bytes)
-			if err != nil || pyjson.Check(row, pyjson.Tolerant) != nil {
-				row = nil
-			}
+			row, _ := thread.Object(l.Bytes)
 			if !yield(row, err) || err != nil {
 				return
 			}

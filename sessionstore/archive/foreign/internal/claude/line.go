@@ -39,12 +39,9 @@ type line struct {
 // parse reads a line. The error has no text of it.
 func parse(raw []byte) (line, error) {
 	l := line{}
-	raw = pyjson.TrimSpace(raw)
-	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
+	raw, err := thread.Object(raw)
+	if err != nil {
 		return l, err
-	}
-	if pyjson.KindOf(raw) != pyjson.Object {
-		return l, thread.ErrNoObject
 	}
 	for m := range pyjson.Members(raw) {
 		l.member(pyjson.Text(m.Key), m.Value)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -159,11 +158,8 @@ func agentMetadata(path string) (kind, task string) {
 	if fi.Size() > maxAgentMetadata {
 		return "", ""
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxAgentMetadata))
-	raw = pyjson.TrimSpace(raw)
-	if err != nil || pyjson.Check(raw, pyjson.Tolerant) != nil {
-		return "", ""
-	}
+	raw, _ := io.ReadAll(io.LimitReader(f, maxAgentMetadata)) // what is cut is no object
+	raw, _ = thread.Object(raw)
 	m := thread.Members(raw, "agentType", "description")
 	return thread.Text(m[0]), thread.Text(m[1])
 }

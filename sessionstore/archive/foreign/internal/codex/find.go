@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -213,10 +212,7 @@ func titlesIn(path string) (map[string]string, error) {
 		if err != nil {
 			return titles, err
 		}
-		raw := pyjson.TrimSpace(l.Bytes)
-		if pyjson.Check(raw, pyjson.Tolerant) != nil {
-			continue // the first one may be cut
-		}
+		raw, _ := thread.Object(l.Bytes) // the first one may be cut
 		if m := thread.Members(raw, "id", "thread_name"); thread.Text(m[0]) != "" && strings.TrimSpace(thread.Text(m[1])) != "" {
 			titles[thread.Text(m[0])] = thread.Text(m[1])
 		}

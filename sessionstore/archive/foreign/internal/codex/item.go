@@ -215,8 +215,7 @@ func named(name string, value []byte) json.RawMessage {
 // writtenArguments returns the arguments that a text holds as JSON.
 func writtenArguments(raw []byte) json.RawMessage {
 	if pyjson.KindOf(raw) == pyjson.String {
-		inside := pyjson.TrimSpace([]byte(pyjson.Text(raw)))
-		if pyjson.KindOf(inside) == pyjson.Object && pyjson.Check(inside, pyjson.Tolerant) == nil {
+		if inside, err := thread.Object([]byte(pyjson.Text(raw))); err == nil {
 			return inside
 		}
 	}

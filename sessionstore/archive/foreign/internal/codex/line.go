@@ -38,12 +38,9 @@ type line struct {
 // parse reads a line. The error has no text of it.
 func parse(raw []byte) (line, error) {
 	l := line{}
-	raw = pyjson.TrimSpace(raw)
-	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
+	raw, err := thread.Object(raw)
+	if err != nil {
 		return l, err
-	}
-	if pyjson.KindOf(raw) != pyjson.Object {
-		return l, thread.ErrNoObject
 	}
 	m := thread.Members(raw, "type", "payload", "timestamp", "record_type")
 	if t, _, err := pytime.Parse(thread.Text(m[2])); err == nil {

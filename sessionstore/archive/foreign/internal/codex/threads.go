@@ -306,9 +306,7 @@ func lineBefore(r io.ReaderAt, end int64) ([]byte, error) {
 		if i < 0 && begin > 0 && length < thread.MaxLine {
 			continue
 		}
-		if line = pyjson.TrimSpace(line[i+1:]); pyjson.Check(line, pyjson.Tolerant) != nil {
-			return nil, nil // a damaged line has no ordinal
-		}
+		line, _ = thread.Object(line[i+1:]) // a damaged line has no ordinal
 		return line, nil
 	}
 }

@@ -16,7 +16,7 @@ const MaxLine = 64 << 20
 
 var (
 	ErrChanged  = errors.New("what it began with changed during the import")
-	ErrNoObject = errors.New("it is no JSON object")
+	errNoObject = errors.New("it is no JSON object")
 	errLongLine = errors.New("it is longer than 64 MiB")
 )
 

@@ -133,6 +133,18 @@ func Members(raw []byte, names ...string) [4][]byte {
 // IsTrue reports whether a JSON value is true.
 func IsTrue(raw []byte) bool { return pyjson.KindOf(raw) == pyjson.True }
 
+// Object returns the JSON object in a line. The error has no text of it.
+func Object(line []byte) ([]byte, error) {
+	raw := pyjson.TrimSpace(line)
+	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
+		return nil, err
+	}
+	if pyjson.KindOf(raw) != pyjson.Object {
+		return nil, errNoObject
+	}
+	return raw, nil
+}
+
 // Set returns a set of names.
 func Set(names ...string) map[string]bool {
 	m := map[string]bool{}
