@@ -139,8 +139,7 @@ func orphan(path, session string) (thread.History, error) {
 		return thread.History{}, err
 	}
 	begin, err := beginning(path, &thread.Facts{})
-	id, _, _ := agentIn(path)
-	return thread.History{ID: session + "/" + id, Path: path, Dir: begin.cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
+	return thread.History{ID: session + "/" + agentID(path), Path: path, Dir: begin.cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
 // agentsBelow lists the files of sub-agents below a directory. A folder that cannot be read

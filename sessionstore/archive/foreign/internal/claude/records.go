@@ -137,29 +137,23 @@ func (l line) says() uint64 {
 // agentPrefix begins the name of a file of a sub-agent.
 const agentPrefix = "agent-"
 
-// agentIn returns the id of the sub-agent whose file is at path, and its kind and its
-// task as the file beside it says.
-func agentIn(path string) (id, name, task string) {
-	id = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix)
-	name, task = agentMetadata(path)
-	return id, cmp.Or(name, "agent"), task
+// agentID returns the id of the sub-agent whose file is at path.
+func agentID(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix)
 }
 
 // maxAgentMetadata is the largest file that describes a sub-agent.
 const maxAgentMetadata = 1 << 20
 
-// agentMetadata returns the kind and the task of a sub-agent from the file beside path.
-func agentMetadata(path string) (kind, task string) {
+// Agent has the kind and the task from the file beside path.
+func (format) Agent(path string, _ *thread.Table) (id, name, task string) {
 	f, fi, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
 	if err != nil {
-		return "", ""
+		return agentID(path), "agent", ""
 	}
 	defer f.Close()
-	if fi.Size() > maxAgentMetadata {
-		return "", ""
-	}
-	raw, _ := io.ReadAll(io.LimitReader(f, maxAgentMetadata)) // what is cut is no object
+	raw, _ := io.ReadAll(io.NewSectionReader(f, 0, min(fi.Size(), maxAgentMetadata))) // what is cut is no object
 	raw, _ = thread.Object(raw)
 	m := thread.Members(raw, "agentType", "description")
-	return thread.Text(m[0]), thread.Text(m[1])
+	return agentID(path), cmp.Or(thread.Text(m[0]), "agent"), thread.Text(m[1])
 }

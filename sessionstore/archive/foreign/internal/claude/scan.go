@@ -112,8 +112,6 @@ func (f format) Finish(s *thread.Scanning) {
 
 func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
 
-func (format) Agent(path string, _ *thread.Table) (id, name, task string) { return agentIn(path) }
-
 func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
 	_, says, _, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
 	return says, err

@@ -93,6 +93,11 @@ func (l line) replacement() (items []byte, kept bool) {
 var kinds = thread.Set(metaKind, itemKind, eventKind, settingsKind, compactKind, agentsKind,
 	"inter_agent_communication_metadata", "world_state", "rollout_reference", "token_usage_record")
 
+// items are the kinds of items of the conversation.
+var items = thread.Set("message", "agent_message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
+	"custom_tool_call_output", "local_shell_call", "web_search_call", "tool_search_call", "tool_search_output",
+	"image_generation_call", "compaction", "compaction_summary", "context_compaction", agentsKind)
+
 // quiet are items that are no part of the conversation.
 var quiet = thread.Set("ghost_snapshot", "additional_tools", "compaction_trigger", "other")
 

@@ -249,7 +249,7 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 
 // describe returns the record of an item.
 func (f *format) describe(s *thread.Scanning, it item) (r thread.Record) {
-	if !isItem(it.kind) {
+	if !items[it.kind] && !quiet[it.kind] {
 		s.UnknownKind("item", it.kind)
 		return thread.Record{Flags: thread.IsUnknown}
 	}
@@ -321,17 +321,6 @@ func cwdIn(it item) string {
 		}
 	}
 	return ""
-}
-
-// isItem reports whether an item is of a known kind.
-func isItem(kind string) bool {
-	switch kind {
-	case "message", "agent_message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
-		"custom_tool_call_output", "local_shell_call", "web_search_call", "tool_search_call", "tool_search_output",
-		"image_generation_call", "compaction", "compaction_summary", "context_compaction", agentsKind:
-		return true
-	}
-	return quiet[kind]
 }
 
 func (f *format) Count(t *thread.Table, _ func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {

@@ -23,7 +23,7 @@ func (t *Table) prev(at int32, s Scope) int32 {
 // where no record talks.
 func (t *Table) leaf(at int32, s Scope) int32 {
 	note := int32(-1)
-	for steps := 0; at >= 0 && steps <= t.Records.Len(); steps++ {
+	for at := range t.Walk(at, s) {
 		switch r := t.Records.At(at); {
 		case r.talks() && note >= 0:
 			return note
@@ -32,7 +32,6 @@ func (t *Table) leaf(at int32, s Scope) int32 {
 		case r.Is(IsNote) && note < 0:
 			note = at
 		}
-		at = t.prev(at, s)
 	}
 	return -1
 }
@@ -40,12 +39,12 @@ func (t *Table) leaf(at int32, s Scope) int32 {
 // Back returns the lines from the first one to leaf.
 func (t *Table) Back(leaf int32, s Scope) []int32 {
 	n := 0
-	for at := leaf; at >= 0 && n <= t.Records.Len(); at = t.prev(at, s) {
+	for range t.Walk(leaf, s) {
 		n++
 	}
 	chain := make([]int32, 0, n)
-	for at := leaf; at >= 0 && len(chain) < n; at = t.prev(at, s) {
-		if len(chain) > 0 && t.Records.At(at).Is(onLine) {
+	for at := range t.Walk(leaf, s) {
+		if t.Records.At(at).Is(onLine) {
 			break // a circle
 		}
 		t.Records.At(at).Flags |= onLine

@@ -1,7 +1,5 @@
 package thread
 
-import "slices"
-
 // Count counts the contents of the files of one session of a tool. As JSON it is an object
 // for other programs to compare with: a text or a number that the file does not have is
 // null.
@@ -62,26 +60,13 @@ type CountedUsage struct {
 	CacheWrite *int64 `json:"cache_write"`
 }
 
-// CountLine counts the prompts of the line that goes back from where the conversation
-// ends, and returns the last of them.
+// CountLine counts the prompts of the conversation, and returns the last of them, -1 where
+// there is none.
 func (t *Table) CountLine(s Scope) (n int, last int32) {
-	end, steps := t.last(t.Leaves(t.Roots())[0], s), 0
-	line := t.Walk(end, s)
-	for range line {
-		steps++
-	}
-	if end >= 0 && steps == t.Records.Len() { // it may be a circle
-		chain := t.Back(end, s)
-		slices.Reverse(chain)
-		line = slices.Values(chain)
-	}
 	last = -1
-	for at := range line {
-		if !t.Records.At(at).Is(IsPrompt) {
-			continue
-		}
-		if n++; last < 0 {
-			last = at
+	for _, at := range t.Conversation(t.Leaves(t.Roots())[0], s) {
+		if t.Records.At(at).Is(IsPrompt) {
+			n, last = n+1, at
 		}
 	}
 	return n, last

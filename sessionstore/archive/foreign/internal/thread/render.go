@@ -15,18 +15,18 @@ import (
 // number of turns before the first one of its own, and here has the messages that came from
 // its session.
 func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
-	r := &Rendering{f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID}}
+	r := &Rendering{
+		f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID},
+		Numbers: make([]int32, f.Table.Records.Len()), Usage: map[string]*Usage{}, used: map[string]int{}, LastTime: f.Table.First,
+	}
+	if r.LastTime.IsZero() {
+		r.LastTime = time.Unix(0, 0).UTC()
+	}
 	return r, r.run()
 }
 
 // run makes the messages.
 func (r *Rendering) run() error {
-	r.Numbers = make([]int32, r.f.Table.Records.Len())
-	r.Usage, r.used = map[string]*Usage{}, map[string]int{}
-	r.LastTime = r.f.Table.First
-	if r.LastTime.IsZero() {
-		r.LastTime = time.Unix(0, 0).UTC()
-	}
 	if err := r.expand(); err != nil {
 		return err
 	}
