@@ -93,8 +93,8 @@ func exportAs(ctx context.Context, st *sessionstore.Store, id string, name Tool,
 		return done, err
 	}
 	var f *thread.File
-	var c compared
-	goesOn := false
+	c, goesOn := compared{stop: func() {}}, false
+	defer func() { c.stop() }()
 	if again > 0 {
 		done.ID = thread.UUID5(tool.Name(), "export/"+id+"/again/"+strconv.Itoa(again))
 	} else {
@@ -103,10 +103,8 @@ func exportAs(ctx context.Context, st *sessionstore.Store, id string, name Tool,
 		done.ID = foreign
 		var leave func()
 		if f, leave = openOriginal(ctx, dir, tool, stateIn(md, place)); f != nil {
-			var stop func()
 			defer leave()
-			c, stop, goesOn, err = keptFile(ctx, st, id, f, dir)
-			defer stop()
+			c, goesOn, err = keptFile(ctx, st, id, f, dir)
 			if !goesOn {
 				done.ID = ownID(id, tool.Name()) // the tool may have the other lines
 			}
@@ -149,18 +147,18 @@ type compared struct {
 	kept  int                                        // how many messages are as the file makes them
 	whole bool                                       // the file makes no others
 	next  func() (sessionstore.Message, error, bool) // the messages of the session behind them
+	stop  func()                                     // ends the reading of the session
 }
 
-// compare compares a session with the messages that its kept file makes. stop ends the
-// reading of the session.
-func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, stop func(), err error) {
+// compare compares a session with the messages that its kept file makes.
+func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, err error) {
 	f.Table.SetScope(s)
-	c.next, stop = iter.Pull2(st.Messages(ctx, id))
+	c.next, c.stop = iter.Pull2(st.Messages(ctx, id))
 	c.chain, c.whole = f.Line(s), true
 	tg := target{file: f, chain: c.chain}
 	if f.Table.Exported == id {
 		if tg.here, err = findHere(ctx, f, st, id); err != nil {
-			return c, stop, err
+			return c, err
 		}
 	}
 	c.r, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
@@ -178,31 +176,30 @@ func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id str
 	if errors.Is(err, errDiffers) {
 		err = nil
 	}
-	return c, stop, err
+	return c, err
 }
 
 // keptFile compares a session with the tool's file that it keeps. goesOn reports whether the
-// tool can resume the file with the lines that have to follow. stop ends the reading of the
-// session.
-func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, stop func(), goesOn bool, err error) {
-	stop = func() {}
+// tool can resume the file with the lines that have to follow.
+func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, goesOn bool, err error) {
+	c.stop = func() {}
 	h, found, err := readHeader(dir)
 	if err != nil || !f.Layout.IsPlain() {
-		return c, stop, false, err
+		return c, false, err
 	}
 	scope := thread.WholeLine
 	if found {
 		scope = h.scope()
 	}
-	c, stop, err = compare(ctx, f, st, id, scope)
+	c, err = compare(ctx, f, st, id, scope)
 	if err != nil || len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
-		return c, stop, false, err
+		return c, false, err
 	}
 	if f.Table.Numbered {
 		_, err, more := c.next()
-		return c, stop, err == nil && !more && c.whole, err
+		return c, err == nil && !more && c.whole, err
 	}
-	return c, stop, true, nil
+	return c, true, nil
 }
 
 // continueOriginal writes the tool's file and the line that joins the next ones to it. It
@@ -318,8 +315,8 @@ func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) e
 // active returns the messages that the tool would resume of a session that holds the whole
 // line, and behind them the messages that the import did not make.
 func active(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) ([]sessionstore.Message, *thread.Rendering, error) {
-	c, stop, err := compare(ctx, f, st, id, thread.WholeLine)
-	defer stop()
+	c, err := compare(ctx, f, st, id, thread.WholeLine)
+	defer c.stop()
 	if err == nil && !c.whole {
 		err = ErrEdited
 	}

@@ -49,15 +49,23 @@ func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, 
 	})
 }
 
-// original keeps the tool's file, if the target does.
-func (f files) original(ctx context.Context, tg target) error {
-	if !tg.original {
-		return nil
+// first writes the transcript of a new session.
+func (f files) first(write func(io.Writer) error) error {
+	err := f.replace(f.tx.Dir().Dir, sessiondir.Transcript, write)
+	if err == nil {
+		f.tx.Renamed(sessiondir.Transcript)
 	}
-	return f.beside(originalFile, func(w io.Writer) error { return tg.file.Pack(thread.WriterUntil(ctx, w)) })
+	return err
 }
 
-func (f files) mapping(ctx context.Context, tg target, r *thread.Rendering) error {
+// keep keeps the tool's file, if the target does, and the map of its lines. The error Is
+// thread.ErrChanged where the file changed since it was read.
+func (f files) keep(ctx context.Context, tg target, r *thread.Rendering) error {
+	if tg.original {
+		if err := f.beside(originalFile, func(w io.Writer) error { return tg.file.Pack(thread.WriterUntil(ctx, w)) }); err != nil {
+			return err
+		}
+	}
 	return f.beside(mapFile, func(w io.Writer) error { return tg.writeMap(r, thread.WriterUntil(ctx, w)) })
 }
 

@@ -164,7 +164,7 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 	}
 	return core.Of(ld.st).Make(ctx, id, func(tx core.Tx) error {
 		f := files{tx, core.Of(ld.st), importFolder}
-		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) error {
+		err := f.first(func(w io.Writer) error {
 			c := newTally()
 			for m, err := range ld.st.Messages(ctx, tg.id) {
 				if err != nil {
@@ -182,7 +182,6 @@ func (ld *lander) fork(ctx context.Context, tg target, id string, shared int, ow
 		if err != nil {
 			return err
 		}
-		tx.Renamed(sessiondir.Transcript)
 		if is, _, err := core.Of(ld.st).Stat(tg.id, sessiondir.Transcript); err == nil { // lists show the fork by it
 			if err := tx.Dir().SetTime(sessiondir.Transcript, is.Mtime); err != nil {
 				return fmt.Errorf("set the time of the transcript: %w", err)

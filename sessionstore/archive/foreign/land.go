@@ -149,18 +149,14 @@ func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
 	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
 		f := files{tx, core.Of(ld.st), tg.place()}
 		var made sessionstore.Revision
-		err := f.replace(tx.Dir().Dir, sessiondir.Transcript, func(w io.Writer) (err error) {
+		err := f.first(func(w io.Writer) (err error) {
 			r, made, err = tg.writeTranscript(thread.WriterUntil(ctx, w), n)
 			return err
 		})
+		if err == nil {
+			err = f.keep(ctx, tg, r)
+		}
 		if err != nil {
-			return err
-		}
-		tx.Renamed(sessiondir.Transcript)
-		if err := f.original(ctx, tg); err != nil { // it fails where the file changed since the transcript was made
-			return err
-		}
-		if err := f.mapping(ctx, tg, r); err != nil {
 			return err
 		}
 		md := sessionstore.Metadata{}
@@ -223,10 +219,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 				return err
 			}
 		}
-		if err := f.original(ctx, tg); err != nil {
-			return err
-		}
-		if err := f.mapping(ctx, tg, p.r); err != nil {
+		if err := f.keep(ctx, tg, p.r); err != nil {
 			return err
 		}
 		if write {

@@ -111,7 +111,10 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	first := map[uint64]paid{}
 	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
 	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
-		some, err := f.used(ctx)
+		if f.tool == nil || !f.tool.IsLinked() {
+			continue
+		}
+		some, err := mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))
 		failed = errors.Join(failed, err)
 		if len(some) > 0 {
 			f.state.Spent = map[string]*thread.Spending{}
@@ -129,14 +132,6 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 		p.AddTo(p.by.state.Spent)
 	}
 	return failed
-}
-
-// used returns the usage of each response of a session, from its map.
-func (f *payer) used(ctx context.Context) ([]thread.Used, error) {
-	if f.tool == nil || !f.tool.IsLinked() {
-		return nil, nil
-	}
-	return mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))
 }
 
 func (f *payer) usage(model string, s *thread.Spending) projects.Usage {

@@ -82,24 +82,21 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 		if !isHistory {
 			continue
 		}
-		fi, err := os.Stat(path)
-		if err != nil || !fi.Mode().IsRegular() {
+		if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		begin, err := beginning(path, titles)
+		h, session, err := historyIn(path, titles)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		if strings.HasPrefix(e.Name(), agentPrefix) {
-			beside[begin.session] = append(beside[begin.session], path)
+			beside[session] = append(beside[session], path)
 			continue
 		}
-		all = append(all, thread.History{
-			ID: id, Path: path, Dir: begin.cwd, Folder: filepath.Base(dir), Size: fi.Size(), Modified: fi.ModTime(),
-			GoesOn: ending(path), First: begin.first, Compacted: begin.compacted,
-		})
+		h.ID, h.Folder, h.GoesOn = id, filepath.Base(dir), ending(path)
+		all = append(all, h)
 	}
 	for _, e := range entries {
 		if e.IsDir() {
@@ -114,12 +111,13 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	for _, session := range slices.Sorted(maps.Keys(beside)) {
 		for _, path := range beside[session] {
-			h, err := orphan(path, session)
+			h, _, err := historyIn(path, &thread.Facts{})
 			if err != nil {
 				failed = errors.Join(failed, err)
 				continue
 			}
-			h.Folder = filepath.Base(dir)
+			h.ID, h.Folder, h.Parent = session+"/"+agentID(path), filepath.Base(dir), session
+			h.First, h.Compacted = 0, false
 			all = append(all, h)
 		}
 	}
@@ -130,16 +128,6 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	forks(all)
 	return all, failed
-}
-
-// orphan returns the history of a sub-agent whose session has no file.
-func orphan(path, session string) (thread.History, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return thread.History{}, err
-	}
-	begin, err := beginning(path, &thread.Facts{})
-	return thread.History{ID: session + "/" + agentID(path), Path: path, Dir: begin.cwd, Size: fi.Size(), Modified: fi.ModTime(), Parent: session}, err
 }
 
 // agentsBelow lists the files of sub-agents below a directory. A folder that cannot be read
@@ -161,37 +149,31 @@ func agentsBelow(dir string) (all []string, failed error) {
 	return all, failed
 }
 
-// begin is what the beginning of a file names first.
-type begin struct {
-	cwd, session string // the working directory and the session
-	first        uint64 // hash of a record, see says
-	compacted    bool   // the record is a compaction
-}
-
-// beginning returns what the beginning of a file names first. It keeps in titles the
-// summaries before that: the tool writes them for other sessions.
-func beginning(path string, titles *thread.Facts) (b begin, err error) {
-	f, _, err := thread.OpenRegular(path)
+// historyIn returns the facts at the beginning of a file, and its session. It keeps in
+// titles the summaries before them: the tool writes them for other sessions.
+func historyIn(path string, titles *thread.Facts) (h thread.History, session string, err error) {
+	f, fi, err := thread.OpenRegular(path)
 	if err != nil {
-		return b, err
+		return h, "", err
 	}
 	defer f.Close()
+	h = thread.History{Path: path, Size: fi.Size(), Modified: fi.ModTime()}
 	for l, err := range sound(thread.LinesOf(context.Background(), io.LimitReader(f, thread.MaxBeginning))) {
 		if err != nil {
-			return begin{}, err
+			return h, "", err
 		}
-		b.cwd, b.session = cmp.Or(b.cwd, l.cwd), cmp.Or(b.session, l.session)
-		if b.first == 0 && inChain(l.kind) && l.uuid != "" && !l.sidechain {
-			b.first, b.compacted = l.says(), l.kind == "system" && l.subtype == "compact_boundary"
+		h.Dir, session = cmp.Or(h.Dir, l.cwd), cmp.Or(session, l.session)
+		if h.First == 0 && inChain(l.kind) && l.uuid != "" && !l.sidechain {
+			h.First, h.Compacted = l.says(), l.kind == "system" && l.subtype == "compact_boundary"
 		}
 		if l.kind == "summary" && l.title != "" && l.leaf != "" {
 			titles.Summary(thread.Hash(l.leaf), l.title)
 		}
-		if b.cwd != "" && b.session != "" {
+		if h.Dir != "" && session != "" {
 			break
 		}
 	}
-	return b, nil
+	return h, session, nil
 }
 
 // maxEnding is the number of bytes at the end of a file that ending reads.
