@@ -153,14 +153,19 @@ type compared struct {
 // compare compares a session with the messages that its kept file makes.
 func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, err error) {
 	f.Table.SetScope(s)
-	c.next, c.stop = iter.Pull2(st.Messages(ctx, id))
-	c.chain, c.whole = f.Line(s), true
-	tg := target{file: f, chain: c.chain}
+	tg := target{file: f, chain: f.Line(s)}
 	if f.Table.Exported == id {
 		if tg.here, err = findHere(ctx, f, st, id); err != nil {
-			return c, err
+			return compared{stop: func() {}}, err
 		}
 	}
+	return tg.compare(ctx, st, id, same)
+}
+
+// compare compares a session with the messages of the target.
+func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string, same func(made, ours sessionstore.Message) bool) (c compared, err error) {
+	c.chain, c.whole = tg.chain, true
+	c.next, c.stop = iter.Pull2(st.Messages(ctx, id))
 	c.r, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
 		ours, err, ok := c.next()
 		if err != nil {

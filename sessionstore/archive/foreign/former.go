@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,35 +123,30 @@ func (ld *lander) former(ctx context.Context, tg target, md sessionstore.Metadat
 // sharedTurns counts the prompts that the session of a target begins with and that the
 // target has, too. own is the first line of the prompt behind them.
 func (ld *lander) sharedTurns(ctx context.Context, tg target) (n int, own string, err error) {
-	next, stop := iter.Pull2(ld.st.Messages(ctx, tg.id))
-	defer stop()
-	var ours sessionstore.Message
-	ok := false
-	isPrompt := func() bool { return ours.Role() == "user" && !strings.HasPrefix(ours.Content(), "<system-reminder>") }
-	_, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
-		if ours, err, ok = next(); err != nil {
-			return err
-		}
-		if !ok || m.Role() != ours.Role() || m.Content() != ours.Content() { // lines may have other numbers
-			return errDiffers
-		}
-		if isPrompt() {
+	isPrompt := func(m sessionstore.Message) bool {
+		return m.Role() == "user" && !strings.HasPrefix(m.Content(), "<system-reminder>")
+	}
+	c, err := tg.compare(ctx, ld.st, tg.id, func(m, ours sessionstore.Message) bool { // lines may have other numbers
+		same, prompt := m.Role() == ours.Role() && m.Content() == ours.Content(), isPrompt(ours)
+		switch {
+		case same && prompt:
 			n++
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errDiffers) {
-		return 0, "", err
-	}
-	if err == nil {
-		ours, err, ok = next()
-	}
-	for ; ok && own == ""; ours, err, ok = next() {
-		if isPrompt() {
+		case prompt:
 			own = cmp.Or(thread.TitleIn(ours.Content()))
 		}
+		return same
+	})
+	defer c.stop()
+	for err == nil && own == "" {
+		m, failed, ok := c.next()
+		if !ok || failed != nil {
+			return n, "", failed
+		}
+		if isPrompt(m) {
+			own = cmp.Or(thread.TitleIn(m.Content()))
+		}
 	}
-	return n, own, nil
+	return n, own, err
 }
 
 // fork makes a session of the messages of a target's session.

@@ -32,9 +32,9 @@ type rollout struct {
 	fileID   string
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
-	copied   bool  // it is a copy of base
 	begin    int64 // of the lines that the file has beside another one with its id
 	said     said  // where there are others with its id
+	left     bool  // another one with its id has all of it
 	segments []thread.Segment
 	broken   error // why it does not go on from the file that it names
 }
@@ -66,26 +66,20 @@ func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed 
 		f.fileID = fileIDOf(f)
 		byID[f.fileID] = append(byID[f.fileID], f)
 	}
-	left := map[*rollout]bool{}
 	for id, copies := range byID {
 		if len(copies) > 1 {
 			kept, err := joinFound(ctx, copies)
 			failed = errors.Join(failed, err)
 			for _, c := range copies {
-				left[c] = !slices.Contains(kept, c)
+				c.left = !slices.Contains(kept, c)
 			}
-			byID[id] = slices.Concat(kept, slices.DeleteFunc(copies, func(c *rollout) bool { return !left[c] }))
+			byID[id] = slices.Concat(kept, slices.DeleteFunc(copies, func(c *rollout) bool { return !c.left }))
 		}
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return left[f] })
+	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return f.left })
 	for _, f := range found {
 		if f.base == nil && f.from.id != "" && f.from.offset > 0 {
-			f.base, f.after, f.broken = f.findBase(ctx, byID[f.from.id], left)
-		}
-	}
-	for _, f := range found {
-		if f.copied && f.after == 0 && f.base.continues() { // it has nothing of the other copy, but begins where that does
-			f.base, f.after = f.base.base, f.base.after
+			f.base, f.after, f.broken = f.findBase(ctx, byID[f.from.id])
 		}
 	}
 	for _, f := range found {
@@ -176,7 +170,7 @@ func joinFound(ctx context.Context, all []*rollout) (kept []*rollout, failed err
 	}
 	first := kept[0]
 	for _, c := range kept[1:] {
-		c.base, c.ID, c.copied = first, first.ID, true
+		c.base, c.ID = first, first.ID
 		if n := c.shares(first); n > 0 {
 			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
 		}
@@ -254,9 +248,9 @@ func (it item) byTool() bool {
 }
 
 // findBase returns the file that a file goes on from, and where in it.
-func (f *rollout) findBase(ctx context.Context, files []*rollout, left map[*rollout]bool) (base *rollout, after int64, err error) {
+func (f *rollout) findBase(ctx context.Context, files []*rollout) (base *rollout, after int64, err error) {
 	err = errNoBase
-	kept := slices.DeleteFunc(slices.Clone(files), func(g *rollout) bool { return left[g] })
+	kept := slices.DeleteFunc(slices.Clone(files), func(g *rollout) bool { return g.left })
 	for _, g := range files {
 		if g == f {
 			err = errBaseCircle
