@@ -163,11 +163,6 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 	return at
 }
 
-// Link finds the parent of each record, where the records name it; see Table.link.
-func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
-	s.Table.link(s.loose.take(), copies, elsewhere)
-}
-
 // Result notes that a record has the result of a call.
 func (s *Scanning) Result(call string, at int32) {
 	if call != "" {
@@ -205,7 +200,7 @@ func (s *Scanning) Dir(dir string) { s.Table.Dir = cmp.Or(s.Table.Dir, dir) }
 // File is a file of a tool that was read, or several that are read as one.
 type File struct {
 	Path   string
-	Reader io.ReaderAt
+	Reader *joined
 	Size   int64
 	Input  *input
 	Format Format
@@ -218,20 +213,20 @@ type File struct {
 
 // Open opens and scans the files of a history.
 func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
-	r, size, l, leave, err := openSegments(ctx, src.Segments)
+	r, l, leave, err := openSegments(ctx, src.Segments)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(src.Segments) == 1 {
 		l = src.Layout
 	}
-	f := &File{Path: src.Segments[0].Path, Reader: r, Size: size, Input: &input{f: r, size: size}, Layout: l, Tool: tool, ID: id}
+	f := &File{Path: src.Segments[0].Path, Reader: r, Size: r.size, Input: &input{f: r, size: r.size}, Layout: l, Tool: tool, ID: id}
 	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
 		_, found := slices.BinarySearch(src.Layout.Elsewhere, InMap(uuid))
 		return found || src.near != nil && src.near(ctx, uuid)
 	})
 	before := len(n.Damaged)
-	if f.Table, err = scan(ctx, r, size, f.Format, n); err != nil {
+	if f.Table, err = scan(ctx, r, r.size, f.Format, n); err != nil {
 		leave()
 		return nil, nil, err
 	}
@@ -246,14 +241,11 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 // told returns the error of a line for a report: with its number in its own file, where
 // several are read as one, and with the path of a file other than the history's own.
 func (src Source) told(ctx context.Context, f *File, line int, err error) LineError {
-	s := src.Segments[0]
-	if all, several := f.Reader.(*joined); several {
-		offset := f.Table.Records.At(f.Table.RecordAt(line - 1)).Offset
-		i := sort.Search(len(all.starts), func(i int) bool { return all.starts[i] > offset }) - 1
-		first := sort.Search(f.Table.Records.Len(), func(at int) bool { return f.Table.Records.At(int32(at)).Offset >= all.starts[i] })
-		s = src.Segments[i]
-		line += linesIn(ctx, s.Path, s.Begin) - int(f.Table.Line(int32(first)))
-	}
+	starts, offset := f.Reader.starts, f.Table.Records.At(f.Table.RecordAt(line-1)).Offset
+	i := sort.Search(len(starts), func(i int) bool { return starts[i] > offset }) - 1
+	first := sort.Search(f.Table.Records.Len(), func(at int) bool { return f.Table.Records.At(int32(at)).Offset >= starts[i] })
+	s := src.Segments[i]
+	line += linesIn(ctx, s.Path, s.Begin) - int(f.Table.Line(int32(first)))
 	return LineError{line, inFile(s.Path, src.main, err)}
 }
 

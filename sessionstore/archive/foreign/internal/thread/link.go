@@ -1,9 +1,9 @@
 package thread
 
-// link finds the parent of each record of a file, where the records name it by uuid. loose
-// has the records whose parent is not the record before, with the hash of its uuid, copies
-// where copies of the file begin, and elsewhere reports whether another file has a record.
-func (t *Table) link(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
+// Link finds the parent of each record of a file, where the records name it by uuid. copies
+// has where copies of the file begin, and elsewhere reports whether another file has a record.
+func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
+	t, loose := s.Table, s.loose.take()
 	t.order(loose)
 	t.guess(loose, copies, elsewhere)
 	t.chain()
@@ -126,7 +126,7 @@ func (t *Table) preserve() {
 	k := &preserved{head: -1, tail: -1, anchor: -1, boundary: b.Last}
 	if b.At == b.Last {
 		k.head, k.tail, k.anchor = t.Find(b.Head), t.Find(b.Tail), t.Find(b.Anchor)
-		if !t.leads(k.tail, k.head) {
+		if steps := t.Records.Len() + 2; k.head < 0 || !t.follows(k.tail, k.head, &steps) || steps == 0 {
 			return
 		}
 		for at := k.tail; ; at = t.Records.At(at).Parent {
@@ -137,17 +137,6 @@ func (t *Table) preserve() {
 		}
 	}
 	t.kept = k
-}
-
-// leads reports whether the parents of a record lead to another one.
-func (t *Table) leads(from, to int32) bool {
-	for steps := 0; from >= 0 && steps <= t.Records.Len(); steps++ {
-		if from == to {
-			return true
-		}
-		from = t.Records.At(from).Parent
-	}
-	return false
 }
 
 // dropped reports whether the tool forgets a record.

@@ -73,27 +73,23 @@ func (l Layout) LastPart() (at int64) {
 }
 
 // openSegments opens the current bytes of segments for reading, as one file.
-func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64, l Layout, leave func(), err error) {
-	if len(all) == 1 && all[0].Begin == 0 && all[0].End < 0 {
-		r, size, leave, err = OpenPlain(ctx, all[0].Path)
-		return r, size, l, leave, err
-	}
+func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leave func(), err error) {
 	var opened []func()
-	leave = func() {
+	shutAll := func() {
 		for _, shut := range opened {
 			shut()
 		}
 	}
 	defer func() {
 		if err != nil {
-			leave()
+			shutAll()
 		}
 	}()
 	out, starts := &joined{}, make([]int64, len(all))
 	for i, s := range all {
 		f, n, shut, err := OpenPlain(ctx, s.Path)
 		if err != nil {
-			return nil, 0, l, nil, err
+			return nil, l, nil, err
 		}
 		opened = append(opened, shut)
 		if s.End >= 0 {
@@ -101,7 +97,7 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 		}
 		begin := min(s.Begin, n)
 		if err := out.endLine(); err != nil {
-			return nil, 0, l, nil, err
+			return nil, l, nil, err
 		}
 		starts[i], out.starts = out.size-begin, append(out.starts, out.size)
 		switch {
@@ -116,7 +112,7 @@ func openSegments(ctx context.Context, all []Segment) (r io.ReaderAt, size int64
 		}
 		out.add(io.NewSectionReader(f, begin, n-begin), n-begin)
 	}
-	return out, out.size, l, leave, nil
+	return out, l, shutAll, nil
 }
 
 // joined reads several files as one.
