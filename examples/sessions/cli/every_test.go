@@ -17,7 +17,7 @@ import (
 // everyCommand has calls of each command about the sessions "talk" and "other" of a project,
 // those that change something last. DIR is a directory for what they write.
 var everyCommand = []struct{ name, calls string }{
-	{"list", "list|list --all --detailed|list --all-projects --json|list --tree talk"},
+	{"list", "list|list --all --detailed|list --all-projects --json|list --tree talk|list --compact"},
 	{"show", "show talk|show talk -T|show talk -T --json|show talk --last=3|show talk --turn=1 --json"},
 	{"info", "info talk"},
 	{"find", "find|find --keyword word|find --status healthy|find --status broken"},

@@ -22,14 +22,24 @@ import (
 
 type listCommand struct {
 	local
+	views
 	Limit       int    `short:"n" default:"20" placeholder:"N" help:"Number of sessions to show; 0: all (default: 20)."`
 	Since       string `placeholder:"DATE" help:"Only sessions that were saved since, as 2026-08-01, 7d or yesterday."`
 	AllProjects bool   `help:"Show sessions from all projects."`
 	All         bool   `short:"a" help:"Show sub-sessions too."`
 	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
-	Detailed    bool   `help:"Show the bundle, the model and the description, too."`
 	Tree        string `short:"t" placeholder:"SESSION" help:"Show instead what this session was forked from, and what was forked from it or started by it."`
 }
+
+// views are the flags that say how much is shown, and in which form. The reference has them.
+type views struct {
+	Compact  bool   `xor:"view" help:"Show one line each." group:"Output"`
+	Detailed bool   `xor:"view" help:"Show all there is." group:"Output"`
+	Format   string `enum:"text,json" default:"text" placeholder:"FORM" help:"text or json; the same as --json." group:"Output"`
+}
+
+// asJSON reports whether --format asks for JSON.
+func (v views) asJSON() bool { return v.Format == "json" }
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
@@ -191,7 +201,12 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 			screen.Column{Title: "Model", Min: 8, Drop: 7},
 			screen.Column{Title: "Description", Min: 20, Drop: 8})
 	}
-	if a.Terminal() && !c.AllProjects {
+	if c.Compact {
+		columns = columns[1:3]
+		for i, row := range cells {
+			cells[i] = row[1:3]
+		}
+	} else if a.Terminal() && !c.AllProjects {
 		const title = "Sessions of "
 		dir := cmp.Or(a.workDir(rows[0].Project), rows[0].Project)
 		a.Printf("%s%s\n\n", title, a.Paint(screen.Magenta, screen.FitEnd(screen.Plain(dir), a.Width()-len(title))))

@@ -83,7 +83,11 @@ func Run(ctx context.Context, p Process) (code int) {
 	}
 	if chosen != nil && chosen.Selected() != nil {
 		a.name = commandName(chosen.Selected())
-		_, a.reference = chosen.Selected().Target.Addr().Interface().(interface{ scripted() })
+		command := chosen.Selected().Target.Addr().Interface()
+		_, a.reference = command.(interface{ scripted() })
+		if form, ok := command.(interface{ asJSON() bool }); ok {
+			a.json = a.json || form.asJSON()
+		}
 	}
 	switch words := beforeDashes(p.Args); {
 	case slices.Contains(words, "--json=v1"):

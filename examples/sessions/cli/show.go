@@ -23,11 +23,11 @@ import (
 
 type showCommand struct {
 	here
+	views
 	WithTranscript bool `short:"T" xor:"part" help:"Show the transcript too."`
 	Turn           *int `placeholder:"N" xor:"part" help:"Show this turn alone, counted from 1."`
 	Last           *int `placeholder:"N" xor:"part" help:"Show the last so many turns alone."`
 	Tools          bool `help:"Show the arguments and results of tools whole, and not in a line each." group:"Output"`
-	Detailed       bool `help:"Show all of the metadata." group:"Output"`
 }
 
 // Help is shown below the usage.
@@ -133,6 +133,9 @@ func (c *showCommand) fields(a *app, s *shown) {
 		{"Model", md.Text("model")},
 		{"Messages", number(s.count)},
 		{"Parent", md.Text("parent_id")},
+	}
+	if c.Compact {
+		rows = [][2]string{{"Session", s.ID}, {"Name", md.Text("name")}}
 	}
 	if c.Detailed {
 		rows = nil
