@@ -58,7 +58,7 @@ func readObjectBy(read func(name string) ([]byte, sessiondir.Stamp, error), name
 		case err == nil:
 			return object{raw, at, true}, checkVersion(raw)
 		case berr == nil && name == pendingFile: // before the last change a call that ran may not have run yet
-			return object{}, fmt.Errorf("read %s: %w", name, ErrDamaged)
+			return object{}, fmt.Errorf("read %s: %w: which calls ran is not known; once it and its backup are moved away, each call can be asked for anew", name, ErrDamaged)
 		case berr == nil:
 			return object{raw: backup, at: at}, checkVersion(backup)
 		case errors.Is(err, fs.ErrNotExist) && errors.Is(berr, fs.ErrNotExist):
