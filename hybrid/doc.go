@@ -80,13 +80,14 @@
 // the directory with this package uses a session for ten minutes after each write to it,
 // and as long as it holds it by Acquire. The programs of a device record in
 // .sessionstore/processes which sessions they use. Two stores of one process are two
-// programs. A program of this library that has ended, also by a kill, no longer uses a
+// programs, and each looks through the directory when it opens: a server shares one
+// store. A program of this library that has ended, also by a kill, no longer uses a
 // session. A sync is no use of a session either. So a later sync waits neither after a
 // write of an ended program nor after a sync. After a write of any other tool, which may
-// keep the messages in memory, a sync waits ten minutes. A program that opened the directory
-// with package sessionstore alone is such a tool. A program that goes on with a
-// session calls [Store.Refresh] first. The whole rule is a table in
-// hybrid/internal/syncer/permit.go.
+// keep the messages in memory, a sync waits ten minutes. A program that opened the
+// directory with package sessionstore alone, or without a remote, is such a tool. A
+// program that goes on with a session calls [Store.Refresh] first. The whole rule is a
+// table in hybrid/internal/syncer/permit.go.
 //
 // # Devices
 //

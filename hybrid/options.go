@@ -35,7 +35,7 @@ type Background struct {
 	Interval  time.Duration // between scans of the directory and reads of the catalogue; 0: a minute
 	Watch     bool          // for writes of other programs (see [sessionstore.Store.Watch]); without it they are found every Interval
 	KnownOnly bool          // fetch only what belongs to sessions that are here; without it new sessions of other devices arrive, too
-	CloseWait time.Duration // how long Close tries to send unsent lines; 0: 2 seconds, negative: not at all
+	CloseWait time.Duration // how long Close tries to send unsent lines, each session whole: one with a line of 100 MB may need longer; 0: 2 seconds, negative: not at all
 }
 
 // complete returns the settings with the defaults in the place of zeros.

@@ -99,8 +99,9 @@ func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summar
 }
 
 // Latest returns the session to go on with: the first of [Store.Summaries] that is no
-// sub-session and not labelled internal. A session that cannot be read is skipped. The
-// error Is [ErrNotFound] when there is no such session.
+// sub-session and not labelled internal. A session that cannot be read is skipped, and
+// its error is returned when there is no other. The error Is [ErrNotFound] when there is
+// none at all.
 func (st *Store) Latest(ctx context.Context) (Summary, error) {
 	var failed error
 	for s, err := range st.Summaries(ctx, &ListOptions{NoInternal: true, Limit: 1}) {
