@@ -92,7 +92,8 @@
 // # Devices
 //
 // A device is one sessions directory on one machine; two processes that open it are one
-// device. Its id is random, and recorded in .sessionstore/devices, in a file with a line
+// device. A directory that was moved is a new device: a rewind that was not sent is undone
+// there, and a session that was deleted here alone comes back. Its id is random, and recorded in .sessionstore/devices, in a file with a line
 // for each machine, as machines may share a home. The system's own id of the machine
 // decides which line is its own (/etc/machine-id, IOPlatformUUID, MachineGuid), never the
 // host name. All machines without such an id, as containers are, share one line. Machines
