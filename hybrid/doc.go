@@ -92,20 +92,22 @@
 // # Devices
 //
 // A device is one sessions directory on one machine; two processes that open it are one
-// device. A directory that was moved is a new device: a rewind that was not sent is undone
-// there, and a session that was deleted here alone comes back. Its id is random, and recorded in .sessionstore/devices, in a file with a line
-// for each machine, as machines may share a home. The system's own id of the machine
-// decides which line is its own (/etc/machine-id, IOPlatformUUID, MachineGuid), never the
-// host name. All machines without such an id, as containers are, share one line. Machines
-// that have a copy of one machine-id and of the directory are one device, too: nothing is
-// lost then, but they do not get each other's logs. A damaged file is an error of [Open];
-// Options.Device does without it. A device keeps the state of its syncs beside the
-// sessions, in .sessionstore/sync. That state holds nothing that could not be found out
-// again: without it sessions are compared with the cloud once more. A log is
-// only ever appended to by its own device. A session that arrives at a device gets the
-// longest log of each kind as its file and continues it; the logs of other devices are
-// kept beside the state, see [Store.Logs]. A pull fetches the lines that those logs lack
-// and appends them: an event of 4 KB costs 6 request units, however long the log is.
+// device. A directory that was moved is a new device: a rewind that was not sent is
+// undone there, and a session that was deleted here alone comes back. Its id is random,
+// and recorded in .sessionstore/devices, in a file with a line for each machine, as
+// machines may share a home. The system's own id of the machine decides which line is its
+// own (/etc/machine-id, IOPlatformUUID, MachineGuid), never the host name. All machines
+// without such an id, as containers are, share one line. Machines that have a copy of one
+// machine-id and of the directory are one device, too: nothing is lost then, but they do
+// not get each other's logs. A damaged file is an error of [Open]; Options.Device does
+// without it. A device keeps the state of its syncs beside the sessions, in
+// .sessionstore/sync. It remembers there what must not leave (Options.Private, KeepLocal,
+// Options.Redact, and parents of sessions): do not remove it. The rest could be found out
+// again: without it sessions are compared with the cloud once more. A log is only ever
+// appended to by its own device. A session that arrives at a device gets the longest log
+// of each kind as its file and continues it; the logs of other devices are kept beside
+// the state, see [Store.Logs]. A pull fetches the lines that those logs lack and appends
+// them: an event of 4 KB costs 6 request units, however long the log is.
 //
 // # Requests
 //

@@ -180,3 +180,38 @@ func TestParentIsNamedNoMore(t *testing.T) {
 	a.say("unknown", "more")
 	require.Equal(t, 1, a.sync().Pushed)
 }
+
+// TestParentIsRememberedElsewhere moves a directory, and opens it on a machine with another
+// id, as after a new installation: it is another device, and what a session was made from is
+// remembered still.
+func TestParentIsRememberedElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]func(t *testing.T, dir string) (machine, string){
+		"moved": func(t *testing.T, dir string) (machine, string) {
+			require.NoError(t, os.Rename(dir, dir+" moved"))
+			return computer("m", "laptop"), dir + " moved"
+		},
+		"another machine": func(_ *testing.T, dir string) (machine, string) { return computer("n", "laptop"), dir },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			dir := filepath.Join(t.TempDir(), "sessions")
+			a := c.on(t, computer("m", "laptop"), dir, nil)
+			a.say("secret", "hello")
+			require.NoError(t, a.KeepLocal(t.Context(), "secret"))
+			a.child("kid", "secret")
+			a.sync()
+			c.requireStays(t, a, "kid")
+			a.put("kid", "metadata.json", `{"last_turn": "complete"}`)
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, "kid", "metadata.json.backup")))
+			requireClosed(t, a.Store)
+			m, at := next(t, dir)
+			a = c.on(t, m, at, nil)
+			require.Zero(t, a.sync().Pushed)
+			c.requireStays(t, a, "kid")
+			require.NoError(t, a.Release(t.Context(), "kid"))
+			require.Equal(t, 1, a.sync().Pushed)
+		})
+	}
+}

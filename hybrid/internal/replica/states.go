@@ -50,7 +50,8 @@ func (s *States) with(do func(*vfs.Dir) error) error {
 	return errors.Join(do(dir), dir.Close())
 }
 
-// Load returns the state of a session, or a new one when there is no valid state.
+// Load returns the state of a session, or a new one when there is no valid state. A new
+// one has the parents and the rule of the state of another place or device.
 func (s *States) Load(sid, session string) *SessionState {
 	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device, Remote: s.Remote}
 	text, err := s.Read(sid + ".json")
@@ -58,7 +59,13 @@ func (s *States) Load(sid, session string) *SessionState {
 		return fresh
 	}
 	var st SessionState
-	if json.Unmarshal(text, &st) != nil || st.V != stateVersion || st.Session != session || st.Place != s.place || st.Device != s.device {
+	if json.Unmarshal(text, &st) != nil || st.Session != session {
+		return fresh
+	}
+	if st.V != stateVersion || st.Place != s.place || st.Device != s.device { // what keeps a session here stays known
+		if fresh.Above = st.Above; st.Rule != Leaves {
+			fresh.Rule = st.Rule
+		}
 		return fresh
 	}
 	st.stored = text
@@ -66,7 +73,8 @@ func (s *States) Load(sid, session string) *SessionState {
 	return &st
 }
 
-// Save replaces a state. It is durable, but its loss would do no harm.
+// Save replaces a state. It is durable: parents that the metadata name no more are known
+// by it alone.
 func (s *States) Save(sid string, st *SessionState) error {
 	text, err := json.Marshal(st)
 	if err != nil {
