@@ -190,9 +190,8 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 	return true, err
 }
 
-// copied is part of the names of the marks that a copy leaves in the other remote; doc.go
-// says what follows from them. They stay until the next copy or the removal of the session:
-// no pruning removes them.
+// copied is part of the names of marks, of which doc.go says what follows. They stay until
+// the next copy or the removal of the session: no pruning removes them.
 const copied = "-copy-"
 
 // copyMark returns the name of the mark of a head. With the identity of a remote, the mark

@@ -148,7 +148,7 @@ func (c *statusCommand) Run(a *app) error {
 	return a.answer(states, func() {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
-		a.noteSynced(0, dirs...)
+		a.noteSynced(true, dirs...)
 	})
 }
 

@@ -69,7 +69,7 @@ func (c *listCommand) Run(a *app) error {
 	case len(rows) > 0:
 		c.table(a, rows)
 		if !c.AllProjects {
-			a.noteSynced(longAgo, filepath.Dir(a.dirOf(rows[0])))
+			a.noteSynced(false, filepath.Dir(a.dirOf(rows[0])))
 		}
 	case a.unread:
 	case !c.AllProjects:

@@ -42,13 +42,10 @@ const provisions = `"sessions remote add" with --provision`
 
 func (p place) scheme() string {
 	scheme, _, ok := strings.Cut(strings.ToLower(string(p)), ":")
-	switch {
-	case !ok:
+	if !ok {
 		return ""
-	case scheme == "postgresql":
-		return "postgres"
 	}
-	return scheme
+	return strings.Replace(scheme, "postgresql", "postgres", 1)
 }
 
 // answerTime limits the time for which a command waits for a file server or a sign-in.

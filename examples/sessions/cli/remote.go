@@ -172,17 +172,15 @@ func (r copied) meant(a *app, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there := make([]string, len(listed))
-	for i, s := range listed {
-		there[i] = s.SessionID
-	}
-	ref = elidedIn(ref, there)
-	var ids []string
+	var there, ids []string
 	for _, s := range listed {
-		switch {
-		case s.SessionID == ref:
-			return ref, nil
-		case !s.Removed && strings.HasPrefix(s.SessionID, ref):
+		there = append(there, s.SessionID)
+	}
+	if ref = elidedIn(ref, there); slices.Contains(there, ref) {
+		return ref, nil
+	}
+	for _, s := range listed {
+		if !s.Removed && strings.HasPrefix(s.SessionID, ref) {
 			ids = append(ids, s.SessionID)
 		}
 	}

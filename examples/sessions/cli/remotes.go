@@ -42,8 +42,9 @@ func (*remotesCommand) Run(a *app) error {
 }
 
 // lastSynced returns a sentence about the last sync of a sessions directory that succeeded,
-// the oldest of several; "" if that is not longer ago than an age, or no remote is configured.
-func (a *app) lastSynced(older time.Duration, dirs ...string) string {
+// the oldest of several; "" if no remote is configured, or, but for always, if that is not
+// more than a day ago.
+func (a *app) lastSynced(always bool, dirs ...string) string {
 	oldest := a.now()
 	for _, dir := range dirs {
 		if at, _ := hybrid.LastSync(dir); at.Before(oldest) {
@@ -52,25 +53,22 @@ func (a *app) lastSynced(older time.Duration, dirs ...string) string {
 	}
 	_, err := a.named(a.env("SESSIONS_REMOTE"))
 	switch {
-	case len(dirs) == 0, a.now().Sub(oldest) < older, errors.Is(err, errNoRemote):
+	case len(dirs) == 0, errors.Is(err, errNoRemote), !always && a.now().Sub(oldest) < 24*time.Hour:
 		return ""
 	case !oldest.IsZero():
 		return fmt.Sprintf("Last synced %s, %s", screen.Ago(a.now(), oldest), a.when(oldest))
-	case older == 0:
+	case always:
 		return "Never synced"
 	}
 	return ""
 }
 
 // noteSynced notes what lastSynced returns.
-func (a *app) noteSynced(older time.Duration, dirs ...string) {
-	if text := a.lastSynced(older, dirs...); text != "" {
+func (a *app) noteSynced(always bool, dirs ...string) {
+	if text := a.lastSynced(always, dirs...); text != "" {
 		a.Notef("%s.", text)
 	}
 }
-
-// longAgo is the age of a sync from which lists have a line about it.
-const longAgo = 24 * time.Hour
 
 type addCommand struct {
 	Name string `arg:"" help:"Name of the remote on this device: letters, digits, - and _."`

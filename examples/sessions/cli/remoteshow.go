@@ -75,7 +75,7 @@ func (a *app) remoteTable(all []remoteShown) error {
 		}
 		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
 	}
-	return a.list(all, "The remote has no sessions of this project.", []screen.Column{
+	return a.list(all, "The remote has no sessions of this project: where other devices have it at another path, give all of them one --as.", []screen.Column{
 		a.projectColumn(5),
 		idColumn(),
 		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},

@@ -95,9 +95,6 @@ func (a *app) change(do func(all []setting) ([]setting, error)) (path string, er
 // errNoRemote is returned when no remote is configured.
 var errNoRemote = errors.New(`no remote is configured: "sessions remote add NAME URL" adds one, and its --help shows the URLs. All other commands work without one`)
 
-// errFormer is returned where the variables of earlier versions name an account.
-var errFormer = errors.New(`COSMOS_ENDPOINT, COSMOS_USER, COSMOS_PROJECT, COSMOS_REDACT and ~/.amplifier/settings.yaml name no remote any more: run "sessions remote add cloud cosmos://ACCOUNT/DATABASE/CONTAINER", with --user, --as and --redact where you had them. A key stays in COSMOS_KEY`)
-
 // named returns the remote that --remote names: by its name, by its URL, or the only one.
 func (a *app) named(name string) (setting, error) {
 	all, path, err := a.settings()
@@ -120,9 +117,6 @@ func (a *app) named(name string) (setting, error) {
 		return all[0], nil
 	case len(all) > 1:
 		return setting{}, usageError{"--remote=NAME, or SESSIONS_REMOTE, says which remote is meant: " + strings.Join(names, ", ")}
-	}
-	if a.env("COSMOS_ENDPOINT") != "" {
-		return setting{}, errFormer
 	}
 	return setting{}, errNoRemote
 }

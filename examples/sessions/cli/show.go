@@ -176,7 +176,7 @@ func (c *pickCommand) Run(a *app) error {
 	}
 	synced := ""
 	if slug != "" {
-		synced = a.lastSynced(longAgo, filepath.Join(p.Dir(), slug, "sessions"))
+		synced = a.lastSynced(false, filepath.Join(p.Dir(), slug, "sessions"))
 	}
 	return picker.Run(a.ctx, picker.Settings{Synced: synced, Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
 }

@@ -23,21 +23,15 @@ func (syncCommand) Help() string {
 
 // Run syncs.
 func (c *syncCommand) Run(a *app) error {
-	bar := (*screen.Progress)(nil)
-	told := func(hybrid.Status) {
-		if bar != nil {
-			bar.Step(1)
-		}
-	}
-	all, err := c.open(a, asks, told)
+	bar := a.Progress("syncing", 0)
+	defer bar.Done()
+	all, err := c.open(a, asks, func(hybrid.Status) { bar.Step(1) })
 	if err != nil {
 		return err
 	}
 	if all, err = a.choose(all, c.Sessions); err != nil {
 		return err
 	}
-	bar = a.Progress("syncing", 0)
-	defer bar.Done()
 	sum := hybrid.SyncResult{Conflicts: []hybrid.Conflict{}}
 	var failed error
 	for _, r := range all {
