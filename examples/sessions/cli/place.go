@@ -49,7 +49,7 @@ func (p place) scheme() string {
 }
 
 // answerTime limits the time for which a command waits for a file server or a sign-in.
-const answerTime = 30 * time.Second
+var answerTime = 30 * time.Second
 
 // open opens a remote, and closes it when the command is over. Without asking, it needs no
 // key. No open makes a request, but for a sign-in, and for a directory. A URL with a password

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,13 +35,14 @@ func (a *app) probe(set *setting) error {
 		return err
 	}
 	p := probed{URL: set.URL, Cost: kinds[set.URL.scheme()].cost}
-	ctx, cancel := context.WithTimeout(remote.Observed(a.ctx, func(q remote.Request) { p.Requests++; p.Units += q.Units }), answerTime)
+	ctx := remote.Observed(a.ctx, func(q remote.Request) { p.Requests++; p.Units += q.Units })
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTime, remote.NoAnswer(answerTime))
 	defer cancel()
 	const part = "check"
 	o := remote.Object{Name: "o-" + sessionstore.NewID(), Label: []byte(`{}`)}
 	start := time.Now()
 	if _, err := r.Get(ctx, part, o.Name, ""); !errors.Is(err, remote.ErrNotExist) {
-		return fmt.Errorf("read: %w", err)
+		return fmt.Errorf("read: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	answered := time.Since(start).Milliseconds()
 	rights := "read, write, delete"
@@ -49,7 +51,9 @@ func (a *app) probe(set *setting) error {
 		err = r.Delete(ctx, part, []string{o.Name})
 		p.Delete = err == nil
 	}
-	p.Why = textOf(err)
+	if err != nil {
+		p.Why = explain(cmp.Or(context.Cause(ctx), err))
+	}
 	switch {
 	case !p.Write:
 		rights = "read alone: pull works, sync does not: " + p.Why
