@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // How much a match counts.
@@ -15,7 +17,17 @@ const (
 	spread        = 4    // a match is at most this many times as long as the word
 )
 
-// score returns how well a word matches a text, both in lower case, and 0 when the word
+// folded returns a text in lower case and without accents: "zur" finds "Zürich".
+func folded(text string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(text)))
+}
+
+// score returns how well a word matches a text, both folded, and 0 when the word
 // does not match.
 func score(word, text string) int {
 	if word == "" {

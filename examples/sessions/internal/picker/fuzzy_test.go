@@ -33,6 +33,11 @@ func TestMatches(t *testing.T) {
 		require.Positive(t, s.matches(words), "%q", words)
 	}
 	require.Zero(t, s.matches([]string{"gpt", "berlin"}))
+	accented := Session{Title: "Zürich, café", Prompt: "Cafe\u0301"}
+	accented.prepare()
+	for _, query := range []string{"zur", "Zür", "zu\u0308r", "CAFE", "café"} {
+		require.Positive(t, accented.matches([]string{folded(query)}), query)
+	}
 	other := Session{Prompt: "weather"}
 	other.prepare()
 	require.Greater(t, s.matches([]string{"weather"}), other.matches([]string{"weather"}), "a title counts more than a prompt")

@@ -47,7 +47,7 @@ func (s *Session) prepare() {
 		dir = s.Project
 	}
 	for i, text := range [...]string{s.Title, dir, s.Model, s.Prompt, s.ID} {
-		s.fields[i] = strings.ToLower(text)
+		s.fields[i] = folded(text)
 	}
 }
 
