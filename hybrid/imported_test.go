@@ -183,3 +183,31 @@ func TestImportedOlderAndNewer(t *testing.T) {
 		require.Equal(t, before, a.file(id, "transcript.jsonl"))
 	}
 }
+
+// TestImportedTime pulls an imported session: lists show the time of its last line, as where
+// it was imported, until it goes on here.
+func TestImportedTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	c := &memremote.Remote{Now: func() time.Time { return now }}
+	a, imp := withImport(t, c, "a", nil)
+	b, _ := withImport(t, c, "b", nil)
+	id := ""
+	for _, tt := range []struct{ history, want string }{{importedHistory, "10:00:02"}, {importedHistory + importedMore, "10:00:04"}} {
+		id = imp(tt.history)
+		now = now.Add(time.Hour)
+		a.sync()
+		b.pull()
+		for _, d := range []*testDevice{a, b} {
+			s, err := d.Summary(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, "2026-03-04T"+tt.want+"Z", s.Changed.UTC().Format(time.RFC3339))
+		}
+	}
+	m, err := sessionstore.Text("user", "Go on", time.Now())
+	require.NoError(t, err)
+	require.NoError(t, b.Append(t.Context(), id, m))
+	s, err := b.Summary(t.Context(), id)
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), s.Changed, time.Hour)
+}

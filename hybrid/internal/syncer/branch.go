@@ -453,5 +453,8 @@ func (v *work) furnish(tx core.Tx, a *download, taken chosenLogs) error {
 			return err
 		}
 	}
+	if err := dateImported(dir, v.Core.Now()); err != nil {
+		return err
+	}
 	return dir.SetTime(".", v.cloud.head.Updated)
 }

@@ -40,6 +40,9 @@ func (v *work) install(ctx context.Context, a *download) error {
 		if err := v.installFiles(tx); err != nil {
 			return err
 		}
+		if err := dateImported(tx.Dir(), v.Core.Now()); err != nil {
+			return err
+		}
 		return tx.Dir().SetTime(".", v.cloud.head.Updated)
 	})
 	waits := (*waits)(nil)
@@ -206,6 +209,37 @@ func (v *work) installed(ctx context.Context, a *download) error {
 	v.local.main, v.st.Main = main, &main.Followed
 	v.st.Own, v.st.Synced, v.st.Quiet = true, true, time.Now()
 	return v.remember()
+}
+
+// dateImported gives the transcript of a session that was imported from another tool the
+// time of its last message, as the import does: lists show that time.
+func dateImported(dir *sessiondir.Dir, now time.Time) (err error) {
+	content, _, err := dir.Read(sessiondir.Metadata)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	md, _ := sessionstore.ParseMetadata(content) // damaged metadata say nothing
+	if from, ok := md.Lookup("import"); err != nil || !ok || pyjson.KindOf(from) != pyjson.Object {
+		return err
+	}
+	f, stamp, err := dir.Open(sessiondir.Transcript)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	end := make([]byte, min(stamp.Size, 1<<20)) // a longer message keeps the time of the sync
+	if _, err = f.Seek(-int64(len(end)), io.SeekEnd); err == nil {
+		_, err = io.ReadFull(f, end)
+	}
+	if err != nil {
+		return err
+	}
+	end = bytes.TrimSuffix(end, []byte("\n"))
+	last, _ := sessionstore.ParseMessage(end[bytes.LastIndexByte(end, '\n')+1:])
+	if at, ok := last.Timestamp(); ok && at.Unix() > 0 && at.Before(now) {
+		return dir.SetTime(sessiondir.Transcript, at)
+	}
+	return nil
 }
 
 // setTime gives a session that is in step the time of its last change, as the head has
