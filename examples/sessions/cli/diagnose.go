@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 type diagnoseCommand struct {
@@ -202,28 +202,10 @@ func judge(rows []sessionstore.Message) judgement {
 	if err == nil && len(accept.Check(providers[0].p, append(slices.Clip(rows), prompt))) > len(j.refused[0]) {
 		j.open = append(j.open, "a further prompt: the last one has no answer")
 	}
-	if slices.ContainsFunc(rows, func(m sessionstore.Message) bool { raw, _ := m.Lookup("content"); return hasFiles(raw) }) {
+	if slices.ContainsFunc(rows, func(m sessionstore.Message) bool { return len(conversation.Files(m)) > 0 }) {
 		j.open = append(j.open, "the sizes of images and files")
 	}
 	return j
-}
-
-// hasFiles reports whether content has a block that is an image or the like, or a result
-// that has one.
-func hasFiles(content []byte) bool {
-	var blocks []struct {
-		Type    string
-		Content json.RawMessage
-	}
-	_ = json.Unmarshal(content, &blocks) // what can be read is enough
-	for _, b := range blocks {
-		for _, kind := range []string{"image", "file", "document", "audio", "video", "media"} {
-			if strings.Contains(b.Type, kind) || hasFiles(b.Content) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // refusals are the reasons of each provider, as JSON.

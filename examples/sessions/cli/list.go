@@ -16,6 +16,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -118,8 +119,7 @@ func (c *listCommand) rows(a *app) ([]projects.Summary, error) {
 	return rows, nil
 }
 
-// summaries returns the sessions to list, of one project or of all. An error without a project
-// ended the list.
+// summaries returns the sessions to list, of one project or of all.
 func (c *listCommand) summaries(a *app) (iter.Seq2[projects.Summary, error], error) {
 	opts := &sessionstore.ListOptions{All: c.All, NoInternal: c.NoInternal, Limit: c.Limit}
 	if c.AllProjects {
@@ -127,26 +127,13 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[projects.Summary, error], err
 		if err != nil {
 			return nil, err
 		}
-		return p.Summaries(a.ctx, opts), nil
+		return picker.Summaries(a.ctx, p, "", opts), nil
 	}
-	st, _, err := c.openStore(a)
-	if err != nil {
-		return nil, err
+	st, p, err := c.openStore(a)
+	if err != nil || st == nil {
+		return func(func(projects.Summary, error) bool) {}, err
 	}
-	return func(yield func(projects.Summary, error) bool) {
-		if st == nil {
-			return
-		}
-		for s, err := range st.Summaries(a.ctx, opts) {
-			row := projects.Summary{Summary: s}
-			if err == nil || s.ID != "" {
-				row.Project = filepath.Base(filepath.Dir(st.Dir()))
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}, nil
+	return picker.Summaries(a.ctx, p, filepath.Base(filepath.Dir(st.Dir())), opts), nil
 }
 
 // markedTitle is the title of a session, marked where it keeps what one of two devices wrote at once.

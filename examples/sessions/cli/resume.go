@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -136,27 +134,12 @@ func (c *resumeCommand) show(a *app, t target) error {
 
 // newest finds the session saved last.
 func (c *resumeCommand) newest(a *app) (target, error) {
-	st, _, err := c.openStore(a)
+	rows, err := (&listCommand{local: c.local, Limit: 1}).rows(a)
 	if err != nil {
 		return target{}, err
 	}
-	id := ""
-	var failed []error
-	if st != nil {
-		for s, err := range st.Summaries(a.ctx, &sessionstore.ListOptions{Limit: 1}) {
-			switch {
-			case err == nil:
-				id = s.ID
-			case s.ID == "":
-				return target{}, err
-			default:
-				failed = append(failed, err)
-			}
-		}
-	}
-	a.warn(errors.Join(failed...))
-	if id == "" {
+	if len(rows) == 0 {
 		return target{}, referenceError("No sessions found to resume.")
 	}
-	return target{st, id}, nil
+	return a.open(a.dirOf(rows[0]))
 }

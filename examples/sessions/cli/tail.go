@@ -56,19 +56,19 @@ func (c *tailCommand) events(a *app, t target) error {
 		return err
 	}
 	a.later(log.Close)
-	last, err := log.Tail(a.ctx, c.Limit)
+	last, err := log.Tail(a.ctx, max(1, c.Limit))
 	if err != nil {
 		return err
 	}
-	for _, h := range last {
+	for _, h := range last[max(0, len(last)-c.Limit):] {
 		a.event(h)
 	}
 	if !c.Follow {
 		return nil
 	}
-	from, err := c.from(a, log, last)
-	if err != nil {
-		return err
+	from := eventslog.Cursor{}
+	if len(last) > 0 {
+		from = last[len(last)-1].Next
 	}
 	for h, err := range log.Follow(a.ctx, from) {
 		if err != nil {
@@ -77,18 +77,6 @@ func (c *tailCommand) events(a *app, t target) error {
 		a.event(h)
 	}
 	return nil
-}
-
-// from returns where to go on behind the last events.
-func (c *tailCommand) from(a *app, log *eventslog.Log, last []eventslog.Head) (eventslog.Cursor, error) {
-	if len(last) > 0 {
-		return last[len(last)-1].Next, nil
-	}
-	end, err := log.Tail(a.ctx, 1)
-	if err != nil || len(end) == 0 {
-		return eventslog.Cursor{}, err
-	}
-	return end[0].Next, nil
 }
 
 // event writes the head of an event in a line.

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +38,7 @@ func formOfTools(all bool) toolForm {
 func (a *app) toolCall(c conversation.Call, form toolForm) {
 	if form == unfolded {
 		a.Printf("  %s\n", a.Paint(screen.Dim, "→ "+screen.Plain(c.Name)))
-		a.toolText(indented(c.Arguments.Text))
+		a.toolText(screen.Indented(c.Arguments.Text, math.MaxInt))
 	} else {
 		a.toolLine("  ", "→ "+c.Name+" "+c.Arguments.Text, len(c.Arguments.Text))
 	}
@@ -72,11 +71,14 @@ func (a *app) toolResult(r conversation.Result, form toolForm, margin string) {
 	switch {
 	case text == "":
 		begin = "nothing"
-	case more || screen.Columns(screen.Plain(start(begin))) > a.toolRoom(margin):
+	case more || screen.Columns(screen.Plain(screen.Start(begin, lineBytes))) > a.toolRoom(margin):
 		begin = told + ": " + begin
 	}
 	a.toolLine(margin, "← "+begin, 0)
 }
+
+// lineBytes limits the bytes of a text of which a line is shown.
+const lineBytes = 2000
 
 // toolRoom is how many columns a line about a tool has behind its margin and an
 // arrow.
@@ -92,7 +94,7 @@ func (a *app) toolRoom(margin string) int {
 // given size, unless bytes is 0.
 func (a *app) toolLine(margin, text string, bytes int) {
 	room := a.toolRoom(margin) + 2
-	line := screen.Plain(start(text))
+	line := screen.Plain(screen.Start(text, lineBytes))
 	if bytes > 0 && screen.Columns(line) > room {
 		told := " (" + size(int64(bytes)) + ")"
 		if left := room - len(told); left > 2*shortID {
@@ -102,29 +104,11 @@ func (a *app) toolLine(margin, text string, bytes int) {
 	a.Printf("%s%s\n", margin, a.Paint(screen.Dim, screen.Fit(line, room)))
 }
 
-// start is the beginning of a text of which a line is shown.
-func start(text string) string {
-	const most = 2000
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + " …"
-}
-
 // toolText writes all of a text.
 func (a *app) toolText(text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(screen.Lines(text), "\n "), "\n") {
 		a.Printf("    %s\n", a.Paint(screen.Dim, line))
 	}
-}
-
-// indented returns JSON with a member a line, and other text as it is.
-func indented(text string) string {
-	var b bytes.Buffer
-	if json.Indent(&b, []byte(text), "", "  ") != nil {
-		return text
-	}
-	return b.String()
 }
 
 // target is the session that a command is about.

@@ -1,15 +1,14 @@
 package picker
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
@@ -121,7 +120,7 @@ func passages(rows []sessionstore.Message, first, most int) (all []Passage, err 
 		m := view.Messages(i, i+1, conversation.Limits{})[0]
 		add := func(role, text, brief string) {
 			if text = cleanLines(limited(text, most)); strings.TrimSpace(text) != "" {
-				all = append(all, Passage{first + i, clean(role), text, clean(start(brief, briefBytes))})
+				all = append(all, Passage{first + i, clean(role), text, clean(screen.Start(brief, briefBytes))})
 			}
 		}
 		for _, text := range row.Thinking() {
@@ -135,10 +134,10 @@ func passages(rows []sessionstore.Message, first, most int) (all []Passage, err 
 			add(m.Role, m.Text.Text, "")
 		}
 		for _, call := range m.Calls {
-			whole, brief := "→ "+call.Name+" "+indented(call.Arguments.Text), "→ "+call.Name+" "+call.Arguments.Text
+			whole, brief := "→ "+call.Name+" "+screen.Indented(call.Arguments.Text, passageBytes), "→ "+call.Name+" "+call.Arguments.Text
 			if call.Result != nil {
 				whole += "\n← " + call.Result.Text.Text
-				brief = start(brief, briefBytes/4) + "  ← " + measured(call.Result.Text.Text)
+				brief = screen.Start(brief, briefBytes/4) + "  ← " + measured(call.Result.Text.Text)
 			}
 			add("tool", whole, brief)
 		}
@@ -154,7 +153,7 @@ func limited(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return fmt.Sprintf("%s\n(%d of %d bytes; sessions show has all of them)", start(text, most), most, len(text))
+	return fmt.Sprintf("%s\n(%d of %d bytes; sessions show has all of them)", screen.Start(text, most), most, len(text))
 }
 
 // measured returns the size of a result, and how it begins.
@@ -168,15 +167,6 @@ func measured(text string) string {
 		return begin
 	}
 	return fmt.Sprintf("%d lines: %s", strings.Count(text, "\n")+1, begin)
-}
-
-// indented returns JSON with a member a line, and other text as it is.
-func indented(text string) string {
-	var b bytes.Buffer
-	if len(text) > passageBytes || json.Indent(&b, []byte(text), "", "  ") != nil {
-		return text
-	}
-	return b.String()
 }
 
 // look looks for the next message that holds a text, in upper or lower case: from the

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -39,7 +40,7 @@ func (s store) list(ctx context.Context, c List, tell func(Event)) {
 	var some []Session
 	var unread []error
 	next := time.Time{}
-	for sum, err := range s.summaries(ctx, c.Project, c.Subs) {
+	for sum, err := range Summaries(ctx, s.projects, c.Project, &sessionstore.ListOptions{All: c.Subs, NoInternal: true}) {
 		if err != nil && sum.Project == "" {
 			tell(Listed{c.Gen, some, true, err, unread})
 			return
@@ -68,13 +69,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (s store) summaries(ctx context.Context, project string, subs bool) iter.Seq2[projects.Summary, error] {
-	opts := &sessionstore.ListOptions{All: subs, NoInternal: true}
+// Summaries yields the sessions of a project, or of all for "", newest first. An error
+// without a project ended the list.
+func Summaries(ctx context.Context, p *projects.Projects, project string, opts *sessionstore.ListOptions) iter.Seq2[projects.Summary, error] {
 	if project == "" {
-		return s.projects.Summaries(ctx, opts)
+		return p.Summaries(ctx, opts)
 	}
 	return func(yield func(projects.Summary, error) bool) {
-		st, err := s.projects.Store(project)
+		st, err := p.Store(project)
 		if err != nil {
 			yield(projects.Summary{}, err)
 			return
@@ -113,14 +115,6 @@ func (s store) preview(ctx context.Context, k Key) Event {
 	return Previewed{k, all, err}
 }
 
-// start returns the beginning of a text.
-func start(text string, bytes int) string {
-	if len(text) <= bytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:bytes], "") + "…"
-}
-
 // turns reads the first text of each turn of a session, by which a turn is shown.
 func (s store) turns(ctx context.Context, k Key) Event {
 	st, err := s.projects.Store(k.Project)
@@ -133,7 +127,7 @@ func (s store) turns(ctx context.Context, k Key) Event {
 	}
 	var turns []string
 	for t := range slice.Turns(loaded.Messages) {
-		text := clean(start(loaded.Messages[t.Start].Content(), turnBytes))
+		text := clean(screen.Start(loaded.Messages[t.Start].Content(), turnBytes))
 		turns = append(turns, text)
 	}
 	return TurnsRead{Key: k, Turns: turns}

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode"
@@ -59,6 +61,23 @@ func Steady(text string) string {
 
 // Columns returns how many columns a terminal shows a text in. Tints fill none.
 func Columns(text string) int { return ansi.StringWidth(text) }
+
+// Start returns the beginning of a text that has more bytes, as by [Fit].
+func Start(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// Indented returns JSON of at most so many bytes with a member a line, and other text as it is.
+func Indented(text string, most int) string {
+	var b bytes.Buffer
+	if len(text) > most || json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return b.String()
+}
 
 // Fit cuts a text to at most so many columns; a cut one ends in "…".
 func Fit(text string, columns int) string { return cut(text, columns, "…") }
