@@ -178,6 +178,7 @@ type change struct {
 	stays    []staysHere
 	bin      *binned // of a removal
 	summary  sessionstore.Summary
+	place    string // the name of its project for people
 }
 
 // placed is a session of a change.
@@ -207,7 +208,7 @@ func (c change) words() string {
 	if more := len(c.sessions) - 1; more > 0 {
 		text += " and " + count(more, "more session")
 	}
-	return text + " in " + screen.Plain(projectOf(c.target))
+	return text + " in " + screen.Plain(c.place)
 }
 
 // changes returns the changes of sessions in stores, the last one first, without those that
@@ -258,6 +259,8 @@ func (a *app) changes(stores []*sessionstore.Store, bins []binned) (all []change
 
 // titled returns the change with what is known of its session.
 func (a *app) titled(c change) change {
+	project := projectOf(c.target)
+	c.place = a.places([]string{project})(project)
 	switch {
 	case c.From != "":
 		c.summary.Title = c.From
