@@ -122,7 +122,7 @@ func appendLevel(dst []byte, e Event, data []byte) []byte {
 	level, ok := pyjson.Lookup(data, "lvl")
 	switch {
 	case e.Level != "":
-		level = pyjson.AppendQuoted(nil, e.Level, pyjson.Style{})
+		level = pyjson.Quote(e.Level)
 	case !ok || !pyjson.Truthy(level):
 		level = []byte(`"INFO"`)
 	}

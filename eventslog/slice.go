@@ -37,10 +37,10 @@ func (l *Log) SliceTo(ctx context.Context, dst io.Writer, until time.Time, newSe
 	}
 	s := slicer{ls: l.events(), out: bufio.NewWriterSize(dst, blockSize), until: until}
 	if newSessionID != "" {
-		s.ids[0] = pyjson.AppendQuoted(nil, newSessionID, pyjson.Style{})
+		s.ids[0] = pyjson.Quote(newSessionID)
 	}
 	if parentID != "" {
-		s.ids[1] = pyjson.AppendQuoted(nil, parentID, pyjson.Style{})
+		s.ids[1] = pyjson.Quote(parentID)
 	}
 	events, err := s.run(ctx, f)
 	if err = errors.Join(err, f.Close()); err != nil {

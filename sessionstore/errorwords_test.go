@@ -72,7 +72,7 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 		"fork of closed":  {fs.ErrClosed, func(ctx context.Context) error { _, err := slice.Fork(ctx, closedStore, "s", nil); return err }},
 		"closed projects": {fs.ErrClosed, func(context.Context) error { _, err := closedProjects.Store("p"); return err }},
 		"zero projects":   {fs.ErrClosed, func(ctx context.Context) error { _, err := new(projects.Projects).Slugs(ctx); return err }},
-		"closed state":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedState.Kept(ctx); return err }},
+		"closed state":    {fs.ErrClosed, func(ctx context.Context) error { _, err := closedState.Approvals(ctx); return err }},
 		"closed log":      {fs.ErrClosed, func(ctx context.Context) error { _, err := closedLog.At(ctx, 1); return err }},
 	} {
 		err := tt.call(t.Context())

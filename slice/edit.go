@@ -70,7 +70,7 @@ func withoutResults(line []byte, ids map[string]bool) ([]byte, int) {
 func named(line []byte, next func() string) []byte {
 	found := turns.Members(line, "tool_calls", "content")
 	name := func(raw []byte) []byte {
-		return pyjson.Splice(raw, "id", pyjson.AppendQuoted(nil, next(), pyjson.Style{}))
+		return pyjson.Splice(raw, "id", pyjson.Quote(next()))
 	}
 	unnamed := func(raw []byte) bool {
 		_, ok := turns.IDOf(turns.Members(raw, "id")[0])

@@ -260,7 +260,7 @@ func readParent(ctx context.Context, st *sessionstore.Store, id, damaged string)
 	}
 	sessionID, ok := s.Metadata.Lookup("session_id")
 	if !ok {
-		sessionID = pyjson.AppendQuoted(nil, id, pyjson.Style{})
+		sessionID = pyjson.Quote(id)
 	}
 	p.sessionID = sessionID
 	return p, nil

@@ -27,20 +27,18 @@ func optionalText(raw []byte) *string {
 // result of with replaces each element for which match is true. If there is no such element
 // it returns line itself.
 func replaced(line []byte, name string, arr []byte, with func([]byte) []byte, match func([]byte) bool) []byte {
-	list, changed := []byte{'['}, false
+	var list [][]byte
+	changed := false
 	for raw := range pyjson.Elements(arr) {
-		if len(list) > 1 {
-			list = append(list, ", "...)
-		}
 		if match(raw) {
 			raw, changed = with(raw), true
 		}
-		list = append(list, raw...)
+		list = append(list, raw)
 	}
 	if !changed {
 		return line
 	}
-	return pyjson.Splice(line, name, append(list, ']'))
+	return pyjson.Splice(line, name, pyjson.ArrayOf(list))
 }
 
 // setOf returns the set of the elements of list.

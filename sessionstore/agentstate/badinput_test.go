@@ -105,7 +105,7 @@ func TestBadPending(t *testing.T) {
 			t.Parallel()
 			s, _ := newState(t)
 			write(t, s, pendingFile, file)
-			_, err := s.Kept(t.Context())
+			_, err := s.Approvals(t.Context())
 			require.Error(t, err)
 			require.Error(t, s.KeepPending(t.Context(), "1", oneCall))
 			require.Error(t, s.Claim(t.Context(), "1", oneCall))

@@ -39,7 +39,7 @@ func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
 		if err != nil {
 			return err
 		}
-		all := pyjson.Splice([]byte("{}"), "id", quote(s.id))
+		all := pyjson.Splice([]byte("{}"), "id", pyjson.Quote(s.id))
 		list, err := commands(o.raw)
 		if err != nil {
 			return err
@@ -52,14 +52,7 @@ func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
 }
 
 func exportState(raw []byte, commands []string, items []json.RawMessage) []byte {
-	history := []byte("[")
-	for i, item := range items {
-		if i > 0 {
-			history = append(history, ", "...)
-		}
-		history = append(history, item...)
-	}
-	state := pyjson.Splice([]byte("{}"), "history", append(history, ']'))
+	state := pyjson.Splice([]byte("{}"), "history", pyjson.ArrayOf(items))
 	state = withCommands(state, commands)
 	for _, name := range []string{"tokenInfo", "latestRateLimits"} {
 		if v := member(raw, name); v != nil {
@@ -70,7 +63,7 @@ func exportState(raw []byte, commands []string, items []json.RawMessage) []byte 
 }
 
 func (s *State) exportMetadata(raw []byte, messages int) []byte {
-	now := quote(stamp(s.now()))
+	now := pyjson.Quote(stamp(s.now()))
 	metadata := []byte("{}")
 	for _, name := range []string{"created", "lastAccessed"} {
 		v := member(raw, name)
@@ -204,13 +197,13 @@ func readTime(raw []byte) ([]byte, error) {
 		return nil, nil
 	case pyjson.KindOf(raw) == pyjson.String:
 		if t, err := time.Parse(time.RFC3339Nano, pyjson.Text(raw)); err == nil {
-			return quote(stamp(t)), nil
+			return pyjson.Quote(stamp(t)), nil
 		}
 	case pyjson.KindOf(raw) == pyjson.Integer, pyjson.KindOf(raw) == pyjson.Float:
 		const year10000 = 253402300800000
 		ms, err := strconv.ParseFloat(string(raw), 64)
 		if err == nil && math.Abs(ms) < year10000 {
-			return quote(stamp(time.UnixMilli(int64(ms)))), nil
+			return pyjson.Quote(stamp(time.UnixMilli(int64(ms)))), nil
 		}
 	}
 	return nil, fmt.Errorf("%w: created is not a time", ErrInvalid)

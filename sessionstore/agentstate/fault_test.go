@@ -80,7 +80,7 @@ func viewOf(t *testing.T, s *State, at any) view {
 	value, err := s.Value(t.Context(), "own")
 	require.NoError(t, err, at)
 	v.value = string(value)
-	kept, err := s.Kept(t.Context())
+	kept, err := s.Approvals(t.Context())
 	require.NoError(t, err, at)
 	for _, k := range kept {
 		v.kept += string(k.Verdict)

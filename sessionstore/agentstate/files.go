@@ -145,7 +145,7 @@ func wrap(what string, err error) error {
 
 // touched returns raw with the time of this access, and of the first one.
 func (s *State) touched(raw []byte) ([]byte, error) {
-	now := quote(stamp(s.now()))
+	now := pyjson.Quote(stamp(s.now()))
 	if _, found := pyjson.Lookup(raw, "created"); !found {
 		raw = pyjson.Splice(raw, "created", now)
 	}
@@ -184,7 +184,5 @@ func member(obj []byte, name string) []byte {
 	}
 	return v
 }
-
-func quote(s string) []byte { return pyjson.AppendQuoted(nil, s, pyjson.Style{}) }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -9,13 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
-// Verdict is the state of a kept approval.
+// Verdict is the state of a stored approval.
 type Verdict string
 
 // The verdicts, with their texts in pending_approvals.json.
@@ -33,12 +34,14 @@ var (
 	ErrRan         = errors.New("call ran already")
 )
 
-// Kept is an approval that survives a restart.
-type Kept struct {
-	ID      string
-	Call    json.RawMessage
-	Digest  string // of the bytes of Call: SHA-256, in hexadecimal
-	Verdict Verdict
+// Approval is a call that waits for the user's approval, or has its verdict.
+type Approval struct {
+	ID        string
+	Call      json.RawMessage
+	Requested time.Time // of one in a [Runtime]
+	Verdict   Verdict   // of a stored one
+
+	digest string // of the bytes of Call: SHA-256, in hexadecimal
 }
 
 func digest(call []byte) string {
@@ -79,17 +82,17 @@ func given(arguments []byte) []byte {
 // [ErrPending]. An empty call is {}. A program whose model uses ids again adds
 // something to them, such as the number of the turn.
 func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage) error {
-	return s.approvals(ctx, "keep pending approval", func(list []Kept) ([]Kept, error) {
+	return s.changeApprovals(ctx, "keep pending approval", func(list []Approval) ([]Approval, error) {
 		call = given(call)
 		switch {
 		case id == "":
 			return nil, fmt.Errorf("%w: the id is empty", ErrInvalid)
 		case pyjson.Check(call, pyjson.Tolerant) != nil:
 			return nil, fmt.Errorf("%w: the call is not JSON", ErrInvalid)
-		case find(list, id) != nil:
+		case findApproval(list, id) != nil:
 			return nil, ErrPending
 		}
-		return append(list, Kept{id, call, digest(call), Undecided}), nil
+		return append(list, Approval{ID: id, Call: call, Verdict: Undecided, digest: digest(call)}), nil
 	})
 }
 
@@ -98,8 +101,8 @@ func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage
 // [State.Claim] the error Is [ErrRan]. For a call that was rejected, approving it Is
 // [ErrNotPending], as is an id that was never kept.
 func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
-	return s.approvals(ctx, "decide approval", func(list []Kept) ([]Kept, error) {
-		k := find(list, id)
+	return s.changeApprovals(ctx, "decide approval", func(list []Approval) ([]Approval, error) {
+		k := findApproval(list, id)
 		if v != Approved && v != Rejected {
 			return nil, fmt.Errorf("%w: verdict is neither approved nor rejected", ErrInvalid)
 		}
@@ -123,14 +126,14 @@ func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 //
 // Approvals do not follow a transcript that is rewound or that diverges. So after a restart
 // a program goes through the calls of the transcript that have no result, and not through
-// [State.Kept]: see the example Resume of package accept.
+// [State.Approvals]: see the example Resume of package accept.
 func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) error {
-	return s.approvals(ctx, "claim approval", func(list []Kept) ([]Kept, error) {
-		k := find(list, id)
+	return s.changeApprovals(ctx, "claim approval", func(list []Approval) ([]Approval, error) {
+		k := findApproval(list, id)
 		switch {
 		case k == nil:
 			return nil, ErrNotPending
-		case k.Digest != digest(k.Call) || !sameCall(given(call), k.Call):
+		case k.digest != digest(k.Call) || !sameCall(given(call), k.Call):
 			return nil, ErrOtherCall
 		case k.Verdict == Ran:
 			return nil, ErrRan
@@ -142,19 +145,19 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 	})
 }
 
-// Kept returns all approvals that were kept, oldest first.
-func (s *State) Kept(ctx context.Context) (list []Kept, err error) {
+// Approvals returns all approvals that were kept, oldest first.
+func (s *State) Approvals(ctx context.Context) (list []Approval, err error) {
 	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
 		o, err := readObject(dir, pendingFile)
 		if err == nil {
-			list, err = readKept(o.raw)
+			list, err = readApprovals(o.raw)
 		}
 		return err
 	})
 	return list, wrap("read pending approvals", err)
 }
 
-func find(list []Kept, id string) *Kept {
+func findApproval(list []Approval, id string) *Approval {
 	for i := range list {
 		if list[i].ID == id {
 			return &list[i]
@@ -163,29 +166,29 @@ func find(list []Kept, id string) *Kept {
 	return nil
 }
 
-func (s *State) approvals(ctx context.Context, what string, edit func([]Kept) ([]Kept, error)) error {
+func (s *State) changeApprovals(ctx context.Context, what string, edit func([]Approval) ([]Approval, error)) error {
 	err := s.changing(ctx, func(tx core.Tx) error {
 		return s.changeObject(ctx, tx, pendingFile, func(raw []byte) ([]byte, error) {
-			list, err := readKept(raw)
+			list, err := readApprovals(raw)
 			if err == nil {
 				list, err = edit(list)
 			}
 			if err != nil {
 				return nil, err
 			}
-			return pyjson.Splice(raw, "approvals", writeKept(member(raw, "approvals"), list)), nil
+			return pyjson.Splice(raw, "approvals", writeApprovals(member(raw, "approvals"), list)), nil
 		})
 	})
 	return wrap(what, err)
 }
 
-func readKept(raw []byte) (list []Kept, err error) {
+func readApprovals(raw []byte) (list []Approval, err error) {
 	all := member(raw, "approvals")
 	if all != nil && pyjson.KindOf(all) != pyjson.Array {
 		return nil, fmt.Errorf("read %s: %w: approvals are not an array", pendingFile, ErrDamaged)
 	}
 	for v := range pyjson.Elements(all) {
-		k := Kept{ID: pyjson.Text(member(v, "id")), Digest: pyjson.Text(member(v, "digest")), Verdict: Verdict(pyjson.Text(member(v, "verdict")))}
+		k := Approval{ID: pyjson.Text(member(v, "id")), digest: pyjson.Text(member(v, "digest")), Verdict: Verdict(pyjson.Text(member(v, "verdict")))}
 		if call, found := pyjson.Lookup(v, "call"); found {
 			k.Call = bytes.Clone(call) // null is a call too
 		}
@@ -194,29 +197,26 @@ func readKept(raw []byte) (list []Kept, err error) {
 	return list, nil
 }
 
-// writeKept returns list as an array; members that old has besides are kept.
-func writeKept(old []byte, list []Kept) []byte {
+// writeApprovals returns list as an array; members that old has besides are kept.
+func writeApprovals(old []byte, list []Approval) []byte {
 	var was [][]byte
 	for v := range pyjson.Elements(old) {
 		was = append(was, v)
 	}
-	all := []byte("[")
+	var all [][]byte
 	for i, k := range list {
 		entry := []byte("{}")
 		if i < len(was) {
 			entry = was[i]
 		} else {
-			entry = pyjson.Splice(entry, "id", quote(k.ID))
-			entry = pyjson.Splice(entry, "digest", quote(k.Digest))
+			entry = pyjson.Splice(entry, "id", pyjson.Quote(k.ID))
+			entry = pyjson.Splice(entry, "digest", pyjson.Quote(k.digest))
 			entry = pyjson.Splice(entry, "call", k.Call)
 		}
-		if i > 0 {
-			all = append(all, ", "...)
-		}
 		if pyjson.Text(member(entry, "verdict")) != string(k.Verdict) {
-			entry = pyjson.Splice(entry, "verdict", quote(string(k.Verdict)))
+			entry = pyjson.Splice(entry, "verdict", pyjson.Quote(string(k.Verdict)))
 		}
-		all = append(all, entry...)
+		all = append(all, entry)
 	}
-	return append(all, ']')
+	return pyjson.ArrayOf(all)
 }

@@ -28,9 +28,9 @@ func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
 	require.ErrorIs(t, s.Decide(ctx, "9", Approved), ErrNotPending)
 
 	s = again()
-	kept, err := s.Kept(ctx)
+	kept, err := s.Approvals(ctx)
 	require.NoError(t, err)
-	require.Equal(t, []Kept{{"1", call, digest(call), Undecided}}, kept)
+	require.Equal(t, []Approval{{ID: "1", Call: call, Verdict: Undecided, digest: digest(call)}}, kept)
 	require.NoError(t, s.Decide(ctx, "1", Approved))
 	require.NoError(t, s.Decide(ctx, "1", Approved), "the same verdict again")
 	require.ErrorIs(t, s.Claim(ctx, "1", json.RawMessage(`{"tool": "bash", "n": 1.51}`)), ErrOtherCall)

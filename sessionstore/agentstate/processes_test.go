@@ -122,11 +122,11 @@ func (s said) check(t *testing.T, state *State) {
 	for _, c := range list {
 		see("command " + c)
 	}
-	kept, err := state.Kept(t.Context())
+	kept, err := state.Approvals(t.Context())
 	require.NoError(lost, err)
 	for _, k := range kept {
 		see("kept " + k.ID)
-		require.Equal(lost, k.Digest, digest(k.Call))
+		require.Equal(lost, k.digest, digest(k.Call))
 	}
 	info, err := state.TokenInfo(t.Context())
 	require.NoError(lost, err)
@@ -204,7 +204,7 @@ func claimAsChild(dir, _ string) error {
 	ctx := context.Background()
 	fmt.Println("ready")
 	for {
-		kept, err := s.Kept(ctx)
+		kept, err := s.Approvals(ctx)
 		if err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func TestCallsRunAtMostOnce(t *testing.T) {
 			}
 		}
 	}
-	kept, err := s.Kept(t.Context())
+	kept, err := s.Approvals(t.Context())
 	require.NoError(testenv.Lost(t), err)
 	require.Len(testenv.Lost(t), kept, approved)
 	unheard := 0

@@ -1,7 +1,6 @@
 package agentstate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,7 +29,7 @@ var (
 	ErrNotPending = errors.New("no such pending approval")
 )
 
-const keptErrors = 100
+const maxErrors = 100
 
 // mayGo reports whether from may become to.
 func mayGo(from, to ExecutionState) bool {
@@ -63,13 +62,6 @@ type ErrorRecord struct {
 	Context   string
 }
 
-// Pending is a call that waits for the user's approval.
-type Pending struct {
-	ID        string
-	Call      json.RawMessage
-	Requested time.Time
-}
-
 // A Runtime is the state that an agent forgets. The zero Runtime is idle and ready for use.
 type Runtime struct {
 	mu          sync.Mutex // guards all below
@@ -80,7 +72,7 @@ type Runtime struct {
 	tools       map[string]int
 	errors      []ErrorRecord
 	interrupted bool
-	pending     map[string]Pending
+	pending     map[string]Approval
 }
 
 // State returns the execution state.
@@ -181,7 +173,7 @@ func (r *Runtime) RecordError(e ErrorRecord) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errors = append(r.errors, e)
-	if n := len(r.errors) - keptErrors; n > 0 {
+	if n := len(r.errors) - maxErrors; n > 0 {
 		r.errors = slices.Delete(r.errors, 0, n)
 	}
 }
@@ -210,7 +202,7 @@ func (r *Runtime) InterruptRequested() bool {
 }
 
 // Request makes a call wait for approval.
-func (r *Runtime) Request(p Pending) error {
+func (r *Runtime) Request(p Approval) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, is := r.pending[p.ID]; is {
@@ -222,7 +214,7 @@ func (r *Runtime) Request(p Pending) error {
 		}
 	}
 	if r.pending == nil {
-		r.pending = map[string]Pending{}
+		r.pending = map[string]Approval{}
 	}
 	p.Call = slices.Clone(p.Call)
 	r.pending[p.ID] = p
@@ -231,12 +223,12 @@ func (r *Runtime) Request(p Pending) error {
 
 // Resolve removes a pending approval, whether approved or rejected, and
 // returns it. After the last one the agent goes on in the state before.
-func (r *Runtime) Resolve(id string) (Pending, error) {
+func (r *Runtime) Resolve(id string) (Approval, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, is := r.pending[id]
 	if !is {
-		return Pending{}, ErrNotPending
+		return Approval{}, ErrNotPending
 	}
 	delete(r.pending, id)
 	if len(r.pending) == 0 && r.state == Waiting {
@@ -246,10 +238,10 @@ func (r *Runtime) Resolve(id string) (Pending, error) {
 }
 
 // Pending returns the calls that wait, in the order of their ids.
-func (r *Runtime) Pending() []Pending {
+func (r *Runtime) Pending() []Approval {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var list []Pending
+	var list []Approval
 	for _, id := range slices.Sorted(maps.Keys(r.pending)) {
 		p := r.pending[id]
 		p.Call = slices.Clone(p.Call)

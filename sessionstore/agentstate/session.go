@@ -53,7 +53,7 @@ func (s *Session) AddTokenUsage(ctx context.Context, tokens int64) error {
 
 // RequestApproval makes a call wait for the user under an id.
 func (s *Session) RequestApproval(id string, call json.RawMessage) error {
-	return wrap("request approval", s.Runtime.Request(Pending{id, call, s.State.now()}))
+	return wrap("request approval", s.Runtime.Request(Approval{ID: id, Call: call, Requested: s.State.now()}))
 }
 
 // Resolve takes the user's verdict, [Approved] or [Rejected], and removes the pending
@@ -62,29 +62,29 @@ func (s *Session) RequestApproval(id string, call json.RawMessage) error {
 // Requested is zero in the result. An error other than one of the disk means that
 // nothing was stored. When the stored approval refuses the verdict, because another
 // process decided or ran the call, the call waits here no longer.
-func (s *Session) Resolve(ctx context.Context, id string, v Verdict) (Pending, error) {
+func (s *Session) Resolve(ctx context.Context, id string, v Verdict) (Approval, error) {
 	if v != Approved && v != Rejected {
-		return Pending{}, fmt.Errorf("resolve approval: %w: verdict is neither approved nor rejected", ErrInvalid)
+		return Approval{}, fmt.Errorf("resolve approval: %w: verdict is neither approved nor rejected", ErrInvalid)
 	}
-	list, err := s.State.Kept(ctx)
+	list, err := s.State.Approvals(ctx)
 	if err != nil {
-		return Pending{}, err
+		return Approval{}, err
 	}
-	kept := find(list, id)
+	kept := findApproval(list, id)
 	if kept == nil {
 		p, err := s.Runtime.Resolve(id)
 		return p, wrap("resolve approval", err)
 	}
 	err = s.State.Decide(ctx, id, v)
 	if err != nil && !errors.Is(err, ErrNotPending) && !errors.Is(err, ErrRan) {
-		return Pending{}, err
+		return Approval{}, err
 	}
 	p, gone := s.Runtime.Resolve(id)
 	switch {
 	case err != nil:
-		return Pending{}, err
+		return Approval{}, err
 	case gone != nil:
-		return Pending{ID: id, Call: kept.Call}, nil
+		return Approval{ID: id, Call: kept.Call}, nil
 	}
 	return p, nil
 }

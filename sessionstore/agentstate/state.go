@@ -25,7 +25,6 @@ import (
 // Options are the settings of a [State].
 type Options struct {
 	Durability sessionstore.Durability // Relaxed: less than the store's; else the store's
-	Now        func() time.Time        // nil: the store's
 }
 
 // A State is the stored state of an agent in one session.
@@ -49,13 +48,10 @@ func Open(st *sessionstore.Store, id string, opts *Options) (*State, error) {
 		o = *opts
 	}
 	store := core.Of(st)
-	if o.Now == nil {
-		o.Now = store.Now
-	}
 	if id == "" || !st.Exists(id) {
 		return nil, limits.Errorf(fs.ErrNotExist, "open state: there is no session %q", limits.ID(id))
 	}
-	return &State{core: store, id: id, sync: store.Syncs() && o.Durability != sessionstore.Relaxed, now: o.Now}, nil
+	return &State{core: store, id: id, sync: store.Syncs() && o.Durability != sessionstore.Relaxed, now: store.Now}, nil
 }
 
 // Close ends the use of the state: later calls fail with
@@ -66,9 +62,6 @@ func (s *State) Close() error {
 }
 
 var errClosed = limits.Errorf(sessionstore.ErrClosed, "the state is closed")
-
-// ID returns the session's id.
-func (s *State) ID() string { return s.id }
 
 // changing does something with the session's directory as its only writer.
 func (s *State) changing(ctx context.Context, do func(core.Tx) error) error {
@@ -300,14 +293,11 @@ func misshapen(err error) error {
 func withCommands(raw []byte, list []string) []byte {
 	list = slices.Clone(list)
 	slices.Sort(list)
-	set := []byte("[")
-	for i, c := range slices.Compact(list) {
-		if i > 0 {
-			set = append(set, ", "...)
-		}
-		set = append(set, quote(c)...)
+	var set [][]byte
+	for _, c := range slices.Compact(list) {
+		set = append(set, pyjson.Quote(c))
 	}
-	return pyjson.Splice(raw, "approvedCommands", append(set, ']'))
+	return pyjson.Splice(raw, "approvedCommands", pyjson.ArrayOf(set))
 }
 
 func readCommands(raw []byte) (list []string, err error) {

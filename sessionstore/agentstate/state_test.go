@@ -168,7 +168,7 @@ func TestFutureVersionsAreLeftAlone(t *testing.T) {
 	require.ErrorIs(t, s.RecordItems(ctx, items(`{"a": 1}`)...), ErrVersion)
 	require.ErrorIs(t, s.AddApprovedCommand(ctx, "x"), ErrVersion)
 	require.ErrorIs(t, s.KeepPending(ctx, "1", json.RawMessage(`1`)), ErrVersion)
-	_, err := s.Kept(ctx)
+	_, err := s.Approvals(ctx)
 	require.ErrorIs(t, err, ErrVersion)
 	require.Equal(t, future, read(t, s, stateFile))
 	require.Equal(t, future, read(t, s, pendingFile))

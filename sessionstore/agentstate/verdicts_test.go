@@ -44,7 +44,7 @@ func TestResolveAfterRestart(t *testing.T) {
 			p, err := after.Resolve(t.Context(), "1", v)
 			require.ErrorIs(t, err, c.errs[i], c.verdicts)
 			if err == nil {
-				require.Equal(t, Pending{ID: "1", Call: oneCall}, p, "as it is stored")
+				require.Equal(t, Approval{ID: "1", Call: oneCall}, p, "as it is stored")
 			}
 		}
 		require.ErrorIs(t, again().Claim(t.Context(), "1", oneCall), c.claim, c.verdicts)
@@ -293,7 +293,7 @@ func verdictsOnce(t *testing.T, rng *rand.Rand, round int, seen map[string]int) 
 // requireModel requires that an agent finds what the model says.
 func requireModel(t *testing.T, m *approvalsModel, at int, g *agent, acts []string) {
 	t.Helper()
-	kept, err := g.State.Kept(t.Context())
+	kept, err := g.State.Approvals(t.Context())
 	require.NoError(t, err)
 	stored := map[string]Verdict{}
 	for _, k := range kept {

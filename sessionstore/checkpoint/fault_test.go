@@ -176,7 +176,7 @@ func failAt(t *testing.T, was life, s step, at int) bool {
 }
 
 // jsonPath returns a path as it stands in a state, without quotes.
-func jsonPath(path string) string { return strings.Trim(string(quote(path)), `"`) }
+func jsonPath(path string) string { return strings.Trim(string(pyjson.Quote(path)), `"`) }
 
 // TestPowerCuts looks at states in which a power cut may leave the disk during
 // the calls of all writers: each of them is as before the call that was under

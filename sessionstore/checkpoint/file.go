@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -171,13 +170,6 @@ func (f *folder) removeState() error {
 	return nil
 }
 
-func quote(s string) []byte { return pyjson.AppendQuoted(nil, s, pyjson.Style{}) }
-
-// join returns the array of items.
-func join(items [][]byte) []byte {
-	return append(append([]byte("["), bytes.Join(items, []byte(", "))...), ']')
-}
-
 // in returns the member name of obj, or an empty value in its place when it is
 // missing or null.
 func in(obj []byte, name, empty string) []byte {
@@ -198,7 +190,7 @@ func added(obj []byte, name string, item []byte) ([]byte, error) {
 	for v := range pyjson.Elements(list) {
 		items = append(items, v)
 	}
-	return pyjson.Splice(obj, name, join(append(items, item))), nil
+	return pyjson.Splice(obj, name, pyjson.ArrayOf(append(items, item))), nil
 }
 
 // encodeObject encodes v, which must be an object in JSON.

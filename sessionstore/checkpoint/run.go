@@ -69,7 +69,7 @@ func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) e
 		return err
 	}
 	raw = pyjson.Splice(raw, "last_updated", stamp(r.in.opts.Now()))
-	raw = pyjson.Splice(raw, "version", quote(newest))
+	raw = pyjson.Splice(raw, "version", pyjson.Quote(newest))
 	if report := Validate(raw); len(report.Violations) > 0 {
 		return &InvalidError{report.Violations}
 	}
@@ -112,7 +112,7 @@ func (r *Run) place() error {
 // SetStatus sets the status.
 func (r *Run) SetStatus(ctx context.Context, status Status) error {
 	return r.change(ctx, "set status", func(old State) ([]byte, error) {
-		return pyjson.Splice(old.raw, "status", quote(string(status))), nil
+		return pyjson.Splice(old.raw, "status", pyjson.Quote(string(status))), nil
 	})
 }
 
@@ -156,9 +156,9 @@ func (r *Run) Checkpoint(ctx context.Context, phase int, outputs map[string]any)
 		raw = withPhases(raw, min(phase+1, LastPhase), done)
 		switch {
 		case phase == LastPhase:
-			raw = pyjson.Splice(raw, "status", quote(string(Completed)))
+			raw = pyjson.Splice(raw, "status", pyjson.Quote(string(Completed)))
 		case old.Status() == Initialized:
-			raw = pyjson.Splice(raw, "status", quote(string(InProgress)))
+			raw = pyjson.Splice(raw, "status", pyjson.Quote(string(InProgress)))
 		}
 		return raw, nil
 	})
@@ -187,7 +187,7 @@ func withPhases(raw []byte, current int, done []int) []byte {
 		items = append(items, strconv.AppendInt(nil, int64(p), 10))
 	}
 	raw = pyjson.Splice(raw, "current_phase", strconv.AppendInt(nil, int64(current), 10))
-	return pyjson.Splice(raw, "completed_phases", join(items))
+	return pyjson.Splice(raw, "completed_phases", pyjson.ArrayOf(items))
 }
 
 // Rollback goes back to the beginning of a phase: it forgets the completion,
@@ -216,7 +216,7 @@ func (r *Run) Rollback(ctx context.Context, phase int) error {
 		}
 		raw = pyjson.Splice(raw, "user_approvals", approvals)
 		if old.Status() == Completed {
-			raw = pyjson.Splice(raw, "status", quote(string(InProgress)))
+			raw = pyjson.Splice(raw, "status", pyjson.Quote(string(InProgress)))
 		}
 		return raw, nil
 	})
@@ -272,7 +272,7 @@ func (r *Run) Resume(ctx context.Context) ([]Missing, error) {
 			done = slices.DeleteFunc(done, func(p int) bool { return p == m.Phase })
 		}
 		raw := withPhases(old.raw, current, done)
-		return pyjson.Splice(raw, "status", quote(string(InProgress))), nil
+		return pyjson.Splice(raw, "status", pyjson.Quote(string(InProgress))), nil
 	})
 	if err != nil {
 		return nil, err

@@ -406,7 +406,7 @@ func zoned(raw []byte, want *rule) []byte {
 	switch {
 	case want.time && pyjson.KindOf(raw) == pyjson.String:
 		if t, has, ok := parseTime(pyjson.Text(raw)); ok && !has {
-			return quote(t.Format(time.RFC3339Nano))
+			return pyjson.Quote(t.Format(time.RFC3339Nano))
 		}
 	case want.kind == object && pyjson.KindOf(raw) == pyjson.Object:
 		for name, sub := range want.members {
@@ -421,7 +421,7 @@ func zoned(raw []byte, want *rule) []byte {
 		for item := range pyjson.Elements(raw) {
 			items = append(items, zoned(item, want.items))
 		}
-		return join(items)
+		return pyjson.ArrayOf(items)
 	}
 	return raw
 }

@@ -110,7 +110,7 @@ func (e *examiner) wellFormed(raw []byte) []byte {
 		return nil
 	}
 	e.report(BadBlock, "")
-	return textBlock(pyjson.AppendQuoted(nil, string(f[1]), pyjson.Style{}))
+	return textBlock(pyjson.Quote(string(f[1])))
 }
 
 // isTaken reports whether there is a provider, or a server that imitates one, that takes

@@ -68,7 +68,7 @@ func (e *examiner) call(raw []byte) []byte {
 	id, _ := turns.IDOf(turns.Members(raw, "id")[0])
 	if name, member := calledName(raw); !e.goodName(name) {
 		e.report(BadToolName, id)
-		raw = setWithin(raw, member, pyjson.AppendQuoted(nil, e.mendName(name), pyjson.Style{}))
+		raw = setWithin(raw, member, pyjson.Quote(e.mendName(name)))
 	}
 	args, member := calledArguments(raw)
 	args, half := pyjson.Paired(args)
@@ -82,14 +82,14 @@ func (e *examiner) call(raw []byte) []byte {
 	if isArguments(args) {
 		if text, half := pyjson.Paired([]byte(turns.TextOf(args))); half {
 			e.report(BadArguments, id)
-			raw = setWithin(raw, member, pyjson.AppendQuoted(nil, string(text), pyjson.Style{}))
+			raw = setWithin(raw, member, pyjson.Quote(string(text)))
 		}
 		return raw
 	}
 	e.report(BadArguments, id)
 	object := append(append([]byte(`{"arguments": `), args...), '}')
 	if pyjson.KindOf(args) == pyjson.String {
-		object = pyjson.AppendQuoted(nil, string(object), pyjson.Style{})
+		object = pyjson.Quote(string(object))
 	}
 	return setWithin(raw, member, object)
 }

@@ -1,8 +1,6 @@
 package accept
 
 import (
-	"bytes"
-
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -39,10 +37,10 @@ const (
 
 func (e *examiner) filler() []byte {
 	if e.role == "assistant" {
-		return pyjson.AppendQuoted(nil, emptyAnswer, pyjson.Style{})
+		return pyjson.Quote(emptyAnswer)
 	}
 	e.reminder = true
-	return pyjson.AppendQuoted(nil, emptyQuestion, pyjson.Style{})
+	return pyjson.Quote(emptyQuestion)
 }
 
 // isBlank reports whether the provider takes a text for none.
@@ -117,7 +115,7 @@ func arrayOf(list []block) []byte {
 	for i, b := range list {
 		parts[i] = b.raw
 	}
-	return append(append([]byte{'['}, bytes.Join(parts, []byte(", "))...), ']')
+	return pyjson.ArrayOf(parts)
 }
 
 func textBlock(text []byte) []byte {

@@ -230,7 +230,7 @@ func idMember(raw []byte) string {
 }
 
 func setID(raw []byte, member, id string) []byte {
-	return pyjson.TrimSpace(pyjson.Splice(raw, member, pyjson.AppendQuoted(nil, id, pyjson.Style{})))
+	return pyjson.TrimSpace(pyjson.Splice(raw, member, pyjson.Quote(id)))
 }
 
 const mendedPrefix = "mended_"

@@ -123,7 +123,7 @@ func (e *examiner) content() {
 		e.blocks(append(append([]byte{'['}, raw...), ']'))
 	default:
 		e.report(BadContent, "")
-		raw = pyjson.AppendQuoted(nil, string(raw), pyjson.Style{})
+		raw = pyjson.Quote(string(raw))
 		e.set("content", raw)
 		e.text(raw)
 	}

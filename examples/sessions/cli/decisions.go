@@ -109,7 +109,7 @@ func (a *app) ofAgent(t target) (all []decided, err error) {
 		return nil, err
 	}
 	a.later(st.Close)
-	kept, err := st.Kept(a.ctx)
+	kept, err := st.Approvals(a.ctx)
 	for _, k := range kept {
 		all = append(all, decide(string(k.Verdict), time.Time{}, k.ID, string(k.Call)))
 	}

@@ -119,7 +119,7 @@ func (r *request) approvals() (all []decision, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	kept, err := st.Kept(r.Context())
+	kept, err := st.Approvals(r.Context())
 	for _, k := range kept {
 		all = append(all, decision{Kind: string(k.Verdict), What: k.ID, Text: string(k.Call)})
 	}

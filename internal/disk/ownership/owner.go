@@ -156,7 +156,7 @@ func released(record []byte, at time.Time) []byte {
 	return pyjson.Splice(record, "released_at", []byte(quote(isoTime(at))))
 }
 
-func quote(s string) string { return string(pyjson.AppendQuoted(nil, s, pyjson.Style{})) }
+func quote(s string) string { return string(pyjson.Quote(s)) }
 
 // isoTime is Python's isoformat in UTC, which leaves out a fraction of zero.
 func isoTime(t time.Time) string {

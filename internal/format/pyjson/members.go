@@ -235,6 +235,18 @@ func Truthy(raw []byte) bool {
 	return true
 }
 
+// ArrayOf returns the array of the values.
+func ArrayOf[V ~[]byte](values []V) []byte {
+	arr := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			arr = append(arr, ", "...)
+		}
+		arr = append(arr, v...)
+	}
+	return append(arr, ']')
+}
+
 // Splice returns obj with value as the value of the last member called name, or with such
 // a member at the end, in the object's own way of separating members. Every other byte is
 // kept. The result shares no memory with obj. Anything but an object is returned

@@ -185,6 +185,9 @@ const (
 	del       = 0x7f // json.dumps escapes it only if it escapes everything but printable ASCII
 )
 
+// Quote returns text as a JSON string.
+func Quote(text string) []byte { return AppendQuoted(nil, text, Style{}) }
+
 // AppendQuoted appends the text s as a JSON string as json.dumps would. Bytes that are not UTF-8 become U+FFFD each;
 // surrogates as three bytes are written as st.Replace says.
 func AppendQuoted(dst []byte, s string, st Style) []byte {

@@ -189,7 +189,7 @@ func elements(raw string) (list []json.RawMessage) {
 		}
 	case pyjson.String:
 		for _, r := range pyjson.Text(value) {
-			list = append(list, pyjson.AppendQuoted(nil, string(r), pyjson.Style{}))
+			list = append(list, pyjson.Quote(string(r)))
 		}
 	default:
 		list = append(list, value)

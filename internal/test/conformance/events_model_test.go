@@ -160,13 +160,13 @@ func (c sliceCase) cut(line []byte, o *sliceOutcome, f *fired) {
 func (c sliceCase) renamed(line []byte) []byte {
 	line, _ = pyjson.Append(nil, line, pyjson.Style{})
 	was, _ := pyjson.Lookup(line, "session_id")
-	line = pyjson.Splice(line, "session_id", pyjson.AppendQuoted(nil, c.NewID, pyjson.Style{}))
+	line = pyjson.Splice(line, "session_id", pyjson.Quote(c.NewID))
 	if !isTrue(was) {
 		return line
 	}
 	parent := was
 	if c.Parent != "" {
-		parent = pyjson.AppendQuoted(nil, c.Parent, pyjson.Style{})
+		parent = pyjson.Quote(c.Parent)
 	}
 	return pyjson.Splice(line, "parent_session_id", parent)
 }

@@ -21,7 +21,7 @@ func parseObject(raw string) (obj object) {
 }
 
 // text is a JSON string.
-func text(s string) string { return string(pyjson.AppendQuoted(nil, s, pyjson.Style{})) }
+func text(s string) string { return string(pyjson.Quote(s)) }
 
 func (o object) index(name string) int {
 	return slices.IndexFunc(o, func(m member) bool { return m.name == name })

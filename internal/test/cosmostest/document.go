@@ -134,7 +134,7 @@ func number(f float64) value {
 }
 
 // quoted returns a text as a value.
-func quoted(text string) value { return value(pyjson.AppendQuoted(nil, text, pyjson.Style{})) }
+func quoted(text string) value { return value(pyjson.Quote(text)) }
 
 // text returns the text of a string, "" for another value.
 func (v value) text() string {

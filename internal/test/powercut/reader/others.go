@@ -80,7 +80,7 @@ func agent(ctx context.Context, st *sessionstore.Store, id string) history.State
 	if err != nil {
 		return failed(err)
 	}
-	kept, err := s.Kept(ctx)
+	kept, err := s.Approvals(ctx)
 	items, herr := s.History(ctx)
 	if err := errors.Join(err, herr, s.Close()); err != nil {
 		return failed(err)
