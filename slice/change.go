@@ -80,7 +80,7 @@ var ErrStillBroken = errors.New("the result would be broken")
 // about adds to err the operation and the session. It returns errors with the reference's
 // text, and sessionstore.ErrNotFound, unchanged.
 func about(op, id string, err error) error {
-	if text := textError(""); errors.As(err, &text) || errors.Is(err, sessionstore.ErrNotFound) {
+	if limits.IsReference(err) || errors.Is(err, sessionstore.ErrNotFound) {
 		return err
 	}
 	return fmt.Errorf("%s session %q: %w", op, limits.ID(id), err)

@@ -107,9 +107,9 @@ func (f *forking) plan() (err error) {
 	case count == 0 && p.damage != nil:
 		return p.damage
 	case count == 0:
-		return textError("Cannot fork: session has no user messages")
+		return limits.Reference(nil, "Cannot fork: session has no user messages")
 	case turn < 1 || turn > count:
-		return textError(fmt.Sprintf("Turn %d out of range. Valid range: 1-%d", turn, count))
+		return limits.Reference(nil, fmt.Sprintf("Turn %d out of range. Valid range: 1-%d", turn, count))
 	}
 	f.turn = all[turn-1]
 	if f.rows, err = upTo(p.rows, f.turn.End, f.opts.Orphans); err != nil {

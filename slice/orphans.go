@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -49,10 +50,10 @@ func upTo(msgs []sessionstore.Message, end int, o Orphans) ([]sessionstore.Messa
 	case Remove:
 		return removeCalls(kept, rows, setOf(orphans))
 	case Refuse:
-		return nil, textError(fmt.Sprintf("Orphaned tool calls at fork boundary: [%s]. "+
+		return nil, limits.Reference(nil, fmt.Sprintf("Orphaned tool calls at fork boundary: [%s]. "+
 			"These tool_use blocks have no matching tool_result.", quotedList(orphans)))
 	}
-	return nil, textError(fmt.Sprintf("Unknown handle_orphaned_tools value: '%d'. "+
+	return nil, limits.Reference(nil, fmt.Sprintf("Unknown handle_orphaned_tools value: '%d'. "+
 		"Expected 'complete', 'remove', or 'error'.", o))
 }
 

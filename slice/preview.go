@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -51,7 +52,7 @@ func PreviewFork(ctx context.Context, st *sessionstore.Store, id string, turn *i
 		if count == 0 && p.damage != nil {
 			return Preview{}, p.damage
 		}
-		return Preview{}, textError(fmt.Sprintf("Turn %d out of range (1-%d)", at, count))
+		return Preview{}, limits.Reference(nil, fmt.Sprintf("Turn %d out of range (1-%d)", at, count))
 	}
 	rows := p.rows[:t.End]
 	orphans := OrphanedToolCalls(rows)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -93,22 +94,17 @@ func findTurn(msgs []sessionstore.Message, turn int) (found Turn, count int, ok 
 // endOf returns the index behind a turn. The errors have the reference's words.
 func endOf(msgs []sessionstore.Message, turn int) (int, error) {
 	if turn < 1 {
-		return 0, textError(fmt.Sprintf("Turn must be >= 1, got %d", turn))
+		return 0, limits.Reference(nil, fmt.Sprintf("Turn must be >= 1, got %d", turn))
 	}
 	found, count, ok := findTurn(msgs, turn)
 	switch {
 	case count == 0:
-		return 0, textError("No user messages found in conversation")
+		return 0, limits.Reference(nil, "No user messages found in conversation")
 	case !ok:
-		return 0, textError(fmt.Sprintf("Turn %d exceeds max turns (%d). Valid range: 1-%d", turn, count, count))
+		return 0, limits.Reference(nil, fmt.Sprintf("Turn %d exceeds max turns (%d). Valid range: 1-%d", turn, count, count))
 	}
 	return found.End, nil
 }
-
-// textError is an error in the reference's words.
-type textError string
-
-func (e textError) Error() string { return string(e) }
 
 // seen is a message as package turns looks at it.
 type seen struct{ sessionstore.Message }
@@ -238,9 +234,9 @@ func LastTimestamp(msgs []sessionstore.Message, turn int) (string, error) {
 	t, count := turnAt(msgs, turn)
 	switch {
 	case count == 0:
-		return "", textError("No user messages found in transcript")
+		return "", limits.Reference(nil, "No user messages found in transcript")
 	case turn < 1 || turn > count:
-		return "", textError(fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
+		return "", limits.Reference(nil, fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
 	}
 	for i := t.End - 1; i >= t.Start; i-- {
 		if text := timestampOf(msgs[i]); text != "" {
@@ -304,7 +300,7 @@ type TurnSummary struct {
 func Summarize(msgs []sessionstore.Message, turn, maxLength int) (TurnSummary, error) {
 	t, count, ok := findTurn(msgs, turn)
 	if !ok {
-		return TurnSummary{}, textError(fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
+		return TurnSummary{}, limits.Reference(nil, fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
 	}
 	s := TurnSummary{Turn: turn, Messages: t.End - t.Start}
 	for _, m := range msgs[t.Start:t.End] {

@@ -35,14 +35,14 @@ type SessionMessage struct {
 // may leave the message added.
 func (w *Workflow) AddMessage(ctx context.Context, sessionID string, phaseID *string, role, content string) (int64, error) {
 	if !slices.Contains([]string{userRole, assistantRole, systemRole}, role) {
-		return 0, &textError{text: "Invalid role: " + limits.ID(role) + ". Must be 'user', 'assistant', or 'system'"}
+		return 0, limits.Reference(nil, "Invalid role: "+limits.ID(role)+". Must be 'user', 'assistant', or 'system'")
 	}
 	m := SessionMessage{SessionID: sessionID, PhaseID: phaseID, Role: role, Content: content}
 	err := w.addMessage(ctx, &m)
 	if err == nil {
 		return m.ID, nil
 	}
-	if text := (*textError)(nil); errors.As(err, &text) {
+	if limits.IsReference(err) {
 		return 0, err
 	}
 	return 0, fmt.Errorf("add message to session %q: %w", limits.ID(sessionID), err)
@@ -189,7 +189,7 @@ func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, 
 	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
 		return ResumeResult{}, err
 	case err != nil:
-		return ResumeResult{}, &textError{fmt.Sprintf("Session %s not found: %v", limits.ID(sessionID), err), err}
+		return ResumeResult{}, limits.Reference(err, fmt.Sprintf("Session %s not found: %v", limits.ID(sessionID), err))
 	}
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
@@ -201,7 +201,7 @@ func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, 
 	done := slices.DeleteFunc(slices.Clone(records), func(r PhaseRecord) bool { return r.Status != completed })
 	if len(done) == 0 {
 		text := "Session " + sessionID + " has no completed phases to resume from"
-		return ResumeResult{}, &textError{text, damage}
+		return ResumeResult{}, limits.Reference(damage, text)
 	}
 	last := done[len(done)-1].PhaseID
 	manifest, err := w.manifestOf(md)
@@ -237,11 +237,11 @@ func resumable(id string, md sessionstore.Metadata) error {
 	case inProgress:
 		return nil
 	case completed:
-		return &textError{text: "Session " + limits.ID(id) + " already completed"}
+		return limits.Reference(nil, "Session "+limits.ID(id)+" already completed")
 	case failed:
-		return &textError{text: "Session " + limits.ID(id) + " failed and cannot be resumed"}
+		return limits.Reference(nil, "Session "+limits.ID(id)+" failed and cannot be resumed")
 	}
-	return &textError{text: "Session " + limits.ID(id) + " has invalid status: " + limits.ID(status)}
+	return limits.Reference(nil, "Session "+limits.ID(id)+" has invalid status: "+limits.ID(status))
 }
 
 // manifestOf returns the manifest that a session began with.

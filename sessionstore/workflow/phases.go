@@ -125,7 +125,7 @@ func (w *Workflow) SavePhaseOutput(ctx context.Context, sessionID string, p Phas
 	if err == nil {
 		return id, nil
 	}
-	if text := (*textError)(nil); errors.As(err, &text) {
+	if limits.IsReference(err) {
 		return 0, err
 	}
 	return 0, fmt.Errorf("save phase output of session %q: %w", limits.ID(sessionID), err)
@@ -134,7 +134,7 @@ func (w *Workflow) SavePhaseOutput(ctx context.Context, sessionID string, p Phas
 // check returns an error if an output is invalid.
 func (p PhaseOutput) check() error {
 	if !slices.Contains([]string{running, completed, failed}, p.Status) {
-		return &textError{text: "Invalid status: " + limits.ID(p.Status) + ". Must be 'running', 'completed', or 'failed'"}
+		return limits.Reference(nil, "Invalid status: "+limits.ID(p.Status)+". Must be 'running', 'completed', or 'failed'")
 	}
 	return nil
 }

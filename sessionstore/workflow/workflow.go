@@ -67,7 +67,7 @@ func (w *Workflow) stamp() string {
 // SetStatus writes the status of a session's workflow: in_progress, completed or failed.
 func (w *Workflow) SetStatus(ctx context.Context, sessionID, status string) error {
 	if !slices.Contains([]string{inProgress, completed, failed}, status) {
-		return &textError{text: "Invalid status: " + limits.ID(status) + ". Must be 'in_progress', 'completed', or 'failed'"}
+		return limits.Reference(nil, "Invalid status: "+limits.ID(status)+". Must be 'in_progress', 'completed', or 'failed'")
 	}
 	_, err := w.store.UpdateMetadata(ctx, sessionID, func(md *sessionstore.Metadata) error {
 		return md.Set(statusMember, status)
@@ -207,17 +207,8 @@ func (w *Workflow) Emit(ctx context.Context, p PhaseOutput) error {
 // this Workflow. It is in place when Subscribe returns, and must be closed.
 func (w *Workflow) Subscribe() *Subscription { return w.subs.add() }
 
-// textError is an error with exactly the text of the original contract.
-type textError struct {
-	text string
-	is   error
-}
-
-func (e *textError) Error() string { return e.text }
-func (e *textError) Unwrap() error { return e.is }
-
 func notFound(id string) error {
-	return &textError{"Session " + limits.ID(id) + " not found", sessionstore.ErrNotFound}
+	return limits.Reference(sessionstore.ErrNotFound, "Session "+limits.ID(id)+" not found")
 }
 
 // ignoreDamage drops the report of a damaged log: the next lines are added behind it.
