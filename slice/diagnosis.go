@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -157,10 +158,10 @@ func diagnoseStored(ctx context.Context, st *sessionstore.Store, id string) (Dia
 		rows = append(rows, m)
 	}
 	if len(rows) == 0 {
-		missing := (*missingError)(nil)
-		if err := hasTranscript(ctx, st, id); errors.As(err, &missing) {
+		switch err := hasTranscript(ctx, st, id); {
+		case errors.Is(err, errNoTranscript):
 			return Diagnosis{}, nil
-		} else if err != nil {
+		case err != nil:
 			return Diagnosis{}, err
 		}
 	}
@@ -185,7 +186,10 @@ func onlyObjects(st *sessionstore.Store, id string, rows []sessionstore.Message)
 	return nil
 }
 
-// hasTranscript returns a missingError if the session has neither a transcript
+// errNoTranscript is returned for a session without a transcript and without a backup of one.
+var errNoTranscript = limits.Errorf(fs.ErrNotExist, "the session has no %s", sessiondir.Transcript)
+
+// hasTranscript returns errNoTranscript if the session has neither a transcript
 // nor a backup of one.
 func hasTranscript(ctx context.Context, st *sessionstore.Store, id string) error {
 	return core.Of(st).Read(ctx, id, func(d *sessiondir.Dir) error {
@@ -194,19 +198,11 @@ func hasTranscript(ctx context.Context, st *sessionstore.Store, id string) error
 				return nil
 			}
 		}
-		return &missingError{filepath.Dir(d.Path(sessiondir.Transcript))}
+		return errNoTranscript
 	})
 }
 
-// missingError reports, in the reference's words, that a session has no transcript. It Is
-// [fs.ErrNotExist].
-type missingError struct{ dir string }
-
-func (e *missingError) Error() string {
-	return e.short() + ". This doesn't appear to be a valid session directory."
+// noTranscript returns errNoTranscript in the reference's words.
+func noTranscript(st *sessionstore.Store, id, more string) error {
+	return limits.Reference(errNoTranscript, "No "+sessiondir.Transcript+" in "+filepath.Join(st.Dir(), id)+more)
 }
-
-// short returns the reference's words in a preview.
-func (e *missingError) short() string { return "No " + sessiondir.Transcript + " in " + e.dir }
-
-func (e *missingError) Unwrap() error { return fs.ErrNotExist }

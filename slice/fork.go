@@ -3,6 +3,7 @@ package slice
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -245,7 +246,10 @@ func readParent(ctx context.Context, st *sessionstore.Store, id, damaged string)
 		s.Messages = rows
 	}
 	if len(s.Messages) == 0 && damaged == "" && err == nil {
-		if err := hasTranscript(ctx, st, id); err != nil {
+		switch err := hasTranscript(ctx, st, id); {
+		case errors.Is(err, errNoTranscript):
+			return nil, noTranscript(st, id, ". This doesn't appear to be a valid session directory.")
+		case err != nil:
 			return nil, err
 		}
 	}

@@ -37,8 +37,8 @@ type Preview struct {
 // the parent.
 func PreviewFork(ctx context.Context, st *sessionstore.Store, id string, turn *int) (Preview, error) {
 	p, err := readParent(ctx, st, id, "")
-	if missing := (*missingError)(nil); errors.As(err, &missing) {
-		return Preview{}, &unpreviewedError{missing}
+	if errors.Is(err, errNoTranscript) {
+		err = noTranscript(st, id, "")
 	}
 	if err != nil {
 		return Preview{}, err
@@ -62,12 +62,6 @@ func PreviewFork(ctx context.Context, st *sessionstore.Store, id string, turn *i
 		LastUser: lastText(rows, "user"), LastAssistant: lastText(rows, "assistant"), Damage: p.damage,
 	}, nil
 }
-
-// unpreviewedError is a missingError with the text that the reference has for a
-// preview.
-type unpreviewedError struct{ *missingError }
-
-func (e *unpreviewedError) Error() string { return e.short() }
 
 // previewed is the number of characters of a message that a preview shows.
 const previewed = 100
