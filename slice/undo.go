@@ -1,7 +1,6 @@
 package slice
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,10 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -221,60 +219,37 @@ func copyLines(ctx context.Context, w io.Writer, r io.Reader) (ended bool, err e
 // have, or has only before the lines that were met already. more reports
 // whether there is such a line.
 func loggedSince(ctx context.Context, old, now io.Reader) (from int64, more bool, err error) {
-	a, b := newSums(old), newSums(now)
+	a, b := jsonl.NewReader(old), jsonl.NewReader(now)
 	for {
-		from = b.offset
-		line, ok, err := b.next(ctx)
-		if err != nil || !ok {
-			return from, false, err
+		line, err := nextEvent(ctx, b)
+		if errors.Is(err, io.EOF) {
+			return 0, false, nil
+		}
+		if err != nil {
+			return 0, false, err
 		}
 		for {
-			other, ok, err := a.next(ctx)
-			if err != nil || !ok {
-				return from, true, err
+			other, err := nextEvent(ctx, a)
+			if errors.Is(err, io.EOF) {
+				return line.Offset, true, nil
 			}
-			if other == line {
+			if err != nil {
+				return 0, false, err
+			}
+			if bytes.Equal(other.Bytes, line.Bytes) {
 				break
 			}
 		}
 	}
 }
 
-// sums reads a log line by line and returns a hash of each line, without the
-// white space around it. It leaves out blank lines. Lines may be of any length.
-type sums struct {
-	r      *bufio.Reader
-	offset int64 // of the next line
-}
-
-func newSums(r io.Reader) *sums { return &sums{r: bufio.NewReaderSize(r, copyBlock)} }
-
-// next returns the hash of the next line. ok is false behind the last line.
-func (s *sums) next(ctx context.Context) (sum xxh3.Uint128, ok bool, err error) {
-	h := xxh3.New()
-	for begun := false; ; {
-		if err := ctx.Err(); err != nil {
-			return sum, false, err
+// nextEvent returns the next line that is not blank, without the white space around it.
+func nextEvent(ctx context.Context, lines *jsonl.Reader) (line jsonl.Line, err error) {
+	for err == nil && len(line.Bytes) == 0 {
+		if err = ctx.Err(); err == nil {
+			line, err = lines.Next()
 		}
-		piece, err := s.r.ReadSlice('\n')
-		s.offset += int64(len(piece))
-		end := err == nil || errors.Is(err, io.EOF)
-		if !end && !errors.Is(err, bufio.ErrBufferFull) {
-			return sum, false, err
-		}
-		if !begun {
-			piece = bytes.TrimLeft(piece, " \t\r\n")
-		}
-		if end {
-			piece = bytes.TrimRight(piece, " \t\r\n")
-		}
-		begun = begun || len(piece) > 0
-		h.Write(piece) // never fails
-		switch {
-		case end && begun:
-			return h.Sum128(), true, nil
-		case errors.Is(err, io.EOF):
-			return sum, false, nil
-		}
+		line.Bytes = bytes.TrimSpace(line.Bytes)
 	}
+	return line, err
 }

@@ -24,9 +24,8 @@ type Run struct {
 	in  *Dir
 	dir string
 
-	mu     sync.Mutex // guards the fields below
-	state  State
-	placed bool // the directory is durable under its name
+	mu    sync.Mutex // guards state
+	state State
 }
 
 // Dir returns the session directory.
@@ -79,32 +78,14 @@ func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) e
 		return err
 	}
 	state, err := f.write(old, raw, r.in.sync())
-	if err == nil {
-		err = r.place()
+	if err == nil && r.in.sync() { // the process that made the directory may have been killed before its name was durable
+		err = r.in.syncDir(filepath.Dir(r.dir))
 	}
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	r.state = state
-	r.mu.Unlock()
-	return nil
-}
-
-// place makes the name of the directory durable, once: the process that made it may have
-// been killed before it was.
-func (r *Run) place() error {
-	r.mu.Lock()
-	placed := r.placed || !r.in.sync()
-	r.mu.Unlock()
-	if placed {
-		return nil
-	}
-	if err := r.in.syncDir(filepath.Dir(r.dir)); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	r.mu.Lock()
-	r.placed = true
 	r.mu.Unlock()
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // queueLimit is how many payloads wait for a subscriber.
@@ -17,18 +18,11 @@ type subscribers struct {
 
 // add adds a new subscription.
 func (a *subscribers) add() *Subscription {
-	s := &Subscription{all: a}
-	s.wake = sync.NewCond(&s.mu)
+	s := &Subscription{subscribers: a, queue: make(chan PhaseOutput, queueLimit)}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.subs = append(a.subs, s)
 	return s
-}
-
-func (a *subscribers) remove(s *Subscription) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.subs = slices.DeleteFunc(a.subs, func(other *Subscription) bool { return other == s })
 }
 
 // publish gives a copy of p to every subscription.
@@ -42,69 +36,52 @@ func (a *subscribers) publish(p PhaseOutput) {
 
 // Subscription receives the payloads emitted from its beginning to its Close.
 type Subscription struct {
-	all  *subscribers // has this one until Close
-	wake *sync.Cond   // of mu; the queue grew, or no more comes
-
-	mu     sync.Mutex // guards the fields below
-	queue  []PhaseOutput
-	missed int
-	closed bool
+	subscribers *subscribers // has this one until Close
+	queue       chan PhaseOutput
+	missed      atomic.Int64
 }
 
 // Payloads yields the payloads in order and waits for further ones, until the
 // subscription is closed and nothing is left. It is for one consumer at a time.
 func (s *Subscription) Payloads() iter.Seq[PhaseOutput] {
 	return func(yield func(PhaseOutput) bool) {
-		for {
-			p, ok := s.next()
-			if !ok || !yield(p) {
+		for p := range s.queue {
+			if !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Subscription) next() (PhaseOutput, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.closed {
-		s.wake.Wait()
-	}
-	if len(s.queue) == 0 {
-		return PhaseOutput{}, false
-	}
-	p := s.queue[0]
-	s.queue = slices.Delete(s.queue, 0, 1)
-	return p, true
-}
-
 // push never waits: the oldest payload makes room.
 func (s *Subscription) push(p PhaseOutput) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.queue) == queueLimit {
-		s.queue = slices.Delete(s.queue, 0, 1)
-		s.missed++
+	for {
+		select {
+		case s.queue <- p:
+			return
+		default:
+		}
+		select {
+		case <-s.queue:
+			s.missed.Add(1)
+		default: // the consumer took it
+		}
 	}
-	s.queue = append(s.queue, p)
-	s.wake.Broadcast()
 }
 
 // Missed returns how many payloads were dropped because the subscriber was
 // slow: the oldest of more than 256 that wait.
-func (s *Subscription) Missed() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.missed
-}
+func (s *Subscription) Missed() int { return int(s.missed.Load()) }
 
 // Close ends the subscription; waiting payloads can still be read. A second Close does
 // nothing, and the error is always nil.
 func (s *Subscription) Close() error {
-	s.all.remove(s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.wake.Broadcast()
+	a := s.subscribers
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i := slices.Index(a.subs, s); i >= 0 {
+		a.subs = slices.Delete(a.subs, i, i+1)
+		close(s.queue)
+	}
 	return nil
 }
