@@ -39,8 +39,8 @@ func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, 
 	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
 		Was: was, Time: vfs.Now(was.Mtime),
 		Write: func(w io.Writer) error {
-			_, wrote, err := tg.writeTranscript(thread.WriterUntil(ctx, w), thread.NewNotes())
-			if err == nil && wrote != made {
+			p, err := tg.write(thread.WriterUntil(ctx, w), made)
+			if err == nil && p.want != made {
 				err = thread.ErrChanged
 			}
 			return err

@@ -257,7 +257,10 @@ func (ss *sessions) add(tg target, leaves []int32) {
 
 // count counts the session of a file and the sub-agents whose lines are in the same file.
 func (ld *lander) count(ss sessions, path string) error {
-	others, forks := ss.beside(), map[string]int{}
+	others, forks := ss.all, map[string]int{}
+	if len(ss.top.chain) > 0 {
+		others = others[1:]
+	}
 	for _, tg := range others {
 		if tg.kind == Branch {
 			forks[tg.parent]++

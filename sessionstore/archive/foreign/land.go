@@ -86,7 +86,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 			return known, nil, nil, nil
 		}
 	}
-	if p, err = tg.plan(has); err != nil {
+	if p, err = tg.write(io.Discard, has); err != nil {
 		return done, nil, nil, err
 	}
 	ours = ours || p.r.FromHere < s.Here
@@ -133,43 +133,34 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 }
 
 // create makes a new session.
-func (ld *lander) create(ctx context.Context, tg target) (Imported, error) {
-	done := Imported{tg.id, tg.kind, Created, 0}
+func (ld *lander) create(ctx context.Context, tg target) (done Imported, err error) {
+	var p *plan
+	write := func(w io.Writer) (err error) {
+		p, err = tg.write(thread.WriterUntil(ctx, w), sessionstore.Revision{})
+		return err
+	}
 	if ld.dry {
-		p, err := tg.plan(sessionstore.Revision{})
-		if err != nil {
-			return done, err
-		}
-		ld.done.merge(tg, p.r, p.notes)
-		done.Messages = p.want.Messages
-		return done, nil
-	}
-	n := thread.NewNotes()
-	var r *thread.Rendering
-	err := core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
-		f := files{tx, core.Of(ld.st), tg.place()}
-		var made sessionstore.Revision
-		err := f.first(func(w io.Writer) (err error) {
-			r, made, err = tg.writeTranscript(thread.WriterUntil(ctx, w), n)
-			return err
+		err = write(io.Discard)
+	} else {
+		err = core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
+			f, md := files{tx, core.Of(ld.st), tg.place()}, sessionstore.Metadata{}
+			if err := f.first(write); err != nil {
+				return err
+			}
+			if err := f.keep(ctx, tg, p.r); err != nil {
+				return err
+			}
+			if err := tg.describe(&md, p.r, tg.state(p.r, p.want)); err != nil {
+				return err
+			}
+			return errors.Join(tx.SetMetadata(md), f.date(p.r))
 		})
-		if err == nil {
-			err = f.keep(ctx, tg, r)
-		}
-		if err != nil {
-			return err
-		}
-		md := sessionstore.Metadata{}
-		if err := tg.describe(&md, r, tg.state(r, made)); err != nil {
-			return err
-		}
-		done.Messages = made.Messages
-		return errors.Join(tx.SetMetadata(md), f.date(r))
-	})
-	if err == nil {
-		ld.done.merge(tg, r, n)
 	}
-	return done, err
+	if err != nil {
+		return done, err
+	}
+	ld.done.merge(tg, p.r, p.notes)
+	return Imported{tg.id, tg.kind, Created, p.want.Messages}, nil
 }
 
 func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {

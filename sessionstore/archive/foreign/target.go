@@ -55,29 +55,17 @@ type plan struct {
 	notes   *thread.Notes
 }
 
-// plan renders the target for a session that has the transcript has, and writes nothing.
-func (tg target) plan(has sessionstore.Revision) (*plan, error) {
-	p, c := &plan{notes: thread.NewNotes()}, newTally()
+// write renders the target for a session that has the transcript has, and writes the
+// messages as lines.
+func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
+	p, c, out := &plan{notes: thread.NewNotes()}, newTally(), bufio.NewWriterSize(w, 64<<10)
 	r, err := tg.render(p.notes, func(m sessionstore.Message) error {
-		c.add(m)
-		p.extends = p.extends || c.n == has.Messages && c.revision() == has
-		return nil
-	})
-	p.r, p.want = r, c.revision()
-	return p, err
-}
-
-// writeTranscript writes the messages of the target as lines.
-func (tg target) writeTranscript(w io.Writer, n *thread.Notes) (*thread.Rendering, sessionstore.Revision, error) {
-	c, out := newTally(), bufio.NewWriterSize(w, 64<<10)
-	r, err := tg.render(n, func(m sessionstore.Message) error {
 		_, err := out.Write(c.add(m))
+		p.extends = p.extends || c.n == has.Messages && c.revision() == has
 		return err
 	})
-	if err == nil {
-		err = out.Flush()
-	}
-	return r, c.revision(), err
+	p.r, p.want = r, c.revision()
+	return p, cmp.Or(err, out.Flush())
 }
 
 // spent returns the usage of the session in its tool, by model: each response once. It is
@@ -261,12 +249,4 @@ type sessions struct {
 	all      []target
 	others   int               // lines without a prompt of their own
 	unplaced []thread.Unplaced // prompts that are in none of them
-}
-
-// beside returns the sessions other than the conversation's.
-func (ss sessions) beside() []target {
-	if len(ss.top.chain) > 0 {
-		return ss.all[1:]
-	}
-	return ss.all
 }

@@ -115,13 +115,9 @@ func (f *format) beforeTurn(t *thread.Table, at int32) int32 {
 	}
 	for p := at; p >= 0; p = t.Records.At(p).Parent {
 		r := t.Records.At(p)
-		if r.Is(thread.IsUser) && !r.Is(thread.IsPerson|thread.HasResults|thread.IsSummary) {
-			continue
+		if !r.Is(thread.IsNote) && (!r.Is(thread.IsUser) || r.Is(thread.IsPerson|thread.HasResults|thread.IsSummary)) {
+			return p
 		}
-		if r.Is(thread.IsNote) {
-			continue
-		}
-		return p
 	}
 	return at
 }

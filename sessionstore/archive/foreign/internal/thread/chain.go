@@ -107,25 +107,12 @@ func (t *Table) Leaves(roots Roots) map[int32][]int32 {
 // ends where the format says, or else with the latest of the leaves that neither a team nor
 // the tool itself wrote, or else, as for a sub-agent, with the latest leaf of all.
 func (t *Table) Conversation(leaves []int32, s Scope) []int32 {
-	at := t.last(leaves, s)
-	if at < 0 {
-		return nil
+	at := t.leaf(t.End, s)
+	if at < 0 && len(leaves) > 0 {
+		inFront := func(at int32) bool { return !t.Records.At(at).Is(IsSide) || t.Records.At(at).Is(IsSidechain) }
+		at = leaves[max(0, slices.IndexFunc(leaves, inFront))]
 	}
 	return t.Back(at, s)
-}
-
-// last returns the record that the conversation ends with, -1 where there is none.
-func (t *Table) last(leaves []int32, s Scope) int32 {
-	if at := t.leaf(t.End, s); at >= 0 {
-		return at
-	}
-	if len(leaves) == 0 {
-		return -1
-	}
-	if i := slices.IndexFunc(leaves, func(at int32) bool { return !t.Records.At(at).Is(IsSide) || t.Records.At(at).Is(IsSidechain) }); i >= 0 {
-		return leaves[i]
-	}
-	return leaves[0]
 }
 
 // Walk yields the records from one to the first one. It ends in a circle when it has

@@ -263,14 +263,12 @@ func (r *Rendering) Longer() bool {
 	if r.f.Table.Scope != WholeLine || len(r.chain) == 0 {
 		return false
 	}
-	first, here := int32(-1), false
 	for at := range r.f.Table.Walk(r.chain[len(r.chain)-1], ActiveLine) {
-		first, here = at, at == r.chain[0]
-		if here {
-			break
+		if at == r.chain[0] {
+			return false
 		}
 	}
-	return first >= 0 && !here
+	return true
 }
 
 // outcome is the result for a line: the number of the first message that it is part of, or
