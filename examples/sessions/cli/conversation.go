@@ -46,10 +46,13 @@ func (a *app) message(row sessionstore.Message, m conversation.Message, form too
 	}
 }
 
-// files writes the images and other files of a message, each by its label.
+// files writes the images and other files of a message, each by its label, and may draw images.
 func (a *app) files(files []conversation.File, margin string) {
 	for _, f := range files {
 		a.Printf("%s%s\n", margin, a.Paint(screen.Dim, "["+screen.Plain(f.Label)+"]"))
+		if a.draw != nil {
+			a.Print(a.draw(f))
+		}
 	}
 }
 
@@ -61,9 +64,10 @@ func (a *app) rendered(text string) string {
 	return markdown.Render(text, markdown.Options{Width: a.Width(), Colour: a.Colour(), Whole: true})
 }
 
-// page sends the rest of the output through a pager, unless --no-pager is set.
+// page sends the rest of the output through a pager, unless --no-pager is set. Without one, images are drawn.
 func (a *app) page() {
 	if a.paged {
 		a.later(a.Page(a.env))
 	}
+	a.draw = a.drawer()
 }
