@@ -117,9 +117,10 @@ func (c *importCommand) history(a *app) error {
 	if a.json {
 		return errors.Join(a.writeJSON(res), failed)
 	}
-	res.print(a, len(all), failed, c.Verbose)
+	res.print(a, len(all), failed)
 	limit := maxShort
 	if c.Verbose {
+		res.printAll(a)
 		limit = maxTold
 	}
 	note(a, res.Damaged, limit)
@@ -274,10 +275,9 @@ func (r *historyResult) tell(a *app, turns func(historyOne) int, what, more stri
 	}
 }
 
-// print writes the report for people: the sessions, and how much was left out, with all
-// reasons where verbose is set, and where it is kept. Notes have the lines that could not be
-// used.
-func (r *historyResult) print(a *app, all int, failed error, verbose bool) {
+// print writes the report for people: the sessions, and how much was left out and where
+// it is kept.
+func (r *historyResult) print(a *app, all int, failed error) {
 	what, made := r.short()
 	if a.ctx.Err() != nil {
 		what = fmt.Sprintf("Stopped after %s of %s: %s", number(r.Histories), count(all, "history"), r.done())
@@ -291,24 +291,16 @@ func (r *historyResult) print(a *app, all int, failed error, verbose bool) {
 	}
 	r.tell(a, func(s historyOne) int { return s.Home }, "came home into", "more session")
 	r.tell(a, func(s historyOne) int { return s.Turns }, "that the tool no longer has: now", "more fork")
-	left := r.left()
-	if len(left) == 0 {
-		return
+	if left := r.left(); len(left) > 0 {
+		what := "kept"
+		if r.Left[repeats] > 0 {
+			what = "all but files that repeat a conversation is kept"
+		}
+		a.Printf("  Left out: %s; %s in original.jsonl.zst, in the import folder of each session (-v tells more)\n", strings.Join(left, ", "), what)
 	}
-	kept := "kept"
-	if r.Left[repeats] > 0 {
-		kept = "all but files that repeat a conversation is kept"
-	}
-	kept += " in original.jsonl.zst, in the import folder of each session"
-	if verbose {
-		r.printAll(a)
-		a.Printf("  %s%s\n", strings.ToUpper(kept[:1]), kept[1:])
-		return
-	}
-	a.Printf("  Left out: %s; %s (-v tells more)\n", strings.Join(left, ", "), kept)
 }
 
-// left returns how much was left out of all sessions and is in no note, for people.
+// left returns how much was left out of all sessions, for people.
 func (r *historyResult) left() (all []string) {
 	beside, parts := 0, 0
 	for why, n := range r.Left {
@@ -326,6 +318,8 @@ func (r *historyResult) left() (all []string) {
 			all = append(all, count(n, what)+of)
 		}
 	}
+	add(len(r.Unplaced), "prompt", "")
+	add(r.Left[damaged], "damaged line", "")
 	add(r.Left[unknown], "line", " of unknown kinds")
 	add(beside, "line", " beside the conversation")
 	add(parts, "part", " of messages")
@@ -337,10 +331,7 @@ func (r *historyResult) printAll(a *app) {
 	if r.Branches > 0 {
 		a.Printf("  other branches, which hold no prompt of their own and made no fork: %s\n", number(r.Branches))
 	}
-	lines := maps.Clone(r.Left)
-	delete(lines, damaged) // notes have them
-	delete(lines, unknown) // they have names
-	told(a, "lines that are no message", lines)
+	told(a, "lines that are no message", r.Left)
 	told(a, "parts that have no place in a message", r.Blocks)
 	told(a, "unknown", r.Unknown)
 }
