@@ -125,11 +125,17 @@ func (c *resumeCommand) show(a *app, t target) error {
 	}
 	judged, words := judge(s.Messages), c.words(a, t.id)
 	shown := object{{"session_id", t.id}, {"path", t.dir()}, {"messages", len(s.Messages)}, {"refused", judged.refusals()}, {"not_judged", judged.open}, {"command", words}}
-	return a.answer(shown, func() {
-		a.showDiagnosis(t, d)
-		a.showRefused(t, judged)
-		a.fields([][2]string{{"Not judged", strings.Join(judged.open, "; ")}, {"Messages", number(len(s.Messages))}, {"Resume with", host.Line("", words...)}})
-	})
+	if a.json {
+		return a.writeJSON(shown)
+	}
+	a.showDiagnosis(t, d)
+	a.showRefused(t, judged)
+	a.fields([][2]string{{"Not judged", strings.Join(judged.open, "; ")}, {"Messages", number(len(s.Messages))}, {"Resume with", host.Line("", words...)}})
+	const last = 10
+	if earlier := len(s.Messages) - last; earlier > 0 {
+		a.Printf("\n%s\n", a.Paint(screen.Dim, "… "+count(earlier, "earlier message")+": sessions show -T "+screen.Plain(t.id)))
+	}
+	return a.conversation(s.Messages[max(0, len(s.Messages)-last):], noTools)
 }
 
 // newest finds the session saved last.
