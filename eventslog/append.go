@@ -44,9 +44,9 @@ func (l *Log) append(ctx context.Context, events []Event) error {
 	}
 	select {
 	case <-b.done:
-	case l.turn <- struct{}{}:
+	case l.writing <- struct{}{}:
 		l.commit()
-		<-l.turn
+		<-l.writing
 	}
 	<-b.done // already closed: only the holder of the turn takes a batch
 	return b.err
@@ -91,7 +91,7 @@ func (l *Log) write(lines []byte) error {
 	if err != nil {
 		return fmt.Errorf("read end of %s: %w", fileName, err)
 	}
-	if torn || l.out.unsure {
+	if torn || l.out.syncFailed {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	if err := l.out.file.Write(lines, size); err != nil {
@@ -101,17 +101,17 @@ func (l *Log) write(lines []byte) error {
 		return nil
 	}
 	if err := l.out.file.Sync(); err != nil {
-		l.out.unsure = true
+		l.out.syncFailed = true
 		return fmt.Errorf("sync %s: %w", fileName, err)
 	}
-	l.out.unsure = false
+	l.out.syncFailed = false
 	return l.syncName()
 }
 
 // syncName makes the names of the file and of its directory durable. The process that made
 // them may not have done so.
 func (l *Log) syncName() error {
-	if l.out.named {
+	if l.out.nameSynced {
 		return nil
 	}
 	if err := l.out.dir.Sync(); err != nil {
@@ -124,7 +124,7 @@ func (l *Log) syncName() error {
 	if err := errors.Join(parent.Sync(), parent.Close()); err != nil {
 		return fmt.Errorf("sync parent directory: %w", err)
 	}
-	l.out.named = true
+	l.out.nameSynced = true
 	return nil
 }
 
@@ -193,8 +193,8 @@ func (l *Log) Close() error {
 	close(l.done)
 	l.mu.Unlock()
 
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
+	l.writing <- struct{}{}
+	defer func() { <-l.writing }()
 	l.commit()
 	return l.release()
 }

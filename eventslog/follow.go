@@ -12,8 +12,8 @@ import (
 
 const (
 	pollEvery = 50 * time.Millisecond
-	// settled is the age from which on changes of a file show in its time.
-	settled = 2 * time.Second
+	// mtimeGranularity is the age from which on changes of a file show in its time.
+	mtimeGranularity = 2 * time.Second
 )
 
 // Follow yields the heads of all events after from, each once, and waits for
@@ -78,5 +78,5 @@ func (l *Log) look(ctx context.Context, cur Cursor, seen os.FileInfo, yield func
 // younger had it been written since.
 func unchanged(seen, now os.FileInfo) bool {
 	return seen != nil && os.SameFile(seen, now) && seen.Size() == now.Size() &&
-		seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
+		seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > mtimeGranularity
 }

@@ -37,7 +37,7 @@ type Log struct {
 	now       func() time.Time
 	seam      *seam.Seam
 	done      chan struct{} // closed by Close
-	turn      chan struct{} // holds one token while a batch is written
+	writing   chan struct{} // holds one token while a batch is written
 
 	out *appendFile // owned by the holder of the turn
 
@@ -78,7 +78,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Log, error) {
 	}
 	l := &Log{
 		dir: dir, sessionID: filepath.Base(dir), longest: longest, now: time.Now, seam: hooks,
-		done: make(chan struct{}), turn: make(chan struct{}, 1),
+		done: make(chan struct{}), writing: make(chan struct{}, 1),
 	}
 	if opts == nil {
 		return l, nil
@@ -123,10 +123,10 @@ type batch struct {
 
 // appendFile is the open log.
 type appendFile struct {
-	dir    *vfs.Dir
-	file   *vfs.Append
-	named  bool // its name and its directory's are durable, as far as a sync of both makes them
-	unsure bool // a sync failed: the last lines may be lost, with their end, even if the next sync succeeds
+	dir        *vfs.Dir
+	file       *vfs.Append
+	nameSynced bool // its name and its directory's are durable, as far as a sync of both makes them
+	syncFailed bool // a sync failed: the last lines may be lost, with their end, even if the next sync succeeds
 }
 
 // end returns the size of the file, and whether its last line lacks an LF.

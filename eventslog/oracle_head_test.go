@@ -112,7 +112,7 @@ func (s *scanner) room() int {
 	if s.kept == &s.key {
 		return maxKey
 	}
-	return maxKept
+	return maxScalar
 }
 
 // value is a member of the line's object as far as it was kept.
@@ -170,7 +170,7 @@ func (v *oracleValue) text() string {
 	if v.kind != pyjson.String {
 		return ""
 	}
-	if len(v.raw) == maxKept {
+	if len(v.raw) == maxScalar {
 		return strings.ToValidUTF8(pyjson.Text(v.raw), "")
 	}
 	return pyjson.Text(v.raw)

@@ -9,8 +9,8 @@ import (
 
 const bom = "\ufeff" // may be before an object in the newer dialect
 
-// maxKept is how much of a name, a level, a time or an id is looked at.
-const maxKept = 64 << 10
+// maxScalar is how much of a name, a level, a time or an id is looked at.
+const maxScalar = 64 << 10
 
 // head has the members of an event that are looked at, of several of one name the last: nil
 // where there is none, and the beginning of a scalar that is too long.
@@ -75,27 +75,27 @@ func (ls *events) parse(ln line) bool {
 	}
 	for _, s := range ls.spans {
 		if m := ls.head.member(ls.object[s.Key:s.KeyEnd]); m != nil {
-			*m = kept(ls.object[s.Value:s.ValueEnd])
+			*m = clip(ls.object[s.Value:s.ValueEnd])
 		}
 	}
-	if ls.newer && !ls.isCaptured() {
+	if ls.newer && !ls.isOfSession() {
 		ls.damaged++
 		return false
 	}
 	return true
 }
 
-// kept returns the part of a value that is looked at.
-func kept(value []byte) []byte {
+// clip returns the part of a value that is looked at.
+func clip(value []byte) []byte {
 	if isContainer(value) {
 		return value
 	}
-	return value[:min(len(value), maxKept)]
+	return value[:min(len(value), maxScalar)]
 }
 
-// isCaptured reports whether the object counts in the log of the newer tools: it has a name,
+// isOfSession reports whether the object counts in the log of the newer tools: it has a name,
 // an object as its data or none, and the session's id or none.
-func (ls *events) isCaptured() bool {
+func (ls *events) isOfSession() bool {
 	h := &ls.head
 	if text(h.event) == "" || h.data != nil && pyjson.KindOf(h.data) != pyjson.Object {
 		return false
@@ -111,7 +111,7 @@ func (ls *events) session() (id string, ok bool) {
 		return text(ls.head.session), true
 	}
 	inner, _ := pyjson.Lookup(ls.head.data, "session_id")
-	for _, v := range [...][]byte{ls.head.session, kept(inner)} {
+	for _, v := range [...][]byte{ls.head.session, clip(inner)} {
 		if v == nil || pyjson.KindOf(v) == pyjson.Null {
 			continue
 		}
@@ -142,7 +142,7 @@ func (ls *events) time() []byte {
 
 // text returns the text of a string, and "" for any other value.
 func text(value []byte) string {
-	if len(value) == maxKept {
+	if len(value) == maxScalar {
 		return strings.ToValidUTF8(pyjson.Text(value), "")
 	}
 	return pyjson.Text(value)

@@ -71,7 +71,7 @@ func (s *slicer) run(ctx context.Context, f *os.File) (events int, err error) {
 		if err != nil {
 			return events, errors.Join(err, s.out.Flush())
 		}
-		if !s.ls.parse(ln) || !s.keeps() {
+		if !s.ls.parse(ln) || !s.inSlice() {
 			continue
 		}
 		if err := s.write(); err != nil {
@@ -82,8 +82,8 @@ func (s *slicer) run(ctx context.Context, f *os.File) (events int, err error) {
 	return events, s.out.Flush()
 }
 
-// keeps reports whether the event that was read is not after the cut.
-func (s *slicer) keeps() bool {
+// inSlice reports whether the event that was read is not after the cut.
+func (s *slicer) inSlice() bool {
 	at := s.ls.time()
 	if at == nil {
 		return true

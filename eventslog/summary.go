@@ -59,7 +59,7 @@ func (l *Log) count(ctx context.Context, f *os.File, sum *Summary) error {
 		}
 		*names[string(name)]++
 		if at := ls.time(); at != nil {
-			if last = append(last[:0], at[:min(len(at), maxKept)]...); sum.First == "" {
+			if last = append(last[:0], at[:min(len(at), maxScalar)]...); sum.First == "" {
 				sum.First = textOrJSON(last)
 			}
 		}

@@ -69,7 +69,7 @@ func (p *places) find(e eventslog.Ref) (int, Method) {
 	}
 	call, called := p.calls[e.CallID]
 	result, answered := p.results[e.CallID]
-	if call == several || result == several {
+	if call == ambiguous || result == ambiguous {
 		return -1, Unassociated
 	}
 	if e.Event == "tool:post" || e.Event == "tool:error" {
@@ -130,7 +130,7 @@ func matchPrompts(prompts []prompt, events []eventslog.Ref) map[int]int {
 // addSum notes at which index a text occurs, and several for a text that occurs twice.
 func addSum(at map[eventslog.TextSum]int, sum eventslog.TextSum, i int) {
 	if _, ok := at[sum]; ok {
-		i = several
+		i = ambiguous
 	}
 	at[sum] = i
 }
@@ -145,8 +145,8 @@ type places struct {
 	starts   []int // by turn: the message that begins it
 }
 
-// several means more than one message.
-const several = -2
+// ambiguous means more than one message.
+const ambiguous = -2
 
 // prompt is a message whose text a person submitted.
 type prompt struct {
@@ -205,7 +205,7 @@ func add(at map[string]int, id string, i int) {
 		return
 	}
 	if was, ok := at[id]; ok && was != i {
-		i = several
+		i = ambiguous
 	}
 	at[id] = i
 }

@@ -36,7 +36,7 @@ func Backups(ctx context.Context, st *sessionstore.Store, id string) ([]Backup, 
 		return err
 	})
 	if err != nil {
-		return nil, about("list backups of", id, err)
+		return nil, wrapError("list backups of", id, err)
 	}
 	return found, nil
 }
@@ -72,18 +72,18 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	return found, nil
 }
 
-// kept are copies of files of a session, made before they change.
-type kept struct {
+// copies are copies of files of a session, made before they change.
+type copies struct {
 	dir    *sessiondir.Dir
 	suffix string
 	names  []string
-	was    sessiondir.Stamp // of the transcript
+	before sessiondir.Stamp // of the transcript
 }
 
-// keep copies files of the session under names that are free. Files that do not
+// copyFiles copies files of the session under names that are free. Files that do not
 // exist are left out. If the store syncs, the copies are durable when keep
 // returns.
-func (c *change) keep(label string, names ...string) (*kept, error) {
+func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{dir: dir, suffix: suffix}
-	if k.was, err = dir.Stat(sessiondir.Transcript); err != nil {
+	k := &copies{dir: dir, suffix: suffix}
+	if k.before, err = dir.Stat(sessiondir.Transcript); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
@@ -123,7 +123,7 @@ func (c *change) keep(label string, names ...string) (*kept, error) {
 // copy copies one file. It gives the log a second name instead, if the file
 // system has hard links: the log may be large, it only ever grows at its end, and
 // the rewind replaces it by another file.
-func (k *kept) copy(name string, sync bool) error {
+func (k *copies) copy(name string, sync bool) error {
 	if _, err := k.dir.Stat(name); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (k *kept) copy(name string, sync bool) error {
 }
 
 // path returns the path of the copy of a file, or "" if there is none.
-func (k *kept) path(name string) string {
+func (k *copies) path(name string) string {
 	for _, has := range k.names {
 		if has == name {
 			return k.dir.Path(name + k.suffix)
@@ -151,21 +151,21 @@ func (k *kept) path(name string) string {
 }
 
 // drop removes the copies and returns err, joined with the errors of that.
-func (k *kept) drop(err error) error {
+func (k *copies) drop(err error) error {
 	for _, name := range k.names {
 		err = errors.Join(err, k.dir.Remove(name+k.suffix))
 	}
 	return err
 }
 
-// unlessChanged returns err. If there is an error, and the transcript is still
+// dropUnlessChanged returns err. If there is an error, and the transcript is still
 // the same or was changed by another writer, it removes the copies.
-func (k *kept) unlessChanged(err error) error {
+func (k *copies) dropUnlessChanged(err error) error {
 	if err == nil {
 		return nil
 	}
 	now, serr := k.dir.Stat(sessiondir.Transcript)
-	if serr == nil && now.Same(k.was) || errors.Is(err, sessionstore.ErrConflict) {
+	if serr == nil && now.Same(k.before) || errors.Is(err, sessionstore.ErrConflict) {
 		return k.drop(err)
 	}
 	return err

@@ -77,9 +77,9 @@ func verified(rows []sessionstore.Message) (Diagnosis, error) {
 // after a rewind that chose the place itself. Nothing was written.
 var ErrStillBroken = errors.New("the result would be broken")
 
-// about adds to err the operation and the session. It returns errors with the reference's
+// wrapError adds to err the operation and the session. It returns errors with the reference's
 // text, and sessionstore.ErrNotFound, unchanged.
-func about(op, id string, err error) error {
+func wrapError(op, id string, err error) error {
 	if limits.IsReference(err) || errors.Is(err, sessionstore.ErrNotFound) {
 		return err
 	}

@@ -52,14 +52,14 @@ func Trace(ctx context.Context, st *sessionstore.Store, id string) (Lineage, err
 	}
 	l := Lineage{SessionID: sessionIDOf(md, id), ParentID: textMember(md, "parent_id"), Turn: intMember(md, "forked_from_turn")}
 	all, lerr := scan(ctx, st, id, l.SessionID)
-	l.climb(ctx, st, id, all.stored)
+	l.findAncestors(ctx, st, id, all.stored)
 	l.Children, l.Skipped = all.children, append(l.Skipped, all.skipped...)
 	return l, errors.Join(err, lerr)
 }
 
-// climb finds the ancestors of the session in the directory id. stored has the
+// findAncestors finds the ancestors of the session in the directory id. stored has the
 // directories of sessions that have another session_id in their metadata.
-func (l *Lineage) climb(ctx context.Context, st *sessionstore.Store, id string, stored map[string]string) {
+func (l *Lineage) findAncestors(ctx context.Context, st *sessionstore.Store, id string, stored map[string]string) {
 	l.Ancestors = []string{}
 	seen := map[string]bool{id: true}
 	for next := l.ParentID; next != nil && *next != ""; {

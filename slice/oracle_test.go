@@ -24,9 +24,9 @@ type seenBy struct {
 	parts   int      // blocks of its content that are no calls, and no results with an id
 }
 
-// seen decodes messages; it reports false where encoding/json cannot, as it
+// turnsMessage decodes messages; it reports false where encoding/json cannot, as it
 // knows no NaN, or would not keep ids apart.
-func seen(msgs []sessionstore.Message) (list []seenBy, ok bool) {
+func turnsMessage(msgs []sessionstore.Message) (list []seenBy, ok bool) {
 	for _, m := range msgs {
 		line := m.AppendTo(nil)
 		var s seenBy

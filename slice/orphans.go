@@ -38,17 +38,17 @@ func ToTurn(msgs []sessionstore.Message, turn int, o Orphans) ([]sessionstore.Me
 
 // upTo is ToTurn for the messages before index end.
 func upTo(msgs []sessionstore.Message, end int, o Orphans) ([]sessionstore.Message, error) {
-	kept := slices.Clone(msgs[:end])
-	rows := readRows(kept)
+	messages := slices.Clone(msgs[:end])
+	rows := readRows(messages)
 	orphans := orphaned(rows)
 	if len(orphans) == 0 {
-		return kept, nil
+		return messages, nil
 	}
 	switch o {
 	case Complete:
-		return complete(kept, rows, setOf(orphans))
+		return complete(messages, rows, setOf(orphans))
 	case Remove:
-		return removeCalls(kept, rows, setOf(orphans))
+		return removeCalls(messages, rows, setOf(orphans))
 	case Refuse:
 		return nil, limits.Reference(nil, fmt.Sprintf("Orphaned tool calls at fork boundary: [%s]. "+
 			"These tool_use blocks have no matching tool_result.", quotedList(orphans)))

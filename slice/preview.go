@@ -87,24 +87,24 @@ func beginning(content []byte) string {
 	case pyjson.Invalid, pyjson.Null, pyjson.False:
 		return ""
 	case pyjson.String:
-		return firstRunes(pyjson.Text(content), previewed)
+		return beginningOf(pyjson.Text(content), previewed)
 	case pyjson.Array:
 		for block := range pyjson.Elements(content) {
 			if !turns.IsBlock(block, "text") {
 				continue
 			}
-			return firstRunes(pyjson.Text(turns.Members(block, "text")[0]), previewed)
+			return beginningOf(pyjson.Text(turns.Members(block, "text")[0]), previewed)
 		}
 	}
 	switch shown := string(appendShown(nil, content, 4*previewed)); shown {
 	case "{}", "0", "0.0", "-0.0":
 		return ""
 	default:
-		return firstRunes(shown, previewed)
+		return beginningOf(shown, previewed)
 	}
 }
 
-func firstRunes(text string, n int) string {
+func beginningOf(text string, n int) string {
 	for i := range text {
 		if n == 0 {
 			return text[:i]

@@ -23,7 +23,7 @@ const (
 func holdsToTurn(t testing.TB, msgs []sessionstore.Message, turn int, mode slice.Orphans) {
 	t.Helper()
 	got, err := slice.ToTurn(msgs, turn, mode)
-	list, ok := seen(msgs)
+	list, ok := turnsMessage(msgs)
 	if !ok {
 		return
 	}
@@ -66,7 +66,7 @@ func requireCompleted(t testing.TB, msgs, got []sessionstore.Message, orphans ma
 			continue
 		}
 		line := string(m.AppendTo(nil))
-		made, ok := seen(got[i : i+1])
+		made, ok := turnsMessage(got[i : i+1])
 		switch {
 		case strings.Contains(line, forkedText):
 			require.True(t, ok && m.Role() == "tool" && len(made[0].results) == 1 && orphans[made[0].results[0]], line)
@@ -84,9 +84,9 @@ func requireCompleted(t testing.TB, msgs, got []sessionstore.Message, orphans ma
 func requireRemoved(t testing.TB, msgs, got []sessionstore.Message, orphans map[string]bool) {
 	t.Helper()
 	require.Len(t, got, len(msgs))
-	after, ok := seen(got)
+	after, ok := turnsMessage(got)
 	require.True(t, ok)
-	before, _ := seen(msgs)
+	before, _ := turnsMessage(msgs)
 	for i, m := range got {
 		if m == msgs[i] {
 			continue
@@ -138,8 +138,8 @@ func holdsRepair(t testing.TB, msgs []sessionstore.Message) {
 // for results that were misplaced and calls that had no id.
 func requireRepaired(t testing.TB, msgs, fixed []sessionstore.Message, d slice.Diagnosis) {
 	t.Helper()
-	before, ok := seen(msgs)
-	after, okAfter := seen(fixed)
+	before, ok := turnsMessage(msgs)
+	after, okAfter := turnsMessage(fixed)
 	if !ok || !okAfter {
 		return
 	}
@@ -211,7 +211,7 @@ func countOf(ids []string, meant func(string) bool) (n int) {
 func holdsWindow(t testing.TB, msgs []sessionstore.Message, turns int) {
 	t.Helper()
 	got := slice.Window(msgs, turns)
-	list, ok := seen(msgs)
+	list, ok := turnsMessage(msgs)
 	if !ok {
 		return
 	}

@@ -68,7 +68,7 @@ func repair(msgs []sessionstore.Message, rows []turns.Row, d Diagnosis) ([]sessi
 		if !r.keepRow(i, m) {
 			continue
 		}
-		all := r.answer(rows[i])
+		all := r.addResults(rows[i])
 		if all && (next[i] == len(rows) || rows[next[i]].Asks()) || r.incomplete[i] {
 			r.add([]byte(repairedAnswer))
 		}
@@ -172,9 +172,9 @@ func ownID(id string) int {
 	return n
 }
 
-// answer adds results for the broken calls of the message that was added last. row is that
+// addResults adds results for the broken calls of the message that was added last. row is that
 // message before the repair. answer reports whether all calls of the message are broken.
-func (r *repairer) answer(row turns.Row) (all bool) {
+func (r *repairer) addResults(row turns.Row) (all bool) {
 	if !row.MakesAny(r.broken) && !slices.ContainsFunc(row.Calls(), turns.Key.Unnamed) {
 		return false
 	}
@@ -203,15 +203,15 @@ func Rewind(msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, e
 		return nil, errOtherMessages
 	}
 	for !d.Healthy() {
-		rows = rows[:rewound(rows, d)]
+		rows = rows[:rewindLength(rows, d)]
 		d = diagnose(rows)
 	}
 	return slices.Clone(msgs[:len(rows)]), nil
 }
 
-// rewound returns how many messages are left when the end that d finds wrong is
+// rewindLength returns how many messages are left when the end that d finds wrong is
 // removed.
-func rewound(rows []turns.Row, d Diagnosis) int {
+func rewindLength(rows []turns.Row, d Diagnosis) int {
 	first := len(rows)
 	ids := setOf(slices.Concat(d.Orphaned, d.Misplaced))
 	for _, e := range turns.Match(rows).Exchanges {

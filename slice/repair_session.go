@@ -32,7 +32,7 @@ func RepairSession(ctx context.Context, st *sessionstore.Store, id string, provi
 		return err
 	})
 	if err != nil {
-		return RepairReport{}, about("repair", id, err)
+		return RepairReport{}, wrapError("repair", id, err)
 	}
 	return report, nil
 }
@@ -53,15 +53,15 @@ func (c *change) repair(providers []accept.Provider) (RepairReport, error) {
 	if slices.Equal(repaired, rows) {
 		return RepairReport{Status: NoRepairNeeded, Original: d, Verification: d, Counts: RepairCounts{len(rows), len(rows)}}, nil
 	}
-	kept, err := c.keep(sessiondir.LabelRepair, sessiondir.Transcript)
+	copied, err := c.copyFiles(sessiondir.LabelRepair, sessiondir.Transcript)
 	if err != nil {
 		return RepairReport{}, err
 	}
-	if err := kept.unlessChanged(c.tx.SetTranscript(repaired)); err != nil {
+	if err := copied.dropUnlessChanged(c.tx.SetTranscript(repaired)); err != nil {
 		return RepairReport{}, err
 	}
 	return RepairReport{
-		Status: Repaired, Original: d, Verification: v, BackupPath: kept.path(sessiondir.Transcript),
+		Status: Repaired, Original: d, Verification: v, BackupPath: copied.path(sessiondir.Transcript),
 		Counts: RepairCounts{len(rows), len(repaired)},
 	}, nil
 }

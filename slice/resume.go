@@ -40,7 +40,7 @@ func ResumeWindow(ctx context.Context, st *sessionstore.Store, id string, maxTur
 		if msgs, err = v.Range(ctx, first, v.Len()); err != nil {
 			return Window(msgs, maxTurns), err
 		}
-		if !lacksCalls(msgs) {
+		if !hasUncalledResults(msgs) {
 			return Window(msgs, maxTurns), nil
 		}
 	}
@@ -48,9 +48,9 @@ func ResumeWindow(ctx context.Context, st *sessionstore.Store, id string, maxTur
 	return Window(msgs, maxTurns), err
 }
 
-// lacksCalls reports whether a message answers a call that no message before it
+// hasUncalledResults reports whether a message answers a call that no message before it
 // makes.
-func lacksCalls(msgs []sessionstore.Message) bool {
+func hasUncalledResults(msgs []sessionstore.Message) bool {
 	made := map[string]bool{}
 	for _, m := range msgs {
 		r := readRow(m)

@@ -53,7 +53,7 @@ func rewindSession(ctx context.Context, st *sessionstore.Store, id string, left 
 		return err
 	})
 	if err != nil {
-		return RewindReport{}, about("rewind", id, err)
+		return RewindReport{}, wrapError("rewind", id, err)
 	}
 	return report, nil
 }
@@ -75,12 +75,12 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 	if timed {
 		names = append(names, eventsFile)
 	}
-	kept, err := c.keep(sessiondir.LabelRewind, names...)
+	copied, err := c.copyFiles(sessiondir.LabelRewind, names...)
 	if err != nil {
 		return RewindReport{}, err
 	}
 	set := func() error { return c.tx.SetTranscript(rest) }
-	if kept.path(eventsFile) == "" {
+	if copied.path(eventsFile) == "" {
 		err = set()
 	} else {
 		err = c.withEvents(func(w io.Writer) error {
@@ -88,11 +88,11 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 			return err
 		}, set)
 	}
-	if err := kept.unlessChanged(err); err != nil {
+	if err := copied.dropUnlessChanged(err); err != nil {
 		return RewindReport{}, err
 	}
 	return RewindReport{
 		Status: Rewound, Original: len(rows), Rewound: len(rest),
-		BackupPath: kept.path(sessiondir.Transcript), EventsBackup: kept.path(eventsFile),
+		BackupPath: copied.path(sessiondir.Transcript), EventsBackup: copied.path(eventsFile),
 	}, nil
 }

@@ -106,23 +106,23 @@ func endOf(msgs []sessionstore.Message, turn int) (int, error) {
 	return found.End, nil
 }
 
-// seen is a message as package turns looks at it.
-type seen struct{ sessionstore.Message }
+// turnsMessage is a message as package turns looks at it.
+type turnsMessage struct{ sessionstore.Message }
 
-func (m seen) From(name string) []byte { return core.From(m.Message, name) }
-func (m seen) Blocks() []byte          { return core.Blocks(m.Message) }
+func (m turnsMessage) From(name string) []byte { return core.From(m.Message, name) }
+func (m turnsMessage) Blocks() []byte          { return core.Blocks(m.Message) }
 
 // readRow looks into one message. The row keeps none of its bytes.
-func readRow(m sessionstore.Message) turns.Row { return turns.Read(seen{m}) }
+func readRow(m sessionstore.Message) turns.Row { return turns.Read(turnsMessage{m}) }
 
-// share is the number of messages that is worth another goroutine.
-const share = 2048
+// messagesPerWorker is the number of messages that is worth another goroutine.
+const messagesPerWorker = 2048
 
 // readRows looks into every message once. It uses several goroutines for long
 // conversations, and all have ended when it returns.
 func readRows(msgs []sessionstore.Message) []turns.Row {
 	rows := make([]turns.Row, len(msgs))
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(msgs)/share))
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(msgs)/messagesPerWorker))
 	part := (len(msgs) + workers - 1) / workers
 	var group sync.WaitGroup
 	for from := part; from < len(msgs); from += part {
@@ -360,7 +360,7 @@ func texts(content []byte) (list []string) {
 // cut returns the first n characters of a text, with three dots if there are
 // more.
 func cut(text string, n int) string {
-	first := firstRunes(text, max(0, n))
+	first := beginningOf(text, max(0, n))
 	if len(first) < len(text) {
 		first += "..."
 	}

@@ -48,7 +48,7 @@ func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *
 		return err
 	})
 	if err != nil {
-		return UndoReport{}, about("undo change of", id, err)
+		return UndoReport{}, wrapError("undo change of", id, err)
 	}
 	return report, nil
 }
@@ -84,7 +84,7 @@ func (u *undoing) run(name string) (UndoReport, error) {
 	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
 		return UndoReport{}, err
 	}
-	same, err := isThere(u.ctx, u.tx.Dir(), u.backup)
+	same, err := isCurrent(u.ctx, u.tx.Dir(), u.backup)
 	if err != nil {
 		return UndoReport{}, err
 	}
@@ -129,7 +129,7 @@ func (u *undoing) restore() (UndoReport, error) {
 	if u.backup.Events != "" {
 		names = append(names, eventsFile)
 	}
-	kept, err := u.keep(sessiondir.LabelUndo, names...)
+	copied, err := u.copyFiles(sessiondir.LabelUndo, names...)
 	if err != nil {
 		return UndoReport{}, err
 	}
@@ -139,12 +139,12 @@ func (u *undoing) restore() (UndoReport, error) {
 	} else {
 		err = u.withEvents(u.events, set)
 	}
-	if err := kept.unlessChanged(err); err != nil {
+	if err := copied.dropUnlessChanged(err); err != nil {
 		return UndoReport{}, err
 	}
 	return UndoReport{
 		Status: Undone, Messages: len(u.old),
-		BackupPath: kept.path(sessiondir.Transcript), EventsBackup: kept.path(eventsFile),
+		BackupPath: copied.path(sessiondir.Transcript), EventsBackup: copied.path(eventsFile),
 	}, nil
 }
 

@@ -19,8 +19,8 @@ import (
 // ErrWentOn is returned when the conversation went on after the change to undo.
 var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
-// isThere reports whether the transcript has the bytes of backup b.
-func isThere(ctx context.Context, dir *sessiondir.Dir, b Backup) (bool, error) {
+// isCurrent reports whether the transcript has the bytes of backup b.
+func isCurrent(ctx context.Context, dir *sessiondir.Dir, b Backup) (bool, error) {
 	now, _, err := dir.ReadUntil(ctx, sessiondir.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -41,11 +41,11 @@ func checkUndo(ctx context.Context, tx core.Tx, b Backup, old, now []sessionstor
 	if r := tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
 		return r.Reason
 	}
-	if leads(old, now) || b.Label == sessiondir.LabelRepair && mends(accept.Anthropic, old, now) {
+	if isRepairOrRewind(old, now) || b.Label == sessiondir.LabelRepair && isMended(accept.Anthropic, old, now) {
 		return nil
 	}
 	if b.Label == sessiondir.LabelSalvage {
-		if made, err := salvaged(tx, old, now); made || err != nil {
+		if made, err := isSalvaged(tx, old, now); made || err != nil {
 			return err
 		}
 	}
@@ -70,10 +70,10 @@ func checkUndo(ctx context.Context, tx core.Tx, b Backup, old, now []sessionstor
 	return ErrWentOn
 }
 
-// salvaged reports whether a salvage makes now of old. It makes all messages
+// isSalvaged reports whether a salvage makes now of old. It makes all messages
 // that one of the damaged files holds whole. Those files stay.
-func salvaged(tx core.Tx, old, now []sessionstore.Message) (bool, error) {
-	if len(now) < len(old) || !slices.EqualFunc(old, now[:len(old)], sameRow) {
+func isSalvaged(tx core.Tx, old, now []sessionstore.Message) (bool, error) {
+	if len(now) < len(old) || !slices.EqualFunc(old, now[:len(old)], sameValue) {
 		return false, nil
 	}
 	names, err := tx.Dir().Names()
@@ -88,7 +88,7 @@ func salvaged(tx core.Tx, old, now []sessionstore.Message) (bool, error) {
 		if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 			continue
 		}
-		if slices.EqualFunc(objects(rows, len(old)), now, sameRow) {
+		if slices.EqualFunc(objects(rows, len(old)), now, sameValue) {
 			return true, nil
 		}
 	}
@@ -105,9 +105,9 @@ func objects(rows []sessionstore.Message, first int) []sessionstore.Message {
 	return slices.Concat(rows[:first], slices.DeleteFunc(rows[first:], func(m sessionstore.Message) bool { return !isObject(m) }))
 }
 
-// leads reports whether a repair or a rewind makes now of old, by this package
+// isRepairOrRewind reports whether a repair or a rewind makes now of old, by this package
 // or by the reference.
-func leads(old, now []sessionstore.Message) bool {
+func isRepairOrRewind(old, now []sessionstore.Message) bool {
 	d, err := Diagnose(old)
 	if err != nil {
 		return false
@@ -119,35 +119,35 @@ func leads(old, now []sessionstore.Message) bool {
 		func() ([]sessionstore.Message, error) { return ToTurn(old, CountTurns(now), Remove) },
 	} {
 		rows, err := f()
-		if err == nil && slices.EqualFunc(rows, now, sameRow) {
+		if err == nil && slices.EqualFunc(rows, now, sameValue) {
 			return true
 		}
 	}
 	return false
 }
 
-// mends reports whether a repair for some of the providers from first on makes now of old.
-func mends(first accept.Provider, old, now []sessionstore.Message) bool {
+// isMended reports whether a repair for some of the providers from first on makes now of old.
+func isMended(first accept.Provider, old, now []sessionstore.Message) bool {
 	for p := first; p <= accept.Gemini; p++ {
 		m, err := accept.Fix(p, old)
 		if err != nil || len(m.Amendments) == 0 {
 			continue
 		}
-		if slices.EqualFunc(m.Messages, now, sameRow) || mends(p+1, m.Messages, now) {
+		if slices.EqualFunc(m.Messages, now, sameValue) || isMended(p+1, m.Messages, now) {
 			return true
 		}
 	}
 	return false
 }
 
-// sameRow reports whether two messages are the same JSON value, whatever their
+// sameValue reports whether two messages are the same JSON value, whatever their
 // white space and escapes.
-func sameRow(a, b sessionstore.Message) bool {
-	return a == b || bytes.Equal(written(a), written(b))
+func sameValue(a, b sessionstore.Message) bool {
+	return a == b || bytes.Equal(canonical(a), canonical(b))
 }
 
-// written returns a message as Python writes it.
-func written(m sessionstore.Message) []byte {
+// canonical returns a message as Python writes it.
+func canonical(m sessionstore.Message) []byte {
 	line, err := pyjson.Append(nil, value(m), pyjson.Style{})
 	if err != nil {
 		return value(m)

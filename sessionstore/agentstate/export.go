@@ -26,7 +26,7 @@ import (
 // not exported: the error Is [ErrDamaged].
 func (s *State) Export(ctx context.Context) (json.RawMessage, error) {
 	out, err := s.export(ctx)
-	return out, wrap("export state", err)
+	return out, wrapError("export state", err)
 }
 
 func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
@@ -85,7 +85,7 @@ func (s *State) Import(ctx context.Context, data json.RawMessage) error {
 	if err == nil {
 		err = s.changing(ctx, func(tx core.Tx) error { return s.fill(ctx, tx, in) })
 	}
-	return wrap("import state", err)
+	return wrapError("import state", err)
 }
 
 func (s *State) fill(ctx context.Context, tx core.Tx, in imported) error {

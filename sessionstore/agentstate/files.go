@@ -136,7 +136,7 @@ func isObject(raw []byte) bool {
 	return pyjson.Check(raw, pyjson.Tolerant) == nil && pyjson.KindOf(pyjson.Trim(raw)) == pyjson.Object
 }
 
-func wrap(what string, err error) error {
+func wrapError(what string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (s *State) edit(ctx context.Context, what string, edit func(raw []byte) ([]
 			return s.touched(raw)
 		})
 	})
-	return wrap(what, err)
+	return wrapError(what, err)
 }
 
 // object returns state.json.

@@ -68,9 +68,9 @@ func stored(call []byte) ([]byte, error) {
 	return pyjson.AppendMessage(nil, message, pyjson.Style{Replace: true})
 }
 
-// given returns the arguments of a call. They are an empty object if there are none, as
+// argumentsOf returns the arguments of a call. They are an empty object if there are none, as
 // in [sessionstore.ToolCallMessage].
-func given(arguments []byte) []byte {
+func argumentsOf(arguments []byte) []byte {
 	if len(arguments) == 0 {
 		return []byte(`{}`)
 	}
@@ -83,7 +83,7 @@ func given(arguments []byte) []byte {
 // something to them, such as the number of the turn.
 func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage) error {
 	return s.changeApprovals(ctx, "keep pending approval", func(list []Approval) ([]Approval, error) {
-		call = given(call)
+		call = argumentsOf(call)
 		switch {
 		case id == "":
 			return nil, fmt.Errorf("%w: the id is empty", ErrInvalid)
@@ -133,7 +133,7 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 		switch {
 		case k == nil:
 			return nil, ErrNotPending
-		case k.digest != digest(k.Call) || !sameCall(given(call), k.Call):
+		case k.digest != digest(k.Call) || !sameCall(argumentsOf(call), k.Call):
 			return nil, ErrOtherCall
 		case k.Verdict == Ran:
 			return nil, ErrRan
@@ -154,7 +154,7 @@ func (s *State) Approvals(ctx context.Context) (list []Approval, err error) {
 		}
 		return err
 	})
-	return list, wrap("read pending approvals", err)
+	return list, wrapError("read pending approvals", err)
 }
 
 func findApproval(list []Approval, id string) *Approval {
@@ -179,7 +179,7 @@ func (s *State) changeApprovals(ctx context.Context, what string, edit func([]Ap
 			return pyjson.Splice(raw, "approvals", writeApprovals(member(raw, "approvals"), list)), nil
 		})
 	})
-	return wrap(what, err)
+	return wrapError(what, err)
 }
 
 func readApprovals(raw []byte) (list []Approval, err error) {

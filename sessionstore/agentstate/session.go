@@ -32,14 +32,14 @@ func (s *Session) AddItems(ctx context.Context, items ...json.RawMessage) error 
 // Is [ErrTransition].
 func (s *Session) StartTurn() error {
 	if s.Runtime.State() == Waiting {
-		return wrap("start turn", ErrTransition)
+		return wrapError("start turn", ErrTransition)
 	}
-	return wrap("start turn", s.Runtime.To(Processing, s.State.now()))
+	return wrapError("start turn", s.Runtime.To(Processing, s.State.now()))
 }
 
 // EndTurn ends the current turn.
 func (s *Session) EndTurn() error {
-	return wrap("end turn", s.Runtime.To(Idle, s.State.now()))
+	return wrapError("end turn", s.Runtime.To(Idle, s.State.now()))
 }
 
 // AddTokenUsage adds tokens to the stored total and to the current turn.
@@ -53,7 +53,7 @@ func (s *Session) AddTokenUsage(ctx context.Context, tokens int64) error {
 
 // RequestApproval makes a call wait for the user under an id.
 func (s *Session) RequestApproval(id string, call json.RawMessage) error {
-	return wrap("request approval", s.Runtime.Request(Approval{ID: id, Call: call, Requested: s.State.now()}))
+	return wrapError("request approval", s.Runtime.Request(Approval{ID: id, Call: call, Requested: s.State.now()}))
 }
 
 // Resolve takes the user's verdict, [Approved] or [Rejected], and removes the pending
@@ -73,7 +73,7 @@ func (s *Session) Resolve(ctx context.Context, id string, v Verdict) (Approval, 
 	kept := findApproval(list, id)
 	if kept == nil {
 		p, err := s.Runtime.Resolve(id)
-		return p, wrap("resolve approval", err)
+		return p, wrapError("resolve approval", err)
 	}
 	err = s.State.Decide(ctx, id, v)
 	if err != nil && !errors.Is(err, ErrNotPending) && !errors.Is(err, ErrRan) {
@@ -116,7 +116,7 @@ func (s *State) RecordItems(ctx context.Context, items ...json.RawMessage) error
 			return s.appendLines(tx, lines)
 		})
 	}
-	return wrap("record items", err)
+	return wrapError("record items", err)
 }
 
 func toLines(items []json.RawMessage) (lines []byte, err error) {
@@ -153,7 +153,7 @@ func (s *State) History(ctx context.Context) (items []json.RawMessage, err error
 		items, _, err = readHistory(dir)
 		return err
 	})
-	return items, wrap("read history", err)
+	return items, wrapError("read history", err)
 }
 
 // appendLines appends whole lines to the history. A line that a killed writer left

@@ -112,11 +112,11 @@ func (s *State) SetValue(ctx context.Context, name string, value json.RawMessage
 func (s *State) Value(ctx context.Context, name string) (json.RawMessage, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
-		return nil, wrap("read value", err)
+		return nil, wrapError("read value", err)
 	}
 	all, err := values(raw)
 	if err != nil {
-		return nil, wrap("read value", err)
+		return nil, wrapError("read value", err)
 	}
 	return bytes.Clone(member(all, name)), nil
 }
@@ -128,7 +128,7 @@ func values(raw []byte) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 	if pyjson.KindOf(all) != pyjson.Object {
-		return nil, misshapen(errors.New("values is not an object"))
+		return nil, damagedMember(errors.New("values is not an object"))
 	}
 	return all, nil
 }
@@ -189,11 +189,11 @@ type TokenInfo struct {
 func (s *State) TokenInfo(ctx context.Context) (TokenInfo, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
-		return TokenInfo{}, wrap("read token info", err)
+		return TokenInfo{}, wrapError("read token info", err)
 	}
 	info, err := tokenInfo(raw)
 	if err != nil {
-		return TokenInfo{}, wrap("read token info", err)
+		return TokenInfo{}, wrapError("read token info", err)
 	}
 	count := func(name, other string) int64 {
 		n, ok := pyjson.Int(member(info, name))
@@ -221,11 +221,11 @@ func (s *State) SetRateLimits(ctx context.Context, limits json.RawMessage) error
 func (s *State) RateLimits(ctx context.Context) (json.RawMessage, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
-		return nil, wrap("read rate limits", err)
+		return nil, wrapError("read rate limits", err)
 	}
 	limits := member(raw, "latestRateLimits")
 	if limits != nil && pyjson.KindOf(limits) != pyjson.Object {
-		return nil, wrap("read rate limits", misshapen(fmt.Errorf("%w: latestRateLimits is not an object", ErrInvalid)))
+		return nil, wrapError("read rate limits", damagedMember(fmt.Errorf("%w: latestRateLimits is not an object", ErrInvalid)))
 	}
 	return bytes.Clone(limits), nil
 }
@@ -246,21 +246,21 @@ func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
 func (s *State) IsCommandApproved(ctx context.Context, command string) (bool, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
-		return false, wrap("read approved commands", err)
+		return false, wrapError("read approved commands", err)
 	}
 	list, err := commands(raw)
-	return err == nil && slices.Contains(list, command), wrap("read approved commands", err)
+	return err == nil && slices.Contains(list, command), wrapError("read approved commands", err)
 }
 
 // ApprovedCommands returns the commands that were approved, sorted.
 func (s *State) ApprovedCommands(ctx context.Context) ([]string, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
-		return nil, wrap("read approved commands", err)
+		return nil, wrapError("read approved commands", err)
 	}
 	list, err := commands(raw)
 	slices.Sort(list)
-	return list, wrap("read approved commands", err)
+	return list, wrapError("read approved commands", err)
 }
 
 func isBlank(command string) bool { return strings.TrimSpace(command) == "" }
@@ -268,7 +268,7 @@ func isBlank(command string) bool { return strings.TrimSpace(command) == "" }
 // commands returns the approved commands of state.json.
 func commands(raw []byte) ([]string, error) {
 	list, err := readCommands(member(raw, "approvedCommands"))
-	return list, misshapen(err)
+	return list, damagedMember(err)
 }
 
 // tokenInfo returns the token usage of state.json, an object.
@@ -277,12 +277,12 @@ func tokenInfo(raw []byte) ([]byte, error) {
 	if info == nil {
 		return []byte("{}"), nil
 	}
-	return info, misshapen(checkTokens(info))
+	return info, damagedMember(checkTokens(info))
 }
 
-// misshapen returns the fault of a member as damage of state.json, which is not overwritten
+// damagedMember returns the fault of a member as damage of state.json, which is not overwritten
 // then.
-func misshapen(err error) error {
+func damagedMember(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func newExtraction(im *importer, was string) *extraction {
 	if x.result.ID == "" {
 		x.result.ID = sessionstore.NewID()
 	}
-	im.begun[was] = true
+	im.started[was] = true
 	return x
 }
 
@@ -87,16 +87,16 @@ type Imported struct {
 
 // importer makes sessions of a source.
 type importer struct {
-	st    *sessionstore.Store
-	core  core.Store
-	opts  ReadOptions
-	max   bounds
-	begun map[string]bool // ids that sessions had, in this source
-	done  []Imported
+	st      *sessionstore.Store
+	core    core.Store
+	opts    ReadOptions
+	max     bounds
+	started map[string]bool // ids that sessions had, in this source
+	done    []Imported
 }
 
 func newImporter(st *sessionstore.Store, opts *ReadOptions) *importer {
-	im := &importer{st: st, core: core.Of(st), begun: map[string]bool{}}
+	im := &importer{st: st, core: core.Of(st), started: map[string]bool{}}
 	if opts != nil {
 		im.opts = *opts
 	}

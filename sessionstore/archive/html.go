@@ -43,7 +43,7 @@ func (d *document) html(ctx context.Context, w io.Writer) error {
 	var turns []heading
 	for m := range d.messages(ctx) {
 		if m.Starts {
-			turns = append(turns, heading{m.Turn, first(m)})
+			turns = append(turns, heading{m.Turn, firstLine(m)})
 		}
 	}
 	err := pages.ExecuteTemplate(out, "head", struct {
@@ -84,8 +84,8 @@ func (w *work) html(ctx context.Context, out io.Writer) (err error) {
 	return err
 }
 
-// first returns the beginning of a message's text, in one line.
-func first(m conversation.Message) string {
+// firstLine returns the beginning of a message's text, in one line.
+func firstLine(m conversation.Message) string {
 	if m.Text == nil {
 		return ""
 	}

@@ -120,7 +120,7 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 			return end
 		}
 		if end == nil {
-			if err := im.mayFollow(f); err != nil {
+			if err := im.checkNext(f); err != nil {
 				return err
 			}
 		}
@@ -132,12 +132,12 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 	return f, end
 }
 
-// mayFollow checks that a further session may begin with f.
-func (im *importer) mayFollow(f file) error {
+// checkNext checks that a further session may begin with f.
+func (im *importer) checkNext(f file) error {
 	if im.max.sessions >= 0 && len(im.done)+1 >= im.max.sessions {
 		return readError(limitError("sessions", int64(im.max.sessions)))
 	}
-	if im.begun[f.session] {
+	if im.started[f.session] {
 		return readError(entryError(f.session, ErrTwice))
 	}
 	return nil

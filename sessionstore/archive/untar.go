@@ -43,14 +43,14 @@ func isTar(in *bufio.Reader) bool {
 // directory that is named as the session is.
 type tarball struct {
 	in      *tar.Reader
-	end     *ending
+	end     *endChecker
 	max     bounds
 	entries int
 	bytes   int64 // that the headers state
 }
 
 func newTarball(in io.Reader, max bounds) *tarball {
-	end := &ending{in: in}
+	end := &endChecker{in: in}
 	return &tarball{in: tar.NewReader(end), end: end, max: max}
 }
 
@@ -104,16 +104,16 @@ func (t *tarball) header() (*tar.Header, error) {
 	return h, nil
 }
 
-// ending keeps the last bytes that were read. An archive ends in two blocks of
+// endChecker keeps the last bytes that were read. An archive ends in two blocks of
 // zeros; a tar.Reader takes one without them for whole, too.
-type ending struct {
+type endChecker struct {
 	in   io.Reader
 	last []byte
 }
 
 const twoBlocks = 1024
 
-func (e *ending) Read(b []byte) (int, error) {
+func (e *endChecker) Read(b []byte) (int, error) {
 	n, err := e.in.Read(b)
 	got := b[max(0, n-twoBlocks):n]
 	if over := len(e.last) + len(got) - twoBlocks; over > 0 {
@@ -130,7 +130,7 @@ var errGoesOn = errors.New("it goes on behind its end")
 
 // check returns io.EOF when the archive is whole. It reads the padding, and with
 // it the checksum of gzip.
-func (e *ending) check() error {
+func (e *endChecker) check() error {
 	if len(e.last) != twoBlocks || len(bytes.Trim(e.last, "\x00")) > 0 {
 		return ErrTruncated
 	}

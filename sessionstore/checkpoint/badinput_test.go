@@ -176,7 +176,7 @@ func TestLockedSession(t *testing.T) {
 	require.ErrorIs(t, err, ctx.Err())
 	require.NotErrorIs(t, err, sessionstore.ErrLocked)
 	require.Equal(t, example(t), onDisk(t, s))
-	_, err = s.in.Open(s.Dir())
+	_, err = s.parent.Open(s.Dir())
 	require.NoError(t, err, "reading waits for nobody")
 }
 

@@ -21,9 +21,9 @@ func movesOpen() bool { return runtime.GOOS != "windows" }
 // removedExt is behind the name of a directory that is about to be removed.
 const removedExt = ".archive.removed"
 
-// moveAway renames the directory of a session to its archive, or removes it, at
+// archiveOrRemove renames the directory of a session to its archive, or removes it, at
 // once and whole.
-func (d *Dir) moveAway(item *Item) error {
+func (d *Dir) archiveOrRemove(item *Item) error {
 	parent, err := d.openDir(filepath.Dir(item.Dir))
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (d *Dir) clean(ctx context.Context, dir string, cutoff time.Time) (*Item, e
 	if err != nil || item == nil || item.Action == Keep || movesOpen() {
 		return item, err
 	}
-	return item, d.moveAway(item)
+	return item, d.archiveOrRemove(item)
 }
 
 // cleanLocked reads the state again under the lock. Of a session to be deleted it moves the
@@ -147,22 +147,22 @@ func (d *Dir) clean(ctx context.Context, dir string, cutoff time.Time) (*Item, e
 func (d *Dir) cleanLocked(ctx context.Context, dir string, cutoff time.Time) (*Item, error) {
 	f, err := d.openFolder(dir)
 	if err != nil {
-		return nil, unlessGone(err)
+		return nil, ignoreNotExist(err)
 	}
 	defer f.Close()
 	lock, err := f.lock(ctx, dir)
 	if err != nil {
-		return nil, unlessGone(err)
+		return nil, ignoreNotExist(err)
 	}
 	defer lock.Unlock()
 	state, err := f.read()
 	if err != nil {
-		return nil, unlessGone(err)
+		return nil, ignoreNotExist(err)
 	}
 	if !state.LastUpdated().Before(cutoff) {
 		return nil, nil
 	}
-	s := &Run{in: d, dir: dir, state: state}
+	s := &Run{parent: d, dir: dir, state: state}
 	item := s.plan(state)
 	if item.Action == Delete {
 		if err := d.moveOut(dir, item.Moves); err != nil {
@@ -172,7 +172,7 @@ func (d *Dir) cleanLocked(ctx context.Context, dir string, cutoff time.Time) (*I
 	switch {
 	case item.Action == Keep:
 	case movesOpen():
-		err = d.moveAway(&item)
+		err = d.archiveOrRemove(&item)
 	case item.Action == Delete:
 		err = f.removeState()
 	}
@@ -182,8 +182,8 @@ func (d *Dir) cleanLocked(ctx context.Context, dir string, cutoff time.Time) (*I
 	return &item, nil
 }
 
-// unlessGone drops the error that another clean-up was there before.
-func unlessGone(err error) error {
+// ignoreNotExist drops the error that another clean-up was there before.
+func ignoreNotExist(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -221,7 +221,7 @@ type Plan struct {
 func (r *Run) plan(state State) Item {
 	item := Item{
 		Dir: r.dir, ID: state.ID(), Status: state.Status(),
-		Age: r.in.opts.Now().Sub(state.LastUpdated()),
+		Age: r.parent.opts.Now().Sub(state.LastUpdated()),
 	}
 	if item.Status != Completed {
 		item.Action, item.To = Archive, archiveName(r.dir)
@@ -235,7 +235,7 @@ func (r *Run) plan(state State) Item {
 			item.Action, item.Err = Keep, errors.New("an output in the session directory is no plain file")
 		} else if !sameFile(parent, state.OutputDirectory()) {
 			item.Action, item.Err = Keep, errors.New("outputs lie in the session directory and the output directory is elsewhere")
-		} else if to := filepath.Join(parent, rel); taken(to) && !sameFile(to, filepath.Join(r.dir, rel)) {
+		} else if to := filepath.Join(parent, rel); exists(to) && !sameFile(to, filepath.Join(r.dir, rel)) {
 			item.Action, item.Err = Keep, errors.New("an output in the session directory has a namesake in the output directory")
 		}
 	}
@@ -266,7 +266,7 @@ func (r *Run) inside(state State) (rels []string) {
 	return rels
 }
 
-func taken(path string) bool {
+func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
@@ -294,7 +294,7 @@ func Prompt(s State, phaseNames map[int]string) string {
 	phase := strconv.Itoa(s.CurrentPhase())
 	named := phase
 	if name := phaseNames[s.CurrentPhase()]; name != "" {
-		named += " (" + plain(name) + ")"
+		named += " (" + printable(name) + ")"
 	}
 	var done []string
 	for _, p := range s.CompletedPhases() {
@@ -307,8 +307,8 @@ func Prompt(s State, phaseNames map[int]string) string {
 		"Resume from Phase " + phase + "? [yes/no]"
 }
 
-// plain returns s in one line without control characters, which could steer a terminal.
-func plain(s string) string {
+// printable returns s in one line without control characters, which could steer a terminal.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
@@ -319,7 +319,7 @@ func plain(s string) string {
 
 // summary returns the beginning of s in one line.
 func summary(s string) string {
-	r := []rune(plain(s))
+	r := []rune(printable(s))
 	if len(r) <= longestSummary {
 		return string(r)
 	}

@@ -100,7 +100,7 @@ func (d *Dir) begin(ctx context.Context, dir string, raw []byte) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{in: d, dir: dir, state: s}, nil
+	return &Run{parent: d, dir: dir, state: s}, nil
 }
 
 // makeDir makes the directory name in parent unless it is there. Its name is durable then:

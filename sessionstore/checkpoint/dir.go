@@ -130,7 +130,7 @@ func (d *Dir) readAll(ctx context.Context, outputDir string) (Found, error) {
 		s, err := d.read(dir)
 		switch {
 		case err == nil:
-			all.Runs = append(all.Runs, &Run{in: d, dir: dir, state: s})
+			all.Runs = append(all.Runs, &Run{parent: d, dir: dir, state: s})
 		case !errors.Is(err, fs.ErrNotExist): // nothing there, or no state yet
 			all.Unreadable = append(all.Unreadable, fmt.Errorf("read session %q: %w", dir, err))
 		}

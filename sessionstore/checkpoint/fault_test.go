@@ -94,9 +94,9 @@ func sight(t *testing.T, output string, at any) string {
 			require.ErrorIs(t, err, os.ErrNotExist, at)
 			continue
 		}
-		decisions := strings.Count(string(in(s.raw, "user_decisions", "[]")), "timestamp")
-		failures := strings.Count(string(in(s.raw, "errors", "[]")), "timestamp")
-		gates := string(pyjson.Trim(in(s.raw, "user_approvals", "{}")))
+		decisions := strings.Count(string(memberOr(s.raw, "user_decisions", "[]")), "timestamp")
+		failures := strings.Count(string(memberOr(s.raw, "errors", "[]")), "timestamp")
+		gates := string(pyjson.Trim(memberOr(s.raw, "user_approvals", "{}")))
 		text += fmt.Sprint(ext, s.Status(), s.CurrentPhase(), s.CompletedPhases(), s.Outputs(1), decisions, failures, len(gates))
 	}
 	return text

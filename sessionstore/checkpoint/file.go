@@ -170,9 +170,9 @@ func (f *folder) removeState() error {
 	return nil
 }
 
-// in returns the member name of obj, or an empty value in its place when it is
+// memberOr returns the member name of obj, or an empty value in its place when it is
 // missing or null.
-func in(obj []byte, name, empty string) []byte {
+func memberOr(obj []byte, name, empty string) []byte {
 	v, found := pyjson.Lookup(obj, name)
 	if !found || pyjson.KindOf(v) == pyjson.Null {
 		return []byte(empty)
@@ -180,9 +180,9 @@ func in(obj []byte, name, empty string) []byte {
 	return v
 }
 
-// added returns obj with item at the end of the array name.
-func added(obj []byte, name string, item []byte) ([]byte, error) {
-	list := in(obj, name, "[]")
+// appendedTo returns obj with item at the end of the array name.
+func appendedTo(obj []byte, name string, item []byte) ([]byte, error) {
+	list := memberOr(obj, name, "[]")
 	if pyjson.KindOf(list) != pyjson.Array {
 		return nil, fmt.Errorf("add to %s: not an array", name)
 	}

@@ -61,6 +61,6 @@ func onDisk(t *testing.T, s *Run) string {
 func foreign(t *testing.T, s *Run, where, name, value string) {
 	t.Helper()
 	require.NoError(t, s.change(t.Context(), "set a member", func(old State) ([]byte, error) {
-		return pyjson.Splice(old.raw, where, pyjson.Splice(in(old.raw, where, "{}"), name, []byte(value))), nil
+		return pyjson.Splice(old.raw, where, pyjson.Splice(memberOr(old.raw, where, "{}"), name, []byte(value))), nil
 	}))
 }

@@ -94,7 +94,7 @@ func TestCheckpointAndRollbackAgainstAModel(t *testing.T) {
 			require.ElementsMatch(t, m.done, state.CompletedPhases(), "seed %d step %d", seed, step)
 			require.Equal(t, m.review, state.Outputs(3)[0].Path, "seed %d step %d", seed, step)
 			for phase := range LastPhase + 1 {
-				got := len(in(in(state.raw, "user_approvals", "{}"), "phase_"+strconv.Itoa(phase), "")) > 0
+				got := len(memberOr(memberOr(state.raw, "user_approvals", "{}"), "phase_"+strconv.Itoa(phase), "")) > 0
 				require.Equal(t, m.gates[phase], got, "seed %d step %d gate %d", seed, step, phase)
 			}
 		}

@@ -77,7 +77,7 @@ func (r *Run) record(ctx context.Context, what, list string, entry any, at time.
 		if err != nil {
 			return nil, err
 		}
-		return added(old.raw, list, raw)
+		return appendedTo(old.raw, list, raw)
 	})
 }
 
@@ -103,7 +103,7 @@ func (r *Run) stamped(entry any, at time.Time) ([]byte, error) {
 // stampOf returns a time as it is written; the zero time is now.
 func (r *Run) stampOf(at time.Time) []byte {
 	if at.IsZero() {
-		at = r.in.opts.Now()
+		at = r.parent.opts.Now()
 	}
 	return stamp(at)
 }
@@ -129,7 +129,7 @@ func (r *Run) Approve(ctx context.Context, phase int, a Approval) error {
 		if err != nil {
 			return nil, err
 		}
-		approvals := pyjson.Splice(in(old.raw, "user_approvals", "{}"), approvalName(phase), raw)
+		approvals := pyjson.Splice(memberOr(old.raw, "user_approvals", "{}"), approvalName(phase), raw)
 		return pyjson.Splice(old.raw, "user_approvals", approvals), nil
 	})
 }
@@ -138,13 +138,13 @@ func (r *Run) Approve(ctx context.Context, phase int, a Approval) error {
 // back are not among them.
 func (s State) Approvals() map[int]Approval {
 	all := map[int]Approval{}
-	for m := range pyjson.Members(in(s.raw, "user_approvals", "{}")) {
+	for m := range pyjson.Members(memberOr(s.raw, "user_approvals", "{}")) {
 		phase, ok := approvalPhase(pyjson.Text(m.Key))
 		if !ok || pyjson.KindOf(m.Value) != pyjson.Object {
 			continue
 		}
 		e := entry(m.Value)
-		a := Approval{Approved: e.truth("approved"), ChangesRequested: e.texts("changes_requested"), Time: e.time("timestamp")}
+		a := Approval{Approved: e.boolean("approved"), ChangesRequested: e.texts("changes_requested"), Time: e.time("timestamp")}
 		if v := e.value("feedback"); pyjson.KindOf(v) == pyjson.String {
 			text := pyjson.Text(v)
 			a.Feedback = &text
@@ -168,8 +168,8 @@ func (s State) Errors() []ErrorEntry {
 	var all []ErrorEntry
 	for _, e := range s.entries("errors") {
 		all = append(all, ErrorEntry{
-			Time: e.time("timestamp"), Phase: e.whole("phase"), Agent: e.text("agent"), Type: e.text("error_type"),
-			Message: e.text("error_message"), RetryCount: e.whole("retry_count"), Resolution: e.text("resolution"),
+			Time: e.time("timestamp"), Phase: e.integer("phase"), Agent: e.text("agent"), Type: e.text("error_type"),
+			Message: e.text("error_message"), RetryCount: e.integer("retry_count"), Resolution: e.text("resolution"),
 		})
 	}
 	return all
@@ -180,8 +180,8 @@ func (s State) AgentRuns() []AgentRun {
 	var all []AgentRun
 	for _, e := range s.entries("agent_execution_log") {
 		all = append(all, AgentRun{
-			Time: e.time("timestamp"), Agent: e.text("agent"), Phase: e.whole("phase"),
-			DurationSeconds: value(e.value("duration_seconds")), Status: e.text("status"), OutputFiles: e.texts("output_files"),
+			Time: e.time("timestamp"), Agent: e.text("agent"), Phase: e.integer("phase"),
+			DurationSeconds: numberOf(e.value("duration_seconds")), Status: e.text("status"), OutputFiles: e.texts("output_files"),
 		})
 	}
 	return all
@@ -189,7 +189,7 @@ func (s State) AgentRuns() []AgentRun {
 
 // entries returns the objects of a list of the state.
 func (s State) entries(list string) (all []entry) {
-	for v := range pyjson.Elements(in(s.raw, list, "[]")) {
+	for v := range pyjson.Elements(memberOr(s.raw, list, "[]")) {
 		if pyjson.KindOf(v) == pyjson.Object {
 			all = append(all, entry(v))
 		}
@@ -200,20 +200,20 @@ func (s State) entries(list string) (all []entry) {
 // An entry is an object of a valid state. A member that it does not have is empty.
 type entry []byte
 
-func (e entry) value(name string) []byte { return in(e, name, "null") }
+func (e entry) value(name string) []byte { return memberOr(e, name, "null") }
 
 func (e entry) text(name string) string { return pyjson.Text(e.value(name)) }
 
-func (e entry) truth(name string) bool { return pyjson.KindOf(e.value(name)) == pyjson.True }
+func (e entry) boolean(name string) bool { return pyjson.KindOf(e.value(name)) == pyjson.True }
 
-// whole returns an integer, which may be written as 3.0.
-func (e entry) whole(name string) int {
-	return int(max(math.MinInt32, min(math.MaxInt32, value(e.value(name)))))
+// integer returns an integer, which may be written as 3.0.
+func (e entry) integer(name string) int {
+	return int(max(math.MinInt32, min(math.MaxInt32, numberOf(e.value(name)))))
 }
 
 func (e entry) texts(name string) []string {
 	all := []string{}
-	for v := range pyjson.Elements(in(e, name, "[]")) {
+	for v := range pyjson.Elements(memberOr(e, name, "[]")) {
 		all = append(all, pyjson.Text(v))
 	}
 	return all

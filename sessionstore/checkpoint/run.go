@@ -21,8 +21,8 @@ import (
 // last_updated. Nothing is written when it fails before that. An error while writing may
 // leave the new state.
 type Run struct {
-	in  *Dir
-	dir string
+	parent *Dir
+	dir    string
 
 	mu    sync.Mutex // guards state
 	state State
@@ -49,7 +49,7 @@ func (r *Run) change(ctx context.Context, what string, edit func(old State) ([]b
 }
 
 func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) error {
-	f, err := r.in.openFolder(r.dir)
+	f, err := r.parent.openFolder(r.dir)
 	if err != nil {
 		return err
 	}
@@ -67,19 +67,19 @@ func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) e
 	if err != nil {
 		return err
 	}
-	raw = pyjson.Splice(raw, "last_updated", stamp(r.in.opts.Now()))
+	raw = pyjson.Splice(raw, "last_updated", stamp(r.parent.opts.Now()))
 	raw = pyjson.Splice(raw, "version", pyjson.Quote(newest))
 	if report := Validate(raw); len(report.Violations) > 0 {
 		return &InvalidError{report.Violations}
 	}
 	whole := schema()
-	raw = zoned(raw, &whole)
+	raw = withZones(raw, &whole)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	state, err := f.write(old, raw, r.in.sync())
-	if err == nil && r.in.sync() { // the process that made the directory may have been killed before its name was durable
-		err = r.in.syncDir(filepath.Dir(r.dir))
+	state, err := f.write(old, raw, r.parent.sync())
+	if err == nil && r.parent.sync() { // the process that made the directory may have been killed before its name was durable
+		err = r.parent.syncDir(filepath.Dir(r.dir))
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *Run) SetContext(ctx context.Context, c Context) error {
 		if err != nil {
 			return nil, err
 		}
-		to := in(old.raw, "user_context", "{}")
+		to := memberOr(old.raw, "user_context", "{}")
 		for m := range pyjson.Members(with) {
 			to = pyjson.Splice(to, pyjson.Text(m.Key), m.Value)
 		}
@@ -125,7 +125,7 @@ func (r *Run) Checkpoint(ctx context.Context, phase int, outputs map[string]any)
 		if err != nil {
 			return nil, err
 		}
-		raw, all := old.raw, in(old.raw, "outputs", "{}")
+		raw, all := old.raw, memberOr(old.raw, "outputs", "{}")
 		for m := range pyjson.Members(with) {
 			all = pyjson.Splice(all, pyjson.Text(m.Key), m.Value)
 		}
@@ -181,14 +181,14 @@ func (r *Run) Rollback(ctx context.Context, phase int) error {
 		}
 		done := slices.DeleteFunc(old.CompletedPhases(), func(p int) bool { return p >= phase })
 		raw := withPhases(bytes.Clone(old.raw), phase, done)
-		all := in(raw, "outputs", "{}")
+		all := memberOr(raw, "outputs", "{}")
 		for p := phase; p <= LastPhase; p++ {
 			for _, name := range outputs(p) {
 				all = pyjson.Splice(all, name, []byte("null"))
 			}
 		}
 		raw = pyjson.Splice(raw, "outputs", all)
-		approvals := in(raw, "user_approvals", "{}")
+		approvals := memberOr(raw, "user_approvals", "{}")
 		for m := range pyjson.Members(approvals) {
 			name := pyjson.Text(m.Key)
 			if n, ok := approvalPhase(name); ok && n >= phase {
@@ -209,7 +209,7 @@ func (d *Dir) Open(dir string) (*Run, error) {
 	if err == nil {
 		var s State
 		if s, err = d.read(path); err == nil {
-			return &Run{in: d, dir: path, state: s}, nil
+			return &Run{parent: d, dir: path, state: s}, nil
 		}
 	}
 	return nil, fmt.Errorf("open session: %w", err)
@@ -267,7 +267,7 @@ func resumable(s Status) bool { return s == InProgress || s == Interrupted }
 func (r *Run) missing(state State) (gone []Missing) {
 	for _, phase := range state.CompletedPhases() {
 		for _, out := range state.Outputs(phase) {
-			if !r.has(state, out.Path) {
+			if !r.outputExists(state, out.Path) {
 				gone = append(gone, Missing{phase, out})
 			}
 		}
@@ -275,7 +275,7 @@ func (r *Run) missing(state State) (gone []Missing) {
 	return gone
 }
 
-func (r *Run) has(state State, path string) bool {
+func (r *Run) outputExists(state State, path string) bool {
 	if filepath.IsAbs(path) {
 		_, err := os.Stat(path)
 		return err == nil

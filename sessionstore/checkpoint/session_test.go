@@ -181,7 +181,7 @@ func TestRecordsAreRead(t *testing.T) {
 	require.NoError(t, s.LogError(t.Context(), failure))
 	require.NoError(t, s.LogAgent(t.Context(), run))
 	require.NoError(t, s.Decide(t.Context(), map[string]any{"decision": "go on"}))
-	s, err := s.in.Open(s.Dir())
+	s, err := s.parent.Open(s.Dir())
 	require.NoError(t, err)
 
 	require.Equal(t, said, s.State().Approvals()[4])

@@ -33,7 +33,7 @@ func (s State) Report() Report { return Validate(s.raw) }
 func (s State) text(names ...string) string {
 	v := s.raw
 	for _, name := range names {
-		v = in(v, name, "null")
+		v = memberOr(v, name, "null")
 	}
 	return pyjson.Text(v)
 }
@@ -69,13 +69,13 @@ func (s State) LastUpdated() time.Time {
 }
 
 // CurrentPhase returns the phase to work on.
-func (s State) CurrentPhase() int { return int(value(in(s.raw, "current_phase", "0"))) }
+func (s State) CurrentPhase() int { return int(numberOf(memberOr(s.raw, "current_phase", "0"))) }
 
 // CompletedPhases returns the phases that are done, in the order of the file.
 func (s State) CompletedPhases() []int {
 	var phases []int
-	for v := range pyjson.Elements(in(s.raw, "completed_phases", "[]")) {
-		if n := int(value(v)); !slices.Contains(phases, n) {
+	for v := range pyjson.Elements(memberOr(s.raw, "completed_phases", "[]")) {
+		if n := int(numberOf(v)); !slices.Contains(phases, n) {
 			phases = append(phases, n)
 		}
 	}
@@ -94,7 +94,7 @@ func (s State) Outputs(phase int) []Output {
 	if phase < FirstPhase || phase > LastPhase {
 		return nil
 	}
-	all := in(s.raw, "outputs", "{}")
+	all := memberOr(s.raw, "outputs", "{}")
 	var found []Output
 	for _, name := range outputs(phase) {
 		if name == "audience_documents" {
@@ -103,7 +103,7 @@ func (s State) Outputs(phase int) []Output {
 			}
 			continue
 		}
-		v := in(all, name, "null")
+		v := memberOr(all, name, "null")
 		if pyjson.KindOf(v) != pyjson.Array {
 			found = append(found, Output{name, s.text("outputs", name)})
 			continue
@@ -304,7 +304,7 @@ func (r *Report) check(raw []byte, pointer string, want *rule) {
 	case text:
 		r.text(pyjson.Text(raw), pointer, want)
 	case integer:
-		if n := value(raw); want.bounded && (n < want.min || n > want.max) {
+		if n := numberOf(raw); want.bounded && (n < want.min || n > want.max) {
 			r.violate(pointer, fmt.Sprintf("want %v to %v", want.min, want.max))
 		}
 	}
@@ -371,13 +371,13 @@ func (k kind) fits(raw []byte) bool {
 	if got != pyjson.Integer && got != pyjson.Float {
 		return false
 	}
-	n := value(raw)
+	n := numberOf(raw)
 	whole := got == pyjson.Integer || n == math.Trunc(n)
 	return !math.IsNaN(n) && !math.IsInf(n, 0) && (k == number || whole)
 }
 
-// value returns a number; a number that overflows is infinite.
-func value(raw []byte) float64 {
+// numberOf returns a number; a number that overflows is infinite.
+func numberOf(raw []byte) float64 {
 	n, _ := strconv.ParseFloat(string(raw), 64)
 	return n
 }
@@ -401,8 +401,8 @@ func parseTime(s string) (t time.Time, zoned, ok bool) {
 	return t, false, true
 }
 
-// zoned returns raw with a zone for each time that has none. raw is valid.
-func zoned(raw []byte, want *rule) []byte {
+// withZones returns raw with a zone for each time that has none. raw is valid.
+func withZones(raw []byte, want *rule) []byte {
 	switch {
 	case want.time && pyjson.KindOf(raw) == pyjson.String:
 		if t, has, ok := parseTime(pyjson.Text(raw)); ok && !has {
@@ -411,7 +411,7 @@ func zoned(raw []byte, want *rule) []byte {
 	case want.kind == object && pyjson.KindOf(raw) == pyjson.Object:
 		for name, sub := range want.members {
 			if v, found := pyjson.Lookup(raw, name); found {
-				if z := zoned(v, &sub); string(z) != string(v) {
+				if z := withZones(v, &sub); string(z) != string(v) {
 					raw = pyjson.Splice(raw, name, z)
 				}
 			}
@@ -419,7 +419,7 @@ func zoned(raw []byte, want *rule) []byte {
 	case want.items != nil && pyjson.KindOf(raw) == pyjson.Array:
 		var items [][]byte
 		for item := range pyjson.Elements(raw) {
-			items = append(items, zoned(item, want.items))
+			items = append(items, withZones(item, want.items))
 		}
 		return pyjson.ArrayOf(items)
 	}

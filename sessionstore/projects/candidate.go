@@ -64,12 +64,12 @@ type Found struct {
 // candidate is a session that may be found.
 type candidate struct {
 	Found
-	dir   *vfs.Reader // the sessions directory
-	name  string      // of its directory
-	place int         // its place among all candidates, by project and name
-	timed bool        // CreatedText is a time
-	ok    bool        // it fits the query so far
-	err   error       // not nil: it cannot be read
+	dir      *vfs.Reader // the sessions directory
+	name     string      // of its directory
+	position int         // its place among all candidates, by project and name
+	timed    bool        // CreatedText is a time
+	ok       bool        // it fits the query so far
+	err      error       // not nil: it cannot be read
 }
 
 // describe fills in the facts about the session from obj, the metadata of c.
@@ -103,9 +103,9 @@ func (c *candidate) describe(obj []byte) {
 	c.Created, c.timed = pytime.ParseCreated(c.CreatedText)
 }
 
-// gone reports whether the session was removed since it was listed, alone or with its
+// isRemoved reports whether the session was removed since it was listed, alone or with its
 // project.
-func (c *candidate) gone() bool {
+func (c *candidate) isRemoved() bool {
 	_, err := os.Stat(c.dir.Path(c.name))
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -124,7 +124,7 @@ func readCandidate(c *candidate, q *Query, buf []byte) {
 		return
 	}
 	if err != nil || pyjson.Check(obj, pyjson.Tolerant) != nil || pyjson.KindOf(pyjson.Trim(obj)) != pyjson.Object {
-		md, found, err := carefully(c.dir.Path(c.name))
+		md, found, err := readWithBackup(c.dir.Path(c.name))
 		if err == nil && !found {
 			err = c.dir.Lost(c.name)
 		}
@@ -137,9 +137,9 @@ func readCandidate(c *candidate, q *Query, buf []byte) {
 	c.ok = !c.timed || q.spans(c.Created)
 }
 
-// carefully reads the metadata of the session in path as [sessionstore.Store.Load] reads
+// readWithBackup reads the metadata of the session in path as [sessionstore.Store.Load] reads
 // a file.
-func carefully(path string) (md sessionstore.Metadata, found bool, err error) {
+func readWithBackup(path string) (md sessionstore.Metadata, found bool, err error) {
 	base, err := sessiondir.Open(filepath.Dir(path), nil)
 	if err != nil {
 		return md, false, err
@@ -196,7 +196,7 @@ func newestFirst(all []*candidate) []*candidate {
 		}
 	}
 	lastText := func(a, b *candidate) int {
-		return cmp.Or(strings.Compare(b.CreatedText, a.CreatedText), a.place-b.place)
+		return cmp.Or(strings.Compare(b.CreatedText, a.CreatedText), a.position-b.position)
 	}
 	slices.SortFunc(timed, func(a, b *candidate) int { return cmp.Or(b.Created.Compare(a.Created), lastText(a, b)) })
 	slices.SortFunc(others, lastText)

@@ -40,14 +40,14 @@ func (p *Projects) Find(ctx context.Context, q Query) (found []Found, err error)
 	return found, errors.Join(errs...)
 }
 
-// unfound is a session that could not be read, or a project when id is empty.
-type unfound struct {
+// failure is a session that could not be read, or a project when id is empty.
+type failure struct {
 	project, id string
 	err         error
 }
 
 // find is Find, but returns the unreadable sessions and projects one by one.
-func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []unfound, err error) {
+func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []failure, err error) {
 	s := &search{projects: p, query: q}
 	found, err = s.run(ctx)
 	return found, s.failed, wrap("find", "", err)
@@ -59,7 +59,7 @@ type search struct {
 	query    Query
 	keyword  *keyword.Keyword // nil: any
 	dirs     []*vfs.Reader
-	failed   []unfound
+	failed   []failure
 
 	skip func(dir string) bool // leaves out the session in dir unread; nil: none
 
@@ -70,7 +70,7 @@ type search struct {
 
 // run returns the found sessions.
 func (s *search) run(ctx context.Context) (found []Found, err error) {
-	if err := alive(ctx); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
 	if s.projects.dir == "" {
@@ -90,12 +90,12 @@ func (s *search) run(ctx context.Context) (found []Found, err error) {
 // fail notes a session or project that could not be read. It ignores hidden sessions.
 func (s *search) fail(project, id string, err error) {
 	if !strings.HasPrefix(id, ".") {
-		s.failed = append(s.failed, unfound{project, id, wrap("find", id, err)})
+		s.failed = append(s.failed, failure{project, id, wrap("find", id, err)})
 	}
 }
 
-// keep returns the candidates that are ok, and takes note of the errors.
-func (s *search) keep(all []*candidate) []*candidate {
+// dropUnfit returns the candidates that are ok, and takes note of the errors.
+func (s *search) dropUnfit(all []*candidate) []*candidate {
 	return slices.DeleteFunc(all, func(c *candidate) bool {
 		if c.err != nil {
 			s.fail(c.Project, c.name, c.err)
@@ -122,7 +122,7 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 		all = append(all, some...)
 	}
 	for i, c := range all {
-		c.place = i
+		c.position = i
 	}
 	core.Spread(len(all), func(next func() (int, bool)) {
 		buf := make([]byte, 0, metadataRoom)
@@ -132,7 +132,7 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 			}
 		}
 	})
-	return s.keep(all), ctx.Err()
+	return s.dropUnfit(all), ctx.Err()
 }
 
 func (s *search) skips(dir string) bool { return s.skip != nil && s.skip(dir) }
@@ -145,7 +145,7 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 	if err := checkSlug(slug); err != nil {
 		return nil, err
 	}
-	if ok, err := s.projects.has(slug); !ok && err == nil {
+	if ok, err := s.projects.hasSessions(slug); !ok && err == nil {
 		return nil, nil
 	}
 	return []string{slug}, nil
@@ -155,7 +155,7 @@ func (s *search) slugs(ctx context.Context) ([]string, error) {
 func (s *search) open(slug string) ([]*candidate, error) {
 	dir, err := vfs.OpenReader(s.projects.sessions(slug))
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err = s.projects.has(slug)
+		_, err = s.projects.hasSessions(slug)
 		return nil, err
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 	}
 	for some := range slices.Chunk(all, size) {
 		if s.keyword != nil {
-			if some, err = s.holding(ctx, some); err != nil {
+			if some, err = s.withKeyword(ctx, some); err != nil {
 				return nil, err
 			}
 		}
@@ -222,15 +222,15 @@ func (s *search) choose(ctx context.Context, all []*candidate) (found []Found, e
 	return found, nil
 }
 
-// holding returns the candidates whose transcript holds the keyword.
-func (s *search) holding(ctx context.Context, some []*candidate) ([]*candidate, error) {
+// withKeyword returns the candidates whose transcript holds the keyword.
+func (s *search) withKeyword(ctx context.Context, some []*candidate) ([]*candidate, error) {
 	core.Spread(len(some), func(next func() (int, bool)) {
 		r := s.keyword.Reader()
 		for i, ok := next(); ok && ctx.Err() == nil; i, ok = next() {
-			some[i].ok, some[i].err = holds(ctx, r, some[i].dir, some[i].name)
+			some[i].ok, some[i].err = containsKeyword(ctx, r, some[i].dir, some[i].name)
 		}
 	})
-	return s.keep(some), ctx.Err()
+	return s.dropUnfit(some), ctx.Err()
 }
 
 // matches calls Match and hits, and reports whether both accept the session.
@@ -239,7 +239,7 @@ func (s *search) matches(ctx context.Context, c *candidate) bool {
 	if s.query.Match == nil && s.hits == nil {
 		return true
 	}
-	if c.gone() { // else Store would make a directory that was removed
+	if c.isRemoved() { // else Store would make a directory that was removed
 		return false
 	}
 	st, err := s.projects.Store(c.Project)
@@ -250,17 +250,17 @@ func (s *search) matches(ctx context.Context, c *candidate) bool {
 	if ok && err == nil && s.hits != nil {
 		ok, err = s.hits(ctx, st, c)
 	}
-	if err != nil && !c.gone() {
+	if err != nil && !c.isRemoved() {
 		s.fail(c.Project, c.name, err)
 	}
 	return ok && err == nil
 }
 
-// holds reports whether a row of the transcript of the session id holds the keyword that
+// containsKeyword reports whether a row of the transcript of the session id holds the keyword that
 // r looks for. Like the reference it reads the backup only if there is a marker: the
 // transcript itself is then being written. The error is the error of ctx, or a
 // [*sessionstore.CorruptError].
-func holds(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (found bool, err error) {
+func containsKeyword(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id string) (found bool, err error) {
 	name := sessiondir.Transcript
 	if dir.Has(id, sessiondir.Marker) {
 		name = sessiondir.Backup(name)
@@ -320,7 +320,7 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 				return
 			}
 		}
-		if err := alive(ctx); err != nil {
+		if err := checkContext(ctx); err != nil {
 			yield(Hit{}, wrap("search", "", err))
 			return
 		}

@@ -70,7 +70,7 @@ func (p *Projects) Dir() string { return p.dir }
 // their text. Projects for which this is not known, for lack of rights or because a
 // symlink leads nowhere, are among them: [Projects.Store] fails with the reason.
 func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
-	if err := alive(ctx); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return nil, wrap("list projects", "", err)
 	}
 	if p.dir == "" {
@@ -89,16 +89,16 @@ func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			continue
 		}
-		if ok, err := p.has(name); (ok || err != nil && name[0] != '.') && !vfs.OfSystem(name) {
+		if ok, err := p.hasSessions(name); (ok || err != nil && name[0] != '.') && !vfs.OfSystem(name) {
 			slugs = append(slugs, name)
 		}
 	}
 	return slugs, nil
 }
 
-// has reports whether the project has a sessions directory. The error is the reason why
+// hasSessions reports whether the project has a sessions directory. The error is the reason why
 // this is not known.
-func (p *Projects) has(slug string) (bool, error) {
+func (p *Projects) hasSessions(slug string) (bool, error) {
 	path := p.sessions(slug)
 	fi, err := os.Stat(path)
 	if err == nil {
@@ -269,8 +269,8 @@ func wrap(op, id string, err error) error {
 	return &sessionstore.Error{Op: op, Session: id, Err: err}
 }
 
-// alive returns the error of ctx. It panics with a clear text if ctx is nil.
-func alive(ctx context.Context) error {
+// checkContext returns the error of ctx. It panics with a clear text if ctx is nil.
+func checkContext(ctx context.Context) error {
 	if ctx == nil {
 		panic("sessionstore: nil Context") // unreachable: every caller has a context
 	}
@@ -309,7 +309,7 @@ func (p *Projects) Summaries(ctx context.Context, o *sessionstore.ListOptions) i
 			yield(Summary{}, err)
 			return
 		}
-		err = core.Summaries(ctx, slugs, p.borrow, o, func(slug string, s sessionstore.Summary, err error) bool {
+		err = core.Summaries(ctx, slugs, p.openStore, o, func(slug string, s sessionstore.Summary, err error) bool {
 			return yield(Summary{slug, s}, err)
 		})
 		if err != nil && p.opts != nil && p.opts.Logger != nil {
@@ -318,9 +318,9 @@ func (p *Projects) Summaries(ctx context.Context, o *sessionstore.ListOptions) i
 	}
 }
 
-// borrow returns the open store of a project, or a new store, which the caller must
+// openStore returns the open store of a project, or a new store, which the caller must
 // close.
-func (p *Projects) borrow(slug string) (st *sessionstore.Store, own bool, err error) {
+func (p *Projects) openStore(slug string) (st *sessionstore.Store, own bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

@@ -57,7 +57,7 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 		slices.SortStableFunc(found, byCreation)
 		if ended == nil && q.Keyword == "" && q.Match == nil && q.Limit <= 0 {
 			var more []Found
-			more, ended = s.undescribed(ctx, found)
+			more, ended = s.withoutMetadata(ctx, found)
 			found = append(found, more...)
 		}
 		counted := &eventslog.Counted{}
@@ -69,7 +69,7 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 			for u, err := range usageOf(ctx, f.Dir, counted) {
 				switch {
 				case err != nil:
-					failed = append(failed, unfound{f.Project, id, wrap("sum up usage", id, err)})
+					failed = append(failed, failure{f.Project, id, wrap("sum up usage", id, err)})
 				case !u.At.IsZero() && !within.spans(u.At):
 				case !yield(Usage{f.Project, id, u}, nil):
 					return
@@ -108,10 +108,10 @@ func byCreation(a, b Found) int {
 	return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Dir, b.Dir))
 }
 
-// undescribed returns the sessions that are not among those found, in the order of their
+// withoutMetadata returns the sessions that are not among those found, in the order of their
 // names. They have no metadata, or none that can be read. find has already reported the
 // projects that cannot be read.
-func (s *search) undescribed(ctx context.Context, found []Found) (more []Found, err error) {
+func (s *search) withoutMetadata(ctx context.Context, found []Found) (more []Found, err error) {
 	slugs, err := s.slugs(ctx)
 	if err != nil {
 		return nil, err

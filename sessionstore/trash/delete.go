@@ -63,7 +63,7 @@ func (p *Plan) Delete(ctx context.Context) (Deleted, error) {
 		Project: project(p.st.Dir()), From: p.st.Dir(), Sessions: p.Remove,
 	}
 	if err := r.write(bin, store.Syncs()); err != nil {
-		return res, errors.Join(fmt.Errorf("write receipt: %w", err), tidy(ctx, p.st, bin, r.ID))
+		return res, errors.Join(fmt.Errorf("write receipt: %w", err), removeIfEmpty(ctx, p.st, bin, r.ID))
 	}
 	err = p.moveAll(ctx, bin, &r, &res)
 	return res, err
@@ -84,7 +84,7 @@ func (p *Plan) moveAll(ctx context.Context, bin *vfs.Dir, r *Receipt, res *Delet
 		p.opts.progress(i+1, len(p.Remove))
 	}
 	if len(r.Sessions) == 0 {
-		return errors.Join(err, tidy(ctx, p.st, bin, r.ID))
+		return errors.Join(err, removeIfEmpty(ctx, p.st, bin, r.ID))
 	}
 	res.Receipt = *r
 	return errors.Join(err, core.Of(p.st).SyncDirs(sessionsOf(r.ID), "."))
@@ -119,8 +119,8 @@ func Empty(ctx context.Context, st *sessionstore.Store, receipts []Receipt) (int
 	return len(receipts), nil
 }
 
-// tidy removes a receipt that has no sessions any more.
-func tidy(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir, id string) error {
+// removeIfEmpty removes a receipt that has no sessions any more.
+func removeIfEmpty(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir, id string) error {
 	there, err := present(bin, id)
 	if err != nil || len(there) > 0 {
 		return err
@@ -135,20 +135,20 @@ func tidy(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir, id string) 
 	return nil
 }
 
-// leftAfter is the age from which on a receipt without sessions counts as left
+// staleAfter is the age from which on a receipt without sessions counts as left
 // by a killed process. A younger one may be of a process that is about to move
 // sessions to it.
-const leftAfter = time.Hour
+const staleAfter = time.Hour
 
 // sweep removes the receipts without sessions that killed processes left.
 func sweep(ctx context.Context, st *sessionstore.Store, bin *vfs.Dir) error {
 	ids, err := receipts(bin)
 	for _, id := range ids {
 		at, terr := time.Parse(stamp, id[:len(stamp)])
-		if terr != nil || core.Of(st).Now().Sub(at) < leftAfter {
+		if terr != nil || core.Of(st).Now().Sub(at) < staleAfter {
 			continue
 		}
-		err = errors.Join(err, tidy(ctx, st, bin, id))
+		err = errors.Join(err, removeIfEmpty(ctx, st, bin, id))
 	}
 	return err
 }
@@ -195,5 +195,5 @@ func Restore(ctx context.Context, st *sessionstore.Store, r Receipt, progress fu
 		}
 		err = errors.Join(err, serr)
 	}
-	return res, errors.Join(err, tidy(ctx, st, bin, r.ID))
+	return res, errors.Join(err, removeIfEmpty(ctx, st, bin, r.ID))
 }

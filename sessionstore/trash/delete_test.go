@@ -234,7 +234,7 @@ func TestLeftReceipts(t *testing.T) {
 	st := open(t, newSessionsDir(t), nil)
 	put(t, st, "a", "")
 	bin := filepath.Join(st.Dir(), sessiondir.Trash)
-	old, young := newID(time.Now().Add(-2*leftAfter)), newID(time.Now())
+	old, young := newID(time.Now().Add(-2*staleAfter)), newID(time.Now())
 	for _, id := range []string{old, young, "something else"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(bin, id, sessionsDir), 0o700))
 	}

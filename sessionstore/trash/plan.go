@@ -121,7 +121,7 @@ func (f family) descendants(ids []string) []string {
 func decide(sessions []Session, children family, allow []Kind) (remove, keep []Session) {
 	gone := map[string]bool{}
 	for _, s := range sessions {
-		gone[s.ID] = !s.kept(allow)
+		gone[s.ID] = !s.isBlocked(allow)
 	}
 	parents := slices.Contains(allow, Parent)
 	for changed := true; changed && !parents; {
@@ -135,7 +135,7 @@ func decide(sessions []Session, children family, allow []Kind) (remove, keep []S
 	for _, s := range sessions {
 		left := slices.DeleteFunc(slices.Clone(children[s.ID]), func(c string) bool { return gone[c] })
 		if len(left) > 0 {
-			s.Obstacles = append(slices.Clone(s.Obstacles), Obstacle{Parent, leftAlone(left)})
+			s.Obstacles = append(slices.Clone(s.Obstacles), Obstacle{Parent, childrenText(left)})
 		}
 		if gone[s.ID] {
 			remove = append(remove, s)
@@ -146,7 +146,7 @@ func decide(sessions []Session, children family, allow []Kind) (remove, keep []S
 	return remove, keep
 }
 
-func leftAlone(children []string) string {
+func childrenText(children []string) string {
 	if len(children) == 1 {
 		return "session " + children[0] + " descends from it and would stay"
 	}
@@ -241,8 +241,8 @@ func Bytes(sessions []Session) (n int64) {
 	return n
 }
 
-// kept reports whether a session has an obstacle that allow does not name.
-func (s *Session) kept(allow []Kind) bool {
+// isBlocked reports whether a session has an obstacle that allow does not name.
+func (s *Session) isBlocked(allow []Kind) bool {
 	return slices.ContainsFunc(s.Obstacles, func(o Obstacle) bool {
 		return !o.Kind.CanAllow() || !slices.Contains(allow, o.Kind)
 	})

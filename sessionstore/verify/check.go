@@ -31,12 +31,12 @@ type check struct {
 	found   int
 }
 
-// over reports whether the check ends early.
-func (c *check) over() bool { return c.stopped || c.ctx.Err() != nil }
+// ended reports whether the check ends early.
+func (c *check) ended() bool { return c.stopped || c.ctx.Err() != nil }
 
 // add yields a finding.
 func (c *check) add(k Kind, file string, line int, err error) {
-	if c.over() {
+	if c.ended() {
 		return
 	}
 	c.found++
@@ -118,7 +118,7 @@ func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.S
 		infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
 		var ids []string
 		if err == nil {
-			ids, err = lost(st.Dir())
+			ids, err = brokenLinks(st.Dir())
 		}
 		if err != nil {
 			yield(Finding{}, err)
@@ -137,9 +137,9 @@ func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.S
 	}
 }
 
-// lost returns the symlinks in a sessions directory that lead nowhere, or whose target
+// brokenLinks returns the symlinks in a sessions directory that lead nowhere, or whose target
 // cannot be examined. A list leaves them out.
-func lost(dir string) (ids []string, err error) {
+func brokenLinks(dir string) (ids []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if name := e.Name(); e.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -169,7 +169,7 @@ func Check(ctx context.Context, st *sessionstore.Store, id string, opts *Options
 func (c *check) run(st *sessionstore.Store) {
 	fi, err := os.Lstat(c.dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), c.over():
+	case errors.Is(err, fs.ErrNotExist), c.ended():
 		return
 	case err == nil && fi.Mode()&fs.ModeSymlink != 0:
 		c.add(Foreign, "", 0, ErrSymlink)
@@ -195,7 +195,7 @@ func (c *check) run(st *sessionstore.Store) {
 		c.logs()
 	}
 	c.states()
-	c.copies(st)
+	c.foreignFiles(st)
 }
 
 // isSession reports whether the directory has a file that sessions have. The error is the

@@ -30,7 +30,7 @@ func (c *check) stored(of *sessionstore.Store) {
 	}
 	defer st.Close()
 	found, notes, refused := st.LoadStrict(c.ctx, c.id)
-	if refused == nil && len(notes) == 0 && len(found.Messages) > 0 || c.over() {
+	if refused == nil && len(notes) == 0 && len(found.Messages) > 0 || c.ended() {
 		return
 	}
 	s, err := st.Load(c.ctx, c.id)
@@ -79,11 +79,11 @@ func corrupt(err error) (all []*sessionstore.CorruptError) {
 	return all
 }
 
-// copies adds a finding for each file that a program that copies folders left there:
+// foreignFiles adds a finding for each file that a program that copies folders left there:
 // another device's version of the transcript with messages of its own, and the
 // placeholder of a file whose content is not on this device.
-func (c *check) copies(st *sessionstore.Store) {
-	if c.over() {
+func (c *check) foreignFiles(st *sessionstore.Store) {
+	if c.ended() {
 		return
 	}
 	for _, name := range []string{sessiondir.Transcript, sessiondir.Metadata, "events.jsonl"} {
@@ -106,8 +106,8 @@ var errEvicted = errors.New("it stands for a file whose content is not on this d
 // maxDocument is the size of the largest JSON document that is checked.
 const maxDocument = 256 << 20
 
-// far is later than every event.
-var far = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+// latest is later than every event.
+var latest = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // logs checks the logs of events, the session's and the capture's.
 func (c *check) logs() {
@@ -121,7 +121,7 @@ func (c *check) log(file string, open func(string, *eventslog.Options) (*eventsl
 	if err != nil {
 		return
 	}
-	cut, err := log.SliceTo(c.ctx, io.Discard, far, "", "")
+	cut, err := log.SliceTo(c.ctx, io.Discard, latest, "", "")
 	_ = log.Close() // only read
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -154,7 +154,7 @@ func (c *check) lines(k Kind, name string) {
 	c.open(k, name, func(f io.Reader) (int, error) {
 		for in := jsonl.NewReader(f); ; {
 			line, err := in.Next()
-			if errors.Is(err, io.EOF) || c.over() {
+			if errors.Is(err, io.EOF) || c.ended() {
 				return 0, nil
 			}
 			if err != nil {
@@ -196,7 +196,7 @@ func object(text []byte) error {
 
 // open opens a file, if it is there, and adds the fault that look finds in it.
 func (c *check) open(k Kind, name string, look func(io.Reader) (line int, err error)) {
-	if c.over() {
+	if c.ended() {
 		return
 	}
 	root, err := os.OpenRoot(c.dir)

@@ -49,21 +49,21 @@ func (w *Workflow) AddMessage(ctx context.Context, sessionID string, phaseID *st
 }
 
 func (w *Workflow) addMessage(ctx context.Context, m *SessionMessage) error {
-	return w.extend(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *end) (any, error) {
+	return w.appendRow(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *logState) (any, error) {
 		id, err := e.ids.next()
 		m.ID, m.CreatedAt = id, w.stamp()
 		return m, err
 	})
 }
 
-func loadConversation(dir *sessiondir.Dir) (end, error) {
+func loadConversation(dir *sessiondir.Dir) (logState, error) {
 	_, e, _, err := readConversation(dir)
 	return e, err
 }
 
 // readConversation returns the messages of the log, in its order, and the damage of the
 // first line that is no message.
-func readConversation(dir *sessiondir.Dir) (messages []SessionMessage, e end, damage, err error) {
+func readConversation(dir *sessiondir.Dir) (messages []SessionMessage, e logState, damage, err error) {
 	e.Tail, err = dir.ReadLog(conversationFile, func(line jsonl.Line) bool {
 		m, ok := parseMessage(line.Bytes)
 		if ok {
@@ -194,8 +194,8 @@ func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, 
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
 	}
-	records, damage := w.phaseRecords(ctx, sessionID, mostOf{prompt: 0, input: math.MaxInt, output: math.MaxInt})
-	if err := ignoreDamage(damage); err != nil {
+	records, damage := w.phaseRecords(ctx, sessionID, textLimits{prompt: 0, input: math.MaxInt, output: math.MaxInt})
+	if err := ignoreCorrupt(damage); err != nil {
 		return ResumeResult{}, err
 	}
 	done := slices.DeleteFunc(slices.Clone(records), func(r PhaseRecord) bool { return r.Status != completed })
@@ -222,7 +222,7 @@ func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, 
 
 // resumable refuses a session that is not in progress.
 func resumable(id string, md sessionstore.Metadata) error {
-	if lacks(md, statusMember) {
+	if isMissing(md, statusMember) {
 		return nil
 	}
 	raw, _ := md.Lookup(statusMember)
@@ -246,7 +246,7 @@ func resumable(id string, md sessionstore.Metadata) error {
 
 // manifestOf returns the manifest that a session began with.
 func (w *Workflow) manifestOf(md sessionstore.Metadata) (Manifest, error) {
-	if lacks(md, manifestMember) {
+	if isMissing(md, manifestMember) {
 		if len(w.manifests) == 0 {
 			return Manifest{}, errors.New("no manifest is known")
 		}

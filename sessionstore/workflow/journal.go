@@ -126,8 +126,8 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// end is the state of a log that its next writer needs.
-type end struct {
+// logState is the state of a log that its next writer needs.
+type logState struct {
 	sessiondir.Tail
 	ids    ids
 	phases map[string]phase // of a phase log: the first record of each
@@ -141,7 +141,7 @@ type phase struct {
 }
 
 // note takes a record of a phase into account.
-func (e *end) note(phaseID string, first phase) {
+func (e *logState) note(phaseID string, first phase) {
 	if _, known := e.phases[phaseID]; known {
 		return
 	}
@@ -153,46 +153,46 @@ func (e *end) note(phaseID string, first phase) {
 	e.size += slot + int64(len(phaseID)+len(first.name)+len(first.created))
 }
 
-// endsLimit is how many bytes of ends are cached. The last one always is.
-const endsLimit = 8 << 20
+// statesLimit is how many bytes of ends are cached. The last one always is.
+const statesLimit = 8 << 20
 
-// ends caches the ends of the logs that were written last.
-type ends struct {
-	mu   sync.Mutex // guards kept
-	kept *cache.LRU[string, *cachedEnd]
+// logStates caches the ends of the logs that were written last.
+type logStates struct {
+	mu  sync.Mutex // guards kept
+	lru *cache.LRU[string, *cachedState]
 }
 
-type cachedEnd struct {
+type cachedState struct {
 	key    string
-	end    end
+	end    logState
 	synced uint64 // inode of the log whose name is known to be durable
 }
 
-const cachedEndSize = 256
+const cachedStateSize = 256
 
 // take removes the end cached under key and returns it, or nil.
-func (es *ends) take(key string) *cachedEnd {
+func (es *logStates) take(key string) *cachedState {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	k, _, _ := es.kept.Remove(key)
+	k, _, _ := es.lru.Remove(key)
 	return k
 }
 
 // put caches k. It drops the ends used longest ago when there are too many.
-func (es *ends) put(k *cachedEnd) {
+func (es *logStates) put(k *cachedState) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	es.kept.Put(k.key, k, min(cachedEndSize+k.end.size, endsLimit))
-	for es.kept.Over() {
-		es.kept.Evict()
+	es.lru.Put(k.key, k, min(cachedStateSize+k.end.size, statesLimit))
+	for es.lru.Over() {
+		es.lru.Evict()
 	}
 }
 
 // nameSynced notes that the name of the log with this inode is durable.
-func (es *ends) nameSynced(key string, inode uint64) {
+func (es *logStates) nameSynced(key string, inode uint64) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	if k, ok := es.kept.Get(key); ok {
+	if k, ok := es.lru.Get(key); ok {
 		k.synced = inode
 	}
 }

@@ -170,7 +170,7 @@ func TestOnlyTheFirst(t *testing.T) {
 	save(t, l, PhaseOutput{PhaseID: "phase_2", Status: running})
 	md, err := st.Metadata(t.Context(), "s")
 	require.NoError(t, err)
-	require.True(t, lacks(md, "status"))
+	require.True(t, isMissing(md, "status"))
 }
 
 func TestSetStatus(t *testing.T) {

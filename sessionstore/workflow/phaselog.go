@@ -28,7 +28,7 @@ import (
 // line in memory.
 type phaseLog struct {
 	session string
-	most    mostOf
+	limits  textLimits
 
 	mu     sync.Mutex // guards the fields below where the phaseLog is shared
 	file   sessiondir.Stamp
@@ -42,8 +42,8 @@ type phaseLog struct {
 	damage error
 }
 
-// mostOf is how many bytes a phaseLog keeps of each text.
-type mostOf struct{ prompt, input, output int }
+// textLimits is how many bytes a phaseLog keeps of each text.
+type textLimits struct{ prompt, input, output int }
 
 // markSize is the size of the part that is compared again, at the end of the bytes read.
 const markSize = 1 << 10
@@ -183,12 +183,12 @@ func (p *phaseLog) take(r *phaseRow, at span) {
 		p.byID[phase] = s
 		p.phases = append(p.phases, s)
 	}
-	s.take(r, at, p.most)
+	s.take(r, at, p.limits)
 }
 
 // take changes the phase by the row at the span. A prompt, an input or an output that is
 // null changes nothing.
-func (s *phaseState) take(r *phaseRow, at span, most mostOf) {
+func (s *phaseState) take(r *phaseRow, at span, most textLimits) {
 	s.Status, s.UpdatedAt = r.text(rowStatus), r.text(rowUpdated)
 	s.last, s.changed = at, at.offset+int64(at.size)
 	s.Error, _ = r.optional(rowError, most.output)
@@ -264,21 +264,21 @@ const maxPhaseLogs = 8
 
 // phaseLogs are the phase logs of the sessions that were asked for last.
 type phaseLogs struct {
-	mu   sync.Mutex // guards kept
-	kept *cache.LRU[string, *phaseLog]
+	mu  sync.Mutex // guards kept
+	lru *cache.LRU[string, *phaseLog]
 }
 
 // of returns the phase log of a session.
 func (ps *phaseLogs) of(sessionID string) *phaseLog {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	p, known := ps.kept.Get(sessionID)
+	p, known := ps.lru.Get(sessionID)
 	if !known {
-		p = &phaseLog{session: sessionID, most: mostOf{output: maxSummaryText}}
-		ps.kept.Put(sessionID, p, 1)
+		p = &phaseLog{session: sessionID, limits: textLimits{output: maxSummaryText}}
+		ps.lru.Put(sessionID, p, 1)
 	}
-	if ps.kept.Over() {
-		ps.kept.Evict()
+	if ps.lru.Over() {
+		ps.lru.Evict()
 	}
 	return p
 }

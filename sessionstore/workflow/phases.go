@@ -20,12 +20,12 @@ import (
 // an error that Is [sessionstore.ErrCorrupt]. It reads the whole log; [Workflow.Phases] reads
 // only new lines, without prompts.
 func (w *Workflow) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseRecord, error) {
-	return w.phaseRecords(ctx, sessionID, mostOf{math.MaxInt, math.MaxInt, math.MaxInt})
+	return w.phaseRecords(ctx, sessionID, textLimits{math.MaxInt, math.MaxInt, math.MaxInt})
 }
 
 // phaseRecords is PhaseOutputs with at most so much of each text.
-func (w *Workflow) phaseRecords(ctx context.Context, sessionID string, most mostOf) ([]PhaseRecord, error) {
-	p := &phaseLog{session: sessionID, most: most}
+func (w *Workflow) phaseRecords(ctx context.Context, sessionID string, most textLimits) ([]PhaseRecord, error) {
+	p := &phaseLog{session: sessionID, limits: most}
 	if err := p.refresh(ctx, w.core, nil); err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return nil, err
 	}
@@ -145,9 +145,9 @@ func (w *Workflow) savePhase(ctx context.Context, sessionID string, p PhaseOutpu
 	if p.SessionID != nil && *p.SessionID != sessionID {
 		return 0, errOtherSession
 	}
-	err = w.extend(ctx, sessionID, phaseFile, loadPhases, func(tx core.Tx, e *end) (any, error) {
+	err = w.appendRow(ctx, sessionID, phaseFile, loadPhases, func(tx core.Tx, e *logState) (any, error) {
 		if len(e.phases) == 0 {
-			if err := w.begin(tx); err != nil {
+			if err := w.start(tx); err != nil {
 				return nil, err
 			}
 		}
@@ -158,7 +158,7 @@ func (w *Workflow) savePhase(ctx context.Context, sessionID string, p PhaseOutpu
 	return id, err
 }
 
-func loadPhases(dir *sessiondir.Dir) (e end, err error) {
+func loadPhases(dir *sessiondir.Dir) (e logState, err error) {
 	e.Tail, err = dir.ReadLog(phaseFile, func(line jsonl.Line) bool {
 		r, ok := parsePhase(line.Bytes)
 		if ok {
@@ -170,7 +170,7 @@ func loadPhases(dir *sessiondir.Dir) (e end, err error) {
 }
 
 // recordOf returns the row that saves p, and takes it into account.
-func (w *Workflow) recordOf(sessionID string, p PhaseOutput, e *end) (PhaseRecord, error) {
+func (w *Workflow) recordOf(sessionID string, p PhaseOutput, e *logState) (PhaseRecord, error) {
 	now := w.stamp()
 	r := PhaseRecord{
 		SessionID: sessionID, PhaseID: string([]rune(p.PhaseID)), // as it reads back

@@ -266,7 +266,7 @@ func TestReadsWhatIsNew(t *testing.T) {
 		require.Empty(t, phases(fmt.Sprint("other", i), 0).Records)
 	}
 	requireDamage(t, 1, phases("s", before.Read).Damage)
-	require.Equal(t, maxPhaseLogs, l.phases.kept.Len())
+	require.Equal(t, maxPhaseLogs, l.phases.lru.Len())
 }
 
 func TestLongOutputIsCut(t *testing.T) {

@@ -172,19 +172,19 @@ func TestAnotherProcess(t *testing.T) {
 // TestEndsAreBounded holds that what is kept of logs is bounded in memory.
 func TestEndsAreBounded(t *testing.T) {
 	t.Parallel()
-	es := &New(openStore(t, t.TempDir())).ends
+	es := &New(openStore(t, t.TempDir())).states
 	for i := range 100 {
-		es.put(&cachedEnd{key: fmt.Sprint(i), end: end{size: endsLimit / 10}})
-		require.LessOrEqual(t, es.kept.Cost(), int64(endsLimit))
+		es.put(&cachedState{key: fmt.Sprint(i), end: logState{size: statesLimit / 10}})
+		require.LessOrEqual(t, es.lru.Cost(), int64(statesLimit))
 	}
-	require.Equal(t, 9, es.kept.Len())
+	require.Equal(t, 9, es.lru.Len())
 	require.Nil(t, es.take("0"))
 	require.NotNil(t, es.take("99"))
 	require.Nil(t, es.take("99"), "it was taken")
-	es.put(&cachedEnd{key: "large", end: end{size: 2 * endsLimit}})
-	require.Equal(t, 1, es.kept.Len(), "the last one is kept")
+	es.put(&cachedState{key: "large", end: logState{size: 2 * statesLimit}})
+	require.Equal(t, 1, es.lru.Len(), "the last one is kept")
 	es.nameSynced("none", 1)
 	es.nameSynced("large", 1)
 	require.EqualValues(t, 1, es.take("large").synced)
-	require.Zero(t, es.kept.Cost())
+	require.Zero(t, es.lru.Cost())
 }

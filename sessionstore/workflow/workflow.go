@@ -38,7 +38,7 @@ type Workflow struct {
 	store     *sessionstore.Store
 	core      core.Store // of store
 	manifests []Manifest
-	ends      ends
+	states    logStates
 	phases    phaseLogs
 	subs      subscribers
 }
@@ -50,8 +50,8 @@ type Workflow struct {
 func New(st *sessionstore.Store, manifests ...Manifest) *Workflow {
 	w := &Workflow{
 		store: st, core: core.Of(st),
-		ends:   ends{kept: cache.New[string, *cachedEnd](endsLimit)},
-		phases: phaseLogs{kept: cache.New[string, *phaseLog](maxPhaseLogs)},
+		states: logStates{lru: cache.New[string, *cachedState](statesLimit)},
+		phases: phaseLogs{lru: cache.New[string, *phaseLog](maxPhaseLogs)},
 	}
 	for _, m := range manifests {
 		w.manifests = append(w.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
@@ -82,15 +82,15 @@ func (w *Workflow) SetStatus(ctx context.Context, sessionID, status string) erro
 // honours no lock came between.
 const maxRetries = 3
 
-// begin gives a session without phase outputs the default manifest and the status
+// start gives a session without phase outputs the default manifest and the status
 // in_progress, where it has none yet. That is durable before the first output is: a power
 // cut leaves no output without its manifest. Outputs are kept even if the metadata is
 // damaged.
-func (w *Workflow) begin(tx core.Tx) error {
+func (w *Workflow) start(tx core.Tx) error {
 	for retries := 0; ; retries++ {
 		md, err := tx.Metadata()
-		if err != nil || w.begun(md) {
-			return ignoreDamage(err)
+		if err != nil || w.isStarted(md) {
+			return ignoreCorrupt(err)
 		}
 		if err := w.describe(&md); err != nil {
 			return err
@@ -106,41 +106,41 @@ func (w *Workflow) begin(tx core.Tx) error {
 	}
 }
 
-func (w *Workflow) begun(md sessionstore.Metadata) bool {
-	return !lacks(md, statusMember) && (len(w.manifests) == 0 || !lacks(md, manifestMember))
+func (w *Workflow) isStarted(md sessionstore.Metadata) bool {
+	return !isMissing(md, statusMember) && (len(w.manifests) == 0 || !isMissing(md, manifestMember))
 }
 
 func (w *Workflow) describe(md *sessionstore.Metadata) error {
-	if len(w.manifests) > 0 && lacks(*md, manifestMember) {
+	if len(w.manifests) > 0 && isMissing(*md, manifestMember) {
 		if err := md.Set(manifestMember, w.manifests[0].Name); err != nil {
 			return err
 		}
 	}
-	if lacks(*md, statusMember) {
+	if isMissing(*md, statusMember) {
 		return md.Set(statusMember, inProgress)
 	}
 	return nil
 }
 
-// lacks reports whether a member is missing or null.
-func lacks(md sessionstore.Metadata, name string) bool {
+// isMissing reports whether a member is missing or null.
+func isMissing(md sessionstore.Metadata, name string) bool {
 	raw, ok := md.Lookup(name)
 	return !ok || string(raw) == "null"
 }
 
-// extend adds the row that row returns to a log, as the only writer of the session. It
+// appendRow adds the row that row returns to a log, as the only writer of the session. It
 // reads the log again only when another writer came between.
-func (w *Workflow) extend(ctx context.Context, id, name string, load func(*sessiondir.Dir) (end, error), row func(core.Tx, *end) (any, error)) error {
+func (w *Workflow) appendRow(ctx context.Context, id, name string, load func(*sessiondir.Dir) (logState, error), row func(core.Tx, *logState) (any, error)) error {
 	key := id + "/" + name
 	var inode uint64
 	err := w.core.Change(ctx, id, func(tx core.Tx) error {
-		k := w.ends.take(key)
+		k := w.states.take(key)
 		if k == nil || !tx.Dir().Knows(name, k.end.Tail) {
 			e, err := load(tx.Dir())
 			if err != nil {
 				return err
 			}
-			k = &cachedEnd{key: key, end: e}
+			k = &cachedState{key: key, end: e}
 		}
 		content, err := row(tx, &k.end)
 		if err != nil {
@@ -150,19 +150,19 @@ func (w *Workflow) extend(ctx context.Context, id, name string, load func(*sessi
 			return err
 		}
 		inode = k.end.File.Inode
-		w.ends.put(k)
+		w.states.put(k)
 		return nil
 	})
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return notFound(id)
 	}
 	if err == nil && w.core.Syncs() {
-		w.ends.nameSynced(key, inode)
+		w.states.nameSynced(key, inode)
 	}
 	return err
 }
 
-func (w *Workflow) add(ctx context.Context, tx core.Tx, name string, k *cachedEnd, row any) error {
+func (w *Workflow) add(ctx context.Context, tx core.Tx, name string, k *cachedState, row any) error {
 	line, err := encodeRow(row)
 	if err != nil {
 		return err
@@ -211,8 +211,8 @@ func notFound(id string) error {
 	return limits.Reference(sessionstore.ErrNotFound, "Session "+limits.ID(id)+" not found")
 }
 
-// ignoreDamage drops the report of a damaged log: the next lines are added behind it.
-func ignoreDamage(err error) error {
+// ignoreCorrupt drops the report of a damaged log: the next lines are added behind it.
+func ignoreCorrupt(err error) error {
 	if errors.Is(err, sessionstore.ErrCorrupt) {
 		return nil
 	}

@@ -14,7 +14,7 @@ func (e *examiner) blocks(arr []byte) {
 	before := len(e.found)
 	for raw := range pyjson.Elements(arr) {
 		b := e.block(raw)
-		if b.kind != gone {
+		if b.kind != removed {
 			list = append(list, b)
 		}
 		e.reminder = e.reminder || b.kind == textual && turns.IsReminder(turns.Members(b.raw, "text")[0])
@@ -48,16 +48,16 @@ func (e *examiner) block(raw []byte) block {
 	case "tool_result":
 		id, _ := turns.ResultID(raw)
 		raw = e.images(raw)
-		return e.of("user", block{resulting, raw}, id)
+		return e.requireRole("user", block{resulting, raw}, id)
 	case "tool_use", "tool_call":
 		id, _ := turns.IDOf(turns.Members(raw, "id")[0])
-		b := e.of("assistant", block{calling, raw}, id)
+		b := e.requireRole("assistant", block{calling, raw}, id)
 		if b.kind == calling {
 			b.raw = e.call(raw)
 		}
 		return b
 	case "thinking", "redacted_thinking":
-		b := e.of("assistant", block{thinking, raw}, "")
+		b := e.requireRole("assistant", block{thinking, raw}, "")
 		if b.kind == thinking {
 			b.kind = e.thinkingBlock(raw, kind)
 		}
@@ -68,15 +68,15 @@ func (e *examiner) block(raw []byte) block {
 			return block{textual, textBlock(quotedLeftOut)}
 		}
 		if e.role == "assistant" && e.provider != Anthropic {
-			return block{silent, raw}
+			return block{hidden, raw}
 		}
 		return block{textual, raw}
 	}
 }
 
-// of returns b if the message has that role. Otherwise it reports a block of
+// requireRole returns b if the message has that role. Otherwise it reports a block of
 // another role and returns a block that is gone.
-func (e *examiner) of(role string, b block, id string) block {
+func (e *examiner) requireRole(role string, b block, id string) block {
 	if e.role == role {
 		return b
 	}
@@ -130,7 +130,7 @@ func isTaken(kind string) bool {
 func (e *examiner) resultsFirst(list []block) []block {
 	isResult := func(b block) bool { return b.kind == resulting }
 	first := slices.IndexFunc(list, func(b block) bool { return !isResult(b) })
-	e.closes = first >= 0
+	e.endsWait = first >= 0
 	if first >= 0 && e.adjacent && slices.ContainsFunc(list[first:], isResult) {
 		at := first + slices.IndexFunc(list[first:], isResult)
 		id, _ := turns.ResultID(list[at].raw)
@@ -148,11 +148,11 @@ func (e *examiner) resultsFirst(list []block) []block {
 
 // nonempty adds a text if nothing of the message would be sent.
 func (e *examiner) nonempty(list []block) []block {
-	sends := func(b block) bool { return b.kind > silent }
-	if slices.ContainsFunc(list, sends) || len(e.calls) > 0 || e.mute && e.role == "assistant" {
+	sends := func(b block) bool { return b.kind > hidden }
+	if slices.ContainsFunc(list, sends) || len(e.calls) > 0 || e.allowsEmpty && e.role == "assistant" {
 		return list
 	}
-	if e.thinks {
+	if e.hasThinking {
 		e.report(ThinkingLast, "")
 	} else {
 		e.report(EmptyContent, "")

@@ -156,7 +156,7 @@ func (r rules) badIDs(rows []sent) (calls []int, bad []Refusal) {
 				why = CallWithoutID
 			case !r.goodID(c.id):
 				why = BadCallID
-			case known && (r.unique == everywhere || r.unique == inMessage && before == i):
+			case known && (r.unique == uniqueEverywhere || r.unique == uniqueInMessage && before == i):
 				why = DuplicateCallID
 				if before != i {
 					other = before
@@ -165,7 +165,7 @@ func (r rules) badIDs(rows []sent) (calls []int, bad []Refusal) {
 			if why != "" {
 				calls = append(calls, call)
 				bad = append(bad, Refusal{why, i, other, c.id})
-			} else if !known || r.unique == inMessage {
+			} else if !known || r.unique == uniqueInMessage {
 				first[c.id] = i
 			}
 		}

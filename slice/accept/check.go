@@ -158,7 +158,7 @@ func (r rules) match(rows []sent) matching {
 	}
 	m.Pairs = found.Pairs(turns.WaitsOf(len(rows), func(i int) bool {
 		s := &rows[i]
-		return s.rest == person || s.rest == aside || r.adjacent && s.closes
+		return s.rest == prompt || s.rest == injected || r.adjacent && s.endsWait
 	}))
 	m.sort()
 	return m
@@ -236,18 +236,18 @@ func (r rules) order(rows []sent, m matching, bad func(row, before int)) {
 	if !r.alternate {
 		return
 	}
-	last, before := nobody, -1
+	last, before := unsent, -1
 	for _, s := range positions(rows, m) {
-		same := s.side == last || s.side == person && last == answers
+		same := s.side == last || s.side == prompt && last == answers
 		switch {
-		case s.side == nobody:
+		case s.side == unsent:
 			continue
-		case last == nobody && s.side == model:
+		case last == unsent && s.side == assistant:
 			bad(s.row, -1)
-		case last != nobody && same && s.side != answers && s.side != aside:
+		case last != unsent && same && s.side != answers && s.side != injected:
 			bad(s.row, before)
 		}
-		if s.side != aside || last == nobody || last == model {
+		if s.side != injected || last == unsent || last == assistant {
 			last = s.side
 		}
 		if s.row >= 0 {

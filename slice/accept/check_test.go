@@ -19,7 +19,7 @@ type verdict struct {
 
 // all is for what every provider refuses for one reason.
 func all(reason string) map[accept.Provider]string {
-	return only(reason, providers...)
+	return hasOnly(reason, providers...)
 }
 
 // TestHalfCharacters has half a surrogate pair at each place of what is sent.
@@ -41,7 +41,7 @@ func TestHalfCharacters(t *testing.T) {
 		{"call", []string{ask, listed(`{"a": ["ls \ud83d"]}`), result(`"r"`), done}, all("bad_arguments@1")},
 		{"name of an argument", []string{ask, listed(`{"\ud83d": 1}`), result(`"r"`), done}, all("bad_arguments@1")},
 		{"text of a call", []string{ask, listed(`"{\"a\": \"\ud83d\"}"`), result(`"r"`), done}, all("bad_arguments@1")},
-		{"escape in the text of a call", []string{ask, listed(`"{\"a\": \"\\ud83d\"}"`), result(`"r"`), done}, only("bad_arguments@1", objects...)},
+		{"escape in the text of a call", []string{ask, listed(`"{\"a\": \"\\ud83d\"}"`), result(`"r"`), done}, hasOnly("bad_arguments@1", objects...)},
 		{"result", []string{ask, listed(`{}`), result(`"cut \ud83d…"`), done}, all("bad_content@2")},
 		{"block of a result", []string{ask, listed(`{}`), result(`[{"type": "text", "text": "\udc00"}]`), done}, all("bad_block@2")},
 
@@ -51,7 +51,7 @@ func TestHalfCharacters(t *testing.T) {
 	}
 }
 
-func only(reason string, by ...accept.Provider) map[accept.Provider]string {
+func hasOnly(reason string, by ...accept.Provider) map[accept.Provider]string {
 	want := map[accept.Provider]string{}
 	for _, p := range by {
 		want[p] = reason
@@ -119,13 +119,13 @@ func TestAcceptsPairs(t *testing.T) {
 		{
 			"two messages with calls, then both results",
 			[]string{ask, calling("c1"), calling("c2"), result("c1"), result("c2"), say},
-			only("result_out_of_place@3/1", adjacent...),
+			hasOnly("result_out_of_place@3/1", adjacent...),
 		},
 		{"a text between results", []string{ask, calling("c1", "c2"), result("c1"), reminder, result("c2"), say}, all("result_out_of_place@4/1")},
 		{
 			"a text before the result in its message",
 			[]string{ask, using("c1"), `{"role": "user", "content": [{"type": "text", "text": "t"}, {"type": "tool_result", "tool_use_id": "c1", "content": "r"}]}`},
-			only("result_not_first@2", adjacent...),
+			hasOnly("result_not_first@2", adjacent...),
 		},
 		{"the result before the call", []string{ask, result("c1"), calling("c1"), say}, all("result_before_call@1/2")},
 		{"a result without an id", []string{ask, calling("c1"), result("c1"), `{"role": "tool", "content": "r"}`, say}, all("result_without_call@3")},
@@ -138,15 +138,15 @@ func TestAcceptsPairs(t *testing.T) {
 		{
 			"one id twice in a message",
 			[]string{ask, calling("c1", "c1"), result("c1"), result("c1"), say},
-			only("duplicate_call_id@1", accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses),
+			hasOnly("duplicate_call_id@1", accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses),
 		},
 		{
 			"one id in two messages",
 			[]string{ask, calling("c1"), result("c1"), calling("c1"), result("c1"), say},
-			only("duplicate_call_id@3/1", accept.Anthropic, accept.OpenAIResponses),
+			hasOnly("duplicate_call_id@3/1", accept.Anthropic, accept.OpenAIResponses),
 		},
-		{"an id with other characters", []string{ask, calling("c|1"), result("c|1"), say}, only("bad_call_id@1", anthropic...)},
-		{"a long id", []string{ask, calling(strings.Repeat("c", 65)), result(strings.Repeat("c", 65)), say}, only("bad_call_id@1", openAI...)},
+		{"an id with other characters", []string{ask, calling("c|1"), result("c|1"), say}, hasOnly("bad_call_id@1", anthropic...)},
+		{"a long id", []string{ask, calling(strings.Repeat("c", 65)), result(strings.Repeat("c", 65)), say}, hasOnly("bad_call_id@1", openAI...)},
 		{"a lone surrogate as id", []string{ask, callOf(`"\ud800"`, `"f"`, `"{}"`), `{"role": "tool", "tool_call_id": "\ud800"}`}, all("bad_call_id@1")},
 	} {
 		v.run(t)
@@ -161,16 +161,16 @@ func TestAcceptsCalls(t *testing.T) {
 	for _, v := range []verdict{
 		{"no name", call(`""`, `"{}"`), all("bad_tool_name@1")},
 		{"a name with a space", call(`"read file"`, `"{}"`), all("bad_tool_name@1")},
-		{"a name with a dot", call(`"files.read"`, `"{}"`), only("bad_tool_name@1", accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses)},
-		{"a name that begins with a digit", call(`"7zip"`, `"{}"`), only("bad_tool_name@1", accept.Gemini)},
-		{"a name of 65 characters", call(`"`+strings.Repeat("n", 65)+`"`, `"{}"`), only("bad_tool_name@1", accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini)},
+		{"a name with a dot", call(`"files.read"`, `"{}"`), hasOnly("bad_tool_name@1", accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses)},
+		{"a name that begins with a digit", call(`"7zip"`, `"{}"`), hasOnly("bad_tool_name@1", accept.Gemini)},
+		{"a name of 65 characters", call(`"`+strings.Repeat("n", 65)+`"`, `"{}"`), hasOnly("bad_tool_name@1", accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini)},
 		{"a name of 129 characters", call(`"`+strings.Repeat("n", 129)+`"`, `"{}"`), all("bad_tool_name@1")},
 		{"no arguments", call(`"f"`, `null`), nil},
 		{"empty arguments", call(`"f"`, `""`), nil},
 		{"arguments as object", call(`"f"`, `{"a": 1}`), nil},
-		{"arguments as list", call(`"f"`, `"[1]"`), only("bad_arguments@1", sides...)},
-		{"arguments that were cut", call(`"f"`, `"{\"a\": "`), only("bad_arguments@1", sides...)},
-		{"arguments that are a number", call(`"f"`, `5`), only("bad_arguments@1", sides...)},
+		{"arguments as list", call(`"f"`, `"[1]"`), hasOnly("bad_arguments@1", sides...)},
+		{"arguments that were cut", call(`"f"`, `"{\"a\": "`), hasOnly("bad_arguments@1", sides...)},
+		{"arguments that are a number", call(`"f"`, `5`), hasOnly("bad_arguments@1", sides...)},
 		{"a call that is none", []string{ask, `{"role": "assistant", "content": "x", "tool_calls": [null]}`}, all("bad_call@1")},
 		{"calls that are none", []string{ask, `{"role": "assistant", "content": "x", "tool_calls": "y"}`}, all("bad_call@1")},
 	} {
@@ -181,13 +181,13 @@ func TestAcceptsCalls(t *testing.T) {
 func TestAcceptsOrder(t *testing.T) {
 	t.Parallel()
 	for _, v := range []verdict{
-		{"an answer first", []string{say, ask, say}, only("first_not_user@0", sides...)},
+		{"an answer first", []string{say, ask, say}, hasOnly("first_not_user@0", sides...)},
 		{"a reminder first", []string{reminder, say}, nil},
-		{"two answers", []string{ask, say, say}, only("roles_in_a_row@2/1", sides...)},
+		{"two answers", []string{ask, say, say}, hasOnly("roles_in_a_row@2/1", sides...)},
 		{"a reminder between answers", []string{ask, say, reminder, say}, nil},
 		{"a reminder and a question", []string{reminder, ask, say}, nil},
 		{"a reminder behind a result", []string{ask, calling("c1"), result("c1"), reminder, say}, nil},
-		{"a reminder hides no question", []string{ask, reminder, ask, say}, only("roles_in_a_row@2/1", sides...)},
+		{"a reminder hides no question", []string{ask, reminder, ask, say}, hasOnly("roles_in_a_row@2/1", sides...)},
 		{"an unknown role", []string{`{"role": "User", "content": "q"}`}, all("unknown_role@0")},
 		{"no role", []string{`{"content": "q"}`}, all("unknown_role@0")},
 	} {

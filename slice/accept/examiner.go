@@ -15,12 +15,12 @@ type finding struct {
 type examiner struct {
 	rules
 	sent
-	seen     map[string]bool // ids of reasoning items before
-	role     string
-	line     []byte // as mended so far
-	found    []finding
-	thinks   bool // it has a thinking_block that is sent
-	reminder bool // a text in it was not written by a person
+	seen        map[string]bool // ids of reasoning items before
+	role        string
+	line        []byte // as mended so far
+	found       []finding
+	hasThinking bool // it has a thinking_block that is sent
+	reminder    bool // a text in it was not written by a person
 }
 
 func (e *examiner) report(why Reason, id string) { e.found = append(e.found, finding{why, id}) }
@@ -57,7 +57,7 @@ type sent struct {
 	rest      side // the side of the message without its results
 	calls     []sentCall
 	results   []sentResult
-	closes    bool     // results behind it are not adjacent to the calls before it
+	endsWait  bool     // results behind it are not adjacent to the calls before it
 	reasoning []string // ids of reasoning items
 }
 
@@ -65,11 +65,11 @@ type sent struct {
 type side int
 
 const (
-	nobody  side = iota // it is not sent: instructions go another way
-	aside               // the user's, but written by a tool
-	person              // the user's
-	answers             // the user's, results of calls
-	model               // the assistant's
+	unsent    side = iota // it is not sent: instructions go another way
+	injected              // the user's, but written by a tool
+	prompt                // the user's
+	answers               // the user's, results of calls
+	assistant             // the assistant's
 )
 
 type sentCall struct {
@@ -96,8 +96,8 @@ func value(m sessionstore.Message) []byte { return pyjson.TrimSpace(m.AppendTo(n
 type blockKind int
 
 const (
-	gone     blockKind = iota // it is removed
-	silent                    // it stays, but is not sent
+	removed  blockKind = iota // it is removed
+	hidden                    // it stays, but is not sent
 	textual                   // it is a text, an image or the like
 	thinking                  // it is thinking that is sent
 	calling                   // it is a call

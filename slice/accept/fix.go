@@ -91,7 +91,7 @@ func (m *fixer) mending() Fixed {
 	next := 0
 	drop := func(until, at int) {
 		for ; next < until; next++ {
-			out.Amendments = append(out.Amendments, Amendment{Dropped, m.gone[next], next, at, m.given[next], sessionstore.Message{}})
+			out.Amendments = append(out.Amendments, Amendment{Dropped, m.dropReasons[next], next, at, m.given[next], sessionstore.Message{}})
 		}
 	}
 	for at, p := range m.pieces {
@@ -124,7 +124,7 @@ func (m *fixer) mendRows() {
 				break
 			}
 			for _, f := range found {
-				m.pieces[i].blame(f.reason)
+				m.pieces[i].addReasons(f.reason)
 			}
 			m.replace(i, line)
 		}
@@ -145,7 +145,7 @@ func (m *fixer) mendOrder() {
 	m.order(rows, m.match(rows), func(row, last int) {
 		role, text, why := "user", bridgeQuestion, RolesInARow
 		switch {
-		case rows[row].side != model:
+		case rows[row].side != assistant:
 			role, text = "assistant", bridgeAnswer
 		case last < 0:
 			why = FirstNotUser

@@ -58,13 +58,13 @@ func (p *pairFixer) move(misplaced []pair) {
 		call, result, why := pr.call, pr.result, pr.reason()
 		p.out[result] = why
 		s := p.rows[result.row]
-		whole := !s.closes && targets[result.row] == call.row && counts[result.row] == len(s.results)
+		whole := !s.endsWait && targets[result.row] == call.row && counts[result.row] == len(s.results)
 		switch {
 		case whole && done[result.row]:
 		case whole:
 			moved := p.pieces[result.row]
 			moved.moved = true
-			moved.blame(why)
+			moved.addReasons(why)
 			p.behind[call.row] = append(p.behind[call.row], moved)
 			done[result.row] = true
 		default:
@@ -108,8 +108,8 @@ func (p *pairFixer) strip(i int) bool {
 		if !ok {
 			continue
 		}
-		p.pieces[i].blame(why)
-		p.drops(p.pieces[i].row, why)
+		p.pieces[i].addReasons(why)
+		p.noteDrop(p.pieces[i].row, why)
 		if result.block < 0 {
 			return false
 		}
@@ -118,7 +118,7 @@ func (p *pairFixer) strip(i int) bool {
 	if len(leaves) == 0 {
 		return true
 	}
-	if !s.closes && len(leaves) == len(s.results) {
+	if !s.endsWait && len(leaves) == len(s.results) {
 		return false
 	}
 	at := -1
@@ -165,7 +165,7 @@ func (m *fixer) edit(edits map[int]*renaming, row int, why Reason) *renaming {
 	if edits[row] == nil {
 		edits[row] = &renaming{listed: map[int]string{}, blocks: map[int]string{}}
 	}
-	m.pieces[row].blame(why)
+	m.pieces[row].addReasons(why)
 	return edits[row]
 }
 

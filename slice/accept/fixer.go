@@ -11,10 +11,10 @@ import (
 // fixer fixes a conversation step by step.
 type fixer struct {
 	rules
-	given  []sessionstore.Message
-	pieces []piece
-	gone   map[int][]Reason // why given messages are dropped or moved
-	err    error            // the first
+	given       []sessionstore.Message
+	pieces      []piece
+	dropReasons map[int][]Reason // why given messages are dropped or moved
+	err         error            // the first
 }
 
 // piece is a message of the conversation as far as it is mended.
@@ -27,7 +27,7 @@ type piece struct {
 }
 
 func (m *fixer) start() {
-	m.gone = map[int][]Reason{}
+	m.dropReasons = map[int][]Reason{}
 	m.pieces = make([]piece, len(m.given))
 	for i, msg := range m.given {
 		m.pieces[i] = piece{msg: msg, row: i}
@@ -47,11 +47,11 @@ func (m *fixer) parse(line []byte) sessionstore.Message {
 func (m *fixer) replace(i int, line []byte, why ...Reason) {
 	p := &m.pieces[i]
 	p.msg, p.changed = m.parse(line), true
-	p.blame(why...)
+	p.addReasons(why...)
 }
 
-// blame adds the reasons why a piece was changed, each once.
-func (p *piece) blame(why ...Reason) {
+// addReasons adds the reasons why a piece was changed, each once.
+func (p *piece) addReasons(why ...Reason) {
 	for _, reason := range why {
 		if !slices.Contains(p.why, reason) {
 			p.why = append(p.why, reason)
@@ -59,10 +59,10 @@ func (p *piece) blame(why ...Reason) {
 	}
 }
 
-// drops notes why a given message may be dropped.
-func (m *fixer) drops(row int, why Reason) {
-	if !slices.Contains(m.gone[row], why) {
-		m.gone[row] = append(m.gone[row], why)
+// noteDrop notes why a given message may be dropped.
+func (m *fixer) noteDrop(row int, why Reason) {
+	if !slices.Contains(m.dropReasons[row], why) {
+		m.dropReasons[row] = append(m.dropReasons[row], why)
 	}
 }
 

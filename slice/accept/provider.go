@@ -28,28 +28,28 @@ func (p Provider) String() string {
 
 // rules are the demands of a provider on a conversation.
 type rules struct {
-	provider   Provider
-	blank      func(text string) bool // such a text is as good as none
-	mute       bool                   // an assistant message may be empty
-	idLimit    int                    // characters of a call's id; 0: any number
-	plainIDs   bool                   // ids have letters, digits, _ and - only
-	nameLimit  int                    // characters of a tool's name
-	nameMarks  string                 // the characters of a name besides letters and digits
-	nameLetter bool                   // a name begins with a letter or _
-	objects    bool                   // arguments are a JSON object
-	unique     scope                  // where no two calls may have one id
-	adjacent   bool                   // results are right behind the message with their calls, not only before the user's next text
-	alternate  bool                   // the user begins, and the user's and the model's messages alternate
-	imageLimit int                    // bytes of an image as base64; 0: not judged
+	provider    Provider
+	blank       func(text string) bool // such a text is as good as none
+	allowsEmpty bool                   // an assistant message may be empty
+	idLimit     int                    // characters of a call's id; 0: any number
+	plainIDs    bool                   // ids have letters, digits, _ and - only
+	nameLimit   int                    // characters of a tool's name
+	nameMarks   string                 // the characters of a name besides letters and digits
+	nameLetter  bool                   // a name begins with a letter or _
+	objects     bool                   // arguments are a JSON object
+	unique      uniqueness             // where no two calls may have one id
+	adjacent    bool                   // results are right behind the message with their calls, not only before the user's next text
+	alternate   bool                   // the user begins, and the user's and the model's messages alternate
+	imageLimit  int                    // bytes of an image as base64; 0: not judged
 }
 
-// scope is a part of a conversation.
-type scope int
+// uniqueness is a part of a conversation.
+type uniqueness int
 
 const (
-	nowhere scope = iota
-	inMessage
-	everywhere
+	notUnique uniqueness = iota
+	uniqueInMessage
+	uniqueEverywhere
 )
 
 // rulesOf returns the rules of a provider, and false for no provider.
@@ -59,12 +59,12 @@ func rulesOf(p Provider) (r rules, ok bool) {
 	case Anthropic:
 		r.blank = func(text string) bool { return strings.TrimSpace(text) == "" }
 		r.plainIDs, r.nameLimit, r.objects = true, 128, true
-		r.unique, r.adjacent, r.alternate = everywhere, true, true
+		r.unique, r.adjacent, r.alternate = uniqueEverywhere, true, true
 		r.imageLimit = 5 << 20
 	case OpenAIChat:
-		r.idLimit, r.unique, r.adjacent = 64, inMessage, true
+		r.idLimit, r.unique, r.adjacent = 64, uniqueInMessage, true
 	case OpenAIResponses:
-		r.idLimit, r.unique, r.mute = 64, everywhere, true
+		r.idLimit, r.unique, r.allowsEmpty = 64, uniqueEverywhere, true
 	case Gemini:
 		r.blank = func(text string) bool { return text == "" }
 		r.nameMarks, r.nameLetter = "_-.:", true
@@ -80,12 +80,12 @@ func (r rules) goodID(id string) bool {
 	if !utf8.ValidString(id) || r.idLimit > 0 && utf8.RuneCountInString(id) > r.idLimit {
 		return false
 	}
-	return !r.plainIDs || only(id, "_-")
+	return !r.plainIDs || hasOnly(id, "_-")
 }
 
 // goodName reports whether a tool may be called so.
 func (r rules) goodName(name string) bool {
-	return name != "" && len(name) <= r.nameLimit && only(name, r.nameMarks) &&
+	return name != "" && len(name) <= r.nameLimit && hasOnly(name, r.nameMarks) &&
 		(!r.nameLetter || isLetter(rune(name[0])) || name[0] == '_')
 }
 
@@ -115,8 +115,8 @@ func isPlain(c rune, marks string) bool {
 	return isLetter(c) || '0' <= c && c <= '9' || strings.ContainsRune(marks, c)
 }
 
-// only reports whether a text has letters, digits and marks only.
-func only(text, marks string) bool {
+// hasOnly reports whether a text has letters, digits and marks only.
+func hasOnly(text, marks string) bool {
 	for _, c := range text {
 		if !isPlain(c, marks) {
 			return false

@@ -17,17 +17,17 @@ func TestReports(t *testing.T) {
 			[]string{ask, result("c1"), ask},
 			and("result_without_call@1", "roles_in_a_row@2/0"),
 		},
-		{"amplifier#217: a result and the prompt behind it", []string{ask, calling("c1"), result("c1"), ask}, only("roles_in_a_row@3/2", sides...)},
-		{"amplifier#217: two user messages in a row", []string{ask, ask}, only("roles_in_a_row@1/0", sides...)},
+		{"amplifier#217: a result and the prompt behind it", []string{ask, calling("c1"), result("c1"), ask}, hasOnly("roles_in_a_row@3/2", sides...)},
+		{"amplifier#217: two user messages in a row", []string{ask, ask}, hasOnly("roles_in_a_row@1/0", sides...)},
 		{
 			"amplifier#330: a null signature after changing provider",
 			[]string{ask, answer(`{"type": "thinking", "thinking": "t", "signature": null}, {"type": "text", "text": "a"}`)},
-			only("unsigned_thinking@1", anthropic...),
+			hasOnly("unsigned_thinking@1", anthropic...),
 		},
 		{
 			"amplifier-app-cli#233: OpenAI's reasoning before Anthropic",
 			[]string{ask, answer(`{"type": "thinking", "thinking": "t", "signature": "s", "content": ["enc", "rs_1"]}, {"type": "text", "text": "a"}`)},
-			only("foreign_thinking@1", sides...),
+			hasOnly("foreign_thinking@1", sides...),
 		},
 		{"amplifier-app-cli#156: a call left open before the next turn", []string{ask, calling("c1"), note, say}, and("call_without_result@1", "roles_in_a_row@2/1")},
 		{
@@ -68,23 +68,23 @@ func TestReports(t *testing.T) {
 		{
 			"openclaw#109443: ids that begin anew in every turn",
 			[]string{ask, calling("exec_0"), result("exec_0"), say, ask, calling("exec_0"), result("exec_0"), say},
-			only("duplicate_call_id@5/1", accept.Anthropic, accept.OpenAIResponses),
+			hasOnly("duplicate_call_id@5/1", accept.Anthropic, accept.OpenAIResponses),
 		},
 		{
 			"cua#524: one id for two calls",
 			[]string{ask, using("c1"), answering("c1", ""), using("c1"), answering("c1", "")},
-			only("duplicate_call_id@3/1", accept.Anthropic, accept.OpenAIResponses),
+			hasOnly("duplicate_call_id@3/1", accept.Anthropic, accept.OpenAIResponses),
 		},
-		{"nanobot#4356: an id of another provider", []string{ask, calling("call_1|fc_1"), result("call_1|fc_1")}, only("bad_call_id@1", anthropic...)},
-		{"9router#3167: an id of 86 characters", []string{ask, calling(strings.Repeat("c", 86)), result(strings.Repeat("c", 86))}, only("bad_call_id@1", openAI...)},
+		{"nanobot#4356: an id of another provider", []string{ask, calling("call_1|fc_1"), result("call_1|fc_1")}, hasOnly("bad_call_id@1", anthropic...)},
+		{"9router#3167: an id of 86 characters", []string{ask, calling(strings.Repeat("c", 86)), result(strings.Repeat("c", 86))}, hasOnly("bad_call_id@1", openAI...)},
 		{
 			"pi#8386: a call that was cut has no arguments",
 			[]string{ask, callOf(`"c1"`, `"bash"`, `null`), result("c1"), say},
 			nil,
 		},
-		{"goose#1624: a blank text", []string{ask, answer(`{"type": "text", "text": ""}, {"type": "text", "text": "a"}`)}, only("blank_text@1", sides...)},
+		{"goose#1624: a blank text", []string{ask, answer(`{"type": "text", "text": ""}, {"type": "text", "text": "a"}`)}, hasOnly("blank_text@1", sides...)},
 		{"gemini-cli#3814: fewer results than calls", []string{ask, calling("c1", "c2"), result("c2"), say}, all("call_without_result@1")},
-		{"gemini-cli#11814: the history begins with a call", []string{calling("c1"), result("c1"), say}, only("first_not_user@0", sides...)},
+		{"gemini-cli#11814: the history begins with a call", []string{calling("c1"), result("c1"), say}, hasOnly("first_not_user@0", sides...)},
 		{
 			"vercel/ai#7883: a reasoning item twice",
 			[]string{

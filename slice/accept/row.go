@@ -21,8 +21,8 @@ func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool
 		e.line = pyjson.TrimSpace(e.images(e.line))
 		return sent{side: answers, results: []sentResult{{id, -1}}}, e.found, e.line
 	case "assistant":
-		e.side = model
-		e.closes = true
+		e.side = assistant
+		e.endsWait = true
 		e.listedCalls()
 		e.thinkingMember()
 		e.content()
@@ -94,15 +94,15 @@ func (e *examiner) pairedBlock(raw []byte) []byte {
 
 func (e *examiner) user() {
 	e.content()
-	pure := len(e.results) > 0 && !e.closes
-	e.closes = !pure
+	pure := len(e.results) > 0 && !e.endsWait
+	e.endsWait = !pure
 	switch {
 	case pure:
-		e.rest = nobody
+		e.rest = unsent
 	case e.reminder || turns.Members(e.line, "tool_call_id")[0] != nil:
-		e.rest = aside
+		e.rest = injected
 	default:
-		e.rest = person
+		e.rest = prompt
 	}
 	e.side = e.rest
 	if len(e.results) > 0 {
@@ -143,10 +143,10 @@ func (e *examiner) text(raw []byte) {
 			e.report(BlankText, "")
 			e.set("content", []byte(`""`))
 		}
-	case e.thinks:
+	case e.hasThinking:
 		e.report(ThinkingLast, "")
 		e.set("content", e.filler())
-	case !e.mute:
+	case !e.allowsEmpty:
 		e.report(EmptyContent, "")
 		e.set("content", e.filler())
 	}

@@ -14,11 +14,11 @@ func (e *examiner) thinkingMember() {
 	if e.provider != Anthropic || raw == nil || pyjson.KindOf(raw) == pyjson.Null {
 		return
 	}
-	if e.thinkingBlock(raw, turns.TextOf(turns.Members(raw, "type")[0])) == gone {
+	if e.thinkingBlock(raw, turns.TextOf(turns.Members(raw, "type")[0])) == removed {
 		e.line = pyjson.TrimSpace(pyjson.Remove(e.line, "thinking_block"))
 		return
 	}
-	e.thinks = true
+	e.hasThinking = true
 }
 
 // thinkingBlock returns the kind of a block of thinking for a provider.
@@ -41,10 +41,10 @@ func (e *examiner) thinkingBlock(raw []byte, kind string) blockKind {
 	}
 	switch {
 	case !sends:
-		return silent
+		return hidden
 	case why != "":
 		e.report(why, "")
-		return gone
+		return removed
 	}
 	return thinking
 }
@@ -123,8 +123,8 @@ func (e *examiner) thinkingOrder(list []block) []block {
 	}
 	switch e.provider {
 	case Anthropic:
-		sends := slices.IndexFunc(list, func(b block) bool { return b.kind > silent })
-		if !e.thinks && !isThinking(list[sends]) {
+		sends := slices.IndexFunc(list, func(b block) bool { return b.kind > hidden })
+		if !e.hasThinking && !isThinking(list[sends]) {
 			e.report(ThinkingNotFirst, "")
 			return slices.DeleteFunc(list, isThinking)
 		}
