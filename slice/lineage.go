@@ -4,19 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
-	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -97,52 +92,34 @@ type scanned struct {
 // has the session_id sessionID.
 func scan(ctx context.Context, st *sessionstore.Store, id, sessionID string) (all scanned, err error) {
 	all = scanned{children: []Child{}, stored: map[string]string{}}
-	dir, err := vfs.OpenReader(st.Dir())
+	infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
 	if err != nil {
 		return all, err
 	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	names, err := dir.Names()
-	if err != nil {
-		return all, err
+	lost, err := vfs.LostLinks(st.Dir())
+	for _, name := range lost {
+		_, reason := os.Stat(filepath.Join(st.Dir(), name))
+		all.skipped = append(all.skipped, &sessionstore.Error{Op: "read metadata of", Session: name, Err: vfs.Lost(reason)})
 	}
-	for _, name := range names {
-		if err := ctx.Err(); err != nil {
-			return all, err
-		}
-		if strings.HasPrefix(name, ".") || vfs.OfSystem(name) {
-			continue
-		}
-		raw, err := readMetadata(ctx, st, dir, name)
-		if raw == nil && err == nil {
-			if err = dir.Lost(name); err == nil {
-				continue
-			}
-			err = &sessionstore.Error{Op: "read metadata of", Session: name, Err: err}
-		}
-		if err != nil {
+	for _, info := range infos {
+		md, err := st.Metadata(ctx, info.ID)
+		switch {
+		case ctx.Err() != nil:
+			return all, ctx.Err()
+		case errors.Is(err, sessionstore.ErrNotFound):
+			continue // it was removed in between
+		case err != nil:
 			all.skipped = append(all.skipped, err)
 			continue
 		}
-		if !utf8.ValidString(name) {
-			_, err = st.Metadata(ctx, name) // which says so
-			all.skipped = append(all.skipped, err)
-			continue
+		stored, _ := md.Lookup("session_id")
+		all.noteStored(info.ID, stored)
+		if parent, _ := md.Lookup("parent_id"); isText(parent, id) || isText(parent, sessionID) {
+			all.children = append(all.children, childOf(st, info.ID, md))
 		}
-		members := turns.Members(raw, "parent_id", "session_id")
-		all.noteStored(name, members[1])
-		if !isText(members[0], id) && !isText(members[0], sessionID) {
-			continue
-		}
-		c, err := childOf(st, name, raw)
-		if err != nil {
-			all.skipped = append(all.skipped, err)
-			continue
-		}
-		all.children = append(all.children, c)
 	}
 	newestFirst(all.children)
-	return all, nil
+	return all, err
 }
 
 // noteStored takes the session_id of the session in the directory name.
@@ -162,38 +139,6 @@ func isText(raw []byte, text string) bool {
 	return pyjson.KindOf(raw) == pyjson.String && pyjson.KeyIs(raw, text)
 }
 
-// readMetadata returns the metadata of a session from their file, or else from
-// the backup. It returns nil if there are none.
-func readMetadata(ctx context.Context, st *sessionstore.Store, dir *vfs.Reader, id string) ([]byte, error) {
-	raw, err := readFile(dir, id)
-	if err == nil {
-		raw = pyjson.Trim(raw)
-		if pyjson.KindOf(raw) == pyjson.Object && pyjson.Check(raw, pyjson.Tolerant) == nil {
-			return raw, nil
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) && !dir.Has(id, sessiondir.Backup(sessiondir.Metadata)) {
-		return nil, nil
-	}
-	md, err := st.Metadata(ctx, id)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sessionstore.ErrInvalidID) {
-		return nil, nil // it has gone, or never was a session
-	}
-	if err != nil {
-		return nil, err
-	}
-	return md.AppendTo(nil), nil
-}
-
-func readFile(dir *vfs.Reader, id string) (raw []byte, err error) {
-	file, err := dir.Open(id, sessiondir.Metadata)
-	if err != nil {
-		return nil, err
-	}
-	raw, err = limits.ReadAll(file)
-	return raw, errors.Join(err, file.Close())
-}
-
 // Child is a session that names another one as its parent: a fork, or a
 // sub-session.
 type Child struct {
@@ -204,12 +149,8 @@ type Child struct {
 	Turns     int     `json:"turn_count"`
 }
 
-// childOf returns the session in the directory id, whose metadata are raw.
-func childOf(st *sessionstore.Store, id string, raw []byte) (Child, error) {
-	md, err := sessionstore.ParseMetadata(raw)
-	if err != nil {
-		return Child{}, err
-	}
+// childOf returns the session in the directory id, which has these metadata.
+func childOf(st *sessionstore.Store, id string, md sessionstore.Metadata) Child {
 	c := Child{
 		SessionID: sessionIDOf(md, id), Dir: filepath.Join(st.Dir(), id),
 		Turn: intMember(md, "forked_from_turn"), ForkedAt: textMember(md, "forked_at"),
@@ -217,7 +158,7 @@ func childOf(st *sessionstore.Store, id string, raw []byte) (Child, error) {
 	if n, ok := md.Int("turn_count"); ok {
 		c.Turns = n
 	}
-	return c, nil
+	return c
 }
 
 // sessionIDOf returns the session_id of metadata, or id if that is no string.

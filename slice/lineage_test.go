@@ -195,3 +195,18 @@ func TestTraceEndsWithItsContext(t *testing.T) {
 	_, err := slice.Trace(ctx, st, "r")
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// TestTraceNamesLostLinks requires that a symlink that leads nowhere hides no session, and is
+// named.
+func TestTraceNamesLostLinks(t *testing.T) {
+	t.Parallel()
+	st := family(t, map[string]string{"r": `{}`, "child": `{"parent_id": "r"}`})
+	if err := os.Symlink(filepath.Join(t.TempDir(), "nothing"), filepath.Join(st.Dir(), "lost")); err != nil {
+		t.Skip(err)
+	}
+	l := trace(t, st, "r")
+	require.Equal(t, []string{"child"}, idsOf(l.Children))
+	require.Len(t, l.Skipped, 1)
+	require.ErrorContains(t, l.Skipped[0], "lost")
+	require.ErrorContains(t, l.Skipped[0], "symlink that leads nowhere")
+}

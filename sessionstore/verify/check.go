@@ -118,7 +118,7 @@ func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.S
 		infos, err := st.List(ctx, &sessionstore.ListOptions{All: true})
 		var ids []string
 		if err == nil {
-			ids, err = brokenLinks(st.Dir())
+			ids, err = vfs.LostLinks(st.Dir())
 		}
 		if err != nil {
 			yield(Finding{}, err)
@@ -135,20 +135,6 @@ func CheckAll(ctx context.Context, st *sessionstore.Store, opts *Options) iter.S
 			}
 		}
 	}
-}
-
-// brokenLinks returns the symlinks in a sessions directory that lead nowhere, or whose target
-// cannot be examined. A list leaves them out.
-func brokenLinks(dir string) (ids []string, err error) {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if name := e.Name(); e.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
-			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-				ids = append(ids, name)
-			}
-		}
-	}
-	return ids, err
 }
 
 // Check checks session id of st and yields its findings. A session that does not exist has

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -180,6 +181,20 @@ func (e *Entry) fill(in *os.File, hooks *seam.Seam) {
 		return
 	}
 	e.Modified, e.Stamp, e.Symlink = is.Mtime, is.rounded(hooks), e.kind == symlink
+}
+
+// LostLinks returns the names of the symlinks in a sessions directory that lead nowhere, or
+// whose target cannot be examined. Lists leave them out.
+func LostLinks(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if name := e.Name(); e.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, err
 }
 
 // Lost returns the error of a symlink, given the error of following it: ErrLost if it
