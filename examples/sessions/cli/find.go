@@ -62,7 +62,7 @@ func (c *findCommand) Run(a *app) error {
 	if a.json {
 		return a.foundJSON(p, found)
 	}
-	c.table(a, p, found)
+	c.table(a, found)
 	return nil
 }
 
@@ -108,17 +108,9 @@ func (a *app) foundJSON(p *projects.Projects, found []projects.Found) error {
 	return a.writeJSON(all)
 }
 
-// none returns the message for an empty result.
-func (c *findCommand) none() string {
-	if c.After == "" && c.Before == "" && c.Keyword == "" && c.Status == "" && c.Project == "" {
-		return "No sessions found."
-	}
-	return `No session fits the flags; "sessions list --all-projects" shows all.`
-}
-
-func (c *findCommand) table(a *app, p *projects.Projects, found []projects.Found) {
+func (c *findCommand) table(a *app, found []projects.Found) {
 	if len(found) == 0 {
-		a.Notef("%s", c.none())
+		a.Notef(`No session fits the flags; "sessions list --all-projects" shows all.`)
 		return
 	}
 	var rows [][]string
