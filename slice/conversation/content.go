@@ -27,19 +27,6 @@ func resultsIn(m sessionstore.Message) (found []result) {
 	return found
 }
 
-// resultText returns the text of the result in block b of m.
-func resultText(m sessionstore.Message, b int) string {
-	if b < 0 {
-		return contentText(m)
-	}
-	all := blocks(m)
-	if b >= len(all) {
-		return ""
-	}
-	raw, _ := pyjson.Lookup(all[b], "content")
-	return valueText(raw)
-}
-
 // contentText returns the text of a message, and the JSON of a content that
 // is neither text nor a list.
 func contentText(m sessionstore.Message) string {

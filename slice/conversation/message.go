@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -71,7 +72,7 @@ func (c *View) Messages(from, to int, lim Limits) []Message {
 }
 
 func (c *View) message(i int, lim Limits) Message {
-	m, r, known := c.msgs[i], &c.rows[i], filesOf{}
+	m, r, known := c.msgs[i], &c.rows[i], contents{}
 	v := Message{N: i, Role: m.Role(), Turn: r.turn, Starts: r.starts}
 	if at, ok := m.Timestamp(); ok {
 		v.Time = at.UTC().Format(time.RFC3339)
@@ -89,7 +90,7 @@ func (c *View) message(i int, lim Limits) Message {
 			v.Results = append(v.Results, c.result(known, place{i, res.block}, res.id, lim))
 		}
 	}
-	for _, f := range c.files(known, i) {
+	for _, f := range c.content(known, i).files {
 		if v.Role != "tool" && !slices.ContainsFunc(r.results, func(res result) bool { return res.block == f.block }) {
 			v.Files = append(v.Files, f)
 		}
@@ -98,26 +99,39 @@ func (c *View) message(i int, lim Limits) Message {
 	return v
 }
 
-// filesOf holds the files of some messages, by index: a message may have thousands of results.
-type filesOf map[int][]File
+// contents holds the blocks and the files of some messages, by index: a message may have
+// thousands of results.
+type contents map[int]content
 
-// files returns the files of message i.
-func (c *View) files(known filesOf, i int) []File {
-	all, ok := known[i]
-	if !ok {
-		all = Files(c.msgs[i])
-		for k := range all {
-			all[k].N = i
-		}
-		known[i] = all
-	}
-	return all
+type content struct {
+	blocks [][]byte
+	files  []File
 }
 
-// result returns the result at a place.
-func (c *View) result(known filesOf, at place, id string, lim Limits) Result {
-	v := Result{N: at.row, ID: id, Text: cut(resultText(c.msgs[at.row], at.block), lim.Tool)}
-	for _, f := range c.files(known, at.row) {
+// content returns the blocks and the files of message i.
+func (c *View) content(known contents, i int) content {
+	v, ok := known[i]
+	if !ok {
+		v = content{blocks(c.msgs[i]), Files(c.msgs[i])}
+		for k := range v.files {
+			v.files[k].N = i
+		}
+		known[i] = v
+	}
+	return v
+}
+
+// result returns the result at a place: the message as a whole, or a block of it.
+func (c *View) result(known contents, at place, id string, lim Limits) Result {
+	v, all, text := Result{N: at.row, ID: id}, c.content(known, at.row), ""
+	if at.block < 0 {
+		text = contentText(c.msgs[at.row])
+	} else {
+		raw, _ := pyjson.Lookup(all.blocks[at.block], "content")
+		text = valueText(raw)
+	}
+	v.Text = cut(text, lim.Tool)
+	for _, f := range all.files {
 		if at.block < 0 || f.block == at.block {
 			v.Files = append(v.Files, f)
 		}
@@ -125,7 +139,7 @@ func (c *View) result(known filesOf, at place, id string, lim Limits) Result {
 	return v
 }
 
-func (c *View) call(known filesOf, k *call, lim Limits) Call {
+func (c *View) call(known contents, k *call, lim Limits) Call {
 	v := Call{ID: k.ID, Name: k.Name, Arguments: cut(string(k.Arguments), lim.Tool), Orphan: k.from.row < 0, Misplaced: k.astray}
 	if k.from.row >= 0 {
 		res := c.result(known, k.from, k.ID, lim)
