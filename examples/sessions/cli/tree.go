@@ -65,21 +65,18 @@ func showTree(a *app, of here) error {
 	return nil
 }
 
-// describe returns the name of a session, and the turn it was forked at.
+// describe returns the title of a session, and the turn it was forked at.
 func (a *app) describe(st *sessionstore.Store, id string) (string, *int) {
 	md, err := st.Metadata(a.ctx, id)
 	if err != nil {
 		return "", nil
 	}
-	name := md.Text("name")
-	if s, err := st.Summary(a.ctx, id); err == nil && s.ConflictOf != "" {
-		name = markedTitle(s)
-	}
+	s, _ := st.Summary(a.ctx, id) // a session without a summary is shown too
 	turn, ok := md.Int("forked_from_turn")
 	if !ok {
-		return name, nil
+		return markedTitle(s), nil
 	}
-	return name, &turn
+	return markedTitle(s), &turn
 }
 
 func (a *app) treeLine(depth int, branch string, tint screen.Tint, id, name string, turn *int) {
