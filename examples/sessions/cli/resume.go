@@ -147,5 +147,6 @@ func (c *resumeCommand) newest(a *app) (target, error) {
 	if len(rows) == 0 {
 		return target{}, referenceError("No sessions found to resume.")
 	}
-	return a.open(a.dirOf(rows[0]))
+	st, err := a.opened.Store(rows[0].Project)
+	return target{st, rows[0].ID}, err
 }
