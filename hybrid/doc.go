@@ -189,18 +189,16 @@
 // # Another remote
 //
 // [Copy] copies a project to another remote, object by object. It replaces the head of a
-// session there only by a head that follows from it. Two marks beside the head prove that,
-// objects whose names are hashes. One is stored before the head: the source, by its
-// identity, had this head. The other is stored after it: this remote had this head. A
-// remote's heads only go forward. So the other remote's head may be replaced where the
-// source has its second mark, as after a copy the other way, or where the other remote has
-// its first mark, from this source. Where the same holds the other way round, devices went
-// on with the copy, and there is nothing to copy. Otherwise the session is named. Both
-// marks are true whatever was killed, and former marks contradict no later ones, so a
-// remote that lets nothing be removed does not matter. A copy that is killed ahead of the
-// second mark stores it when it is run again; if devices went on before that, the session
-// is named. A removed session has no marks: its removal is copied to a copy that did not
-// change, and to no other remote.
+// session there only by a head that follows from it. Two marks beside a head prove that,
+// objects whose names are hashes of it. One is stored before the head: the source, by its
+// identity, had it. The other is stored after it: this remote had it. A remote's heads
+// only go forward. So the other remote's head may be replaced where the source has its
+// second mark, as after a copy the other way, or where its first mark is of this source.
+// Where that holds the other way round, devices went on with the copy, and there is
+// nothing to do. Otherwise the session is named. Marks stay true whatever was killed, also
+// where no remote lets them be removed. A copy that is killed ahead of the second mark
+// stores it when it is run again; if devices went on before that, the session is named. A
+// removed session has no marks: its removal is copied to an unchanged copy alone.
 //
 // A directory whose sessions were synced with one remote may be opened with another one.
 // The heads that it knows are of the former one. Where the other remote has the same head,

@@ -262,12 +262,13 @@ func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 
 // PullResult lists the sessions of a [Store.Pull].
 type PullResult struct {
-	Sessions, Pulled int         // sessions synced; sessions brought, or changed here as intended
-	Behind           []Exception // the cloud has more, and the files here must not be changed now
-	Diverged         []Exception // two devices added to them; see Conflicts for the sessions that keep this device's history
-	Failed           []Exception // they could not be brought; the call's error joins the reasons
-	Partial          []Exception // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
-	Conflicts        []Conflict
+	Sessions  int         `json:"sessions"` // synced
+	Pulled    int         `json:"pulled"`   // sessions brought, or changed here as intended
+	Behind    []Exception `json:"-"`        // the cloud has more, and the files here must not be changed now
+	Diverged  []Exception `json:"-"`        // two devices added to them; see Conflicts for the sessions that keep this device's history
+	Failed    []Exception `json:"-"`        // they could not be brought; the call's error joins the reasons
+	Partial   []Exception `json:"-"`        // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
+	Conflicts []Conflict  `json:"conflicts"`
 }
 
 // Exception is a session that was not synced as usual, and the reason. The Err of a

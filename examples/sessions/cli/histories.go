@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -68,12 +70,7 @@ func (c *restoreCommand) Run(a *app) error {
 	if err != nil && len(all) == 0 {
 		return err
 	}
-	var found []hybrid.History
-	for _, h := range all {
-		if strings.HasPrefix(h.ID, c.History) {
-			found = append(found, h)
-		}
-	}
+	found := slices.DeleteFunc(all, func(h hybrid.History) bool { return !strings.HasPrefix(h.ID, c.History) })
 	if len(found) != 1 {
 		return fmt.Errorf("%s of session %s begin with %q; \"sessions remote show --histories\" lists them", count(len(found), "history"), screen.Plain(id), c.History)
 	}
@@ -169,14 +166,8 @@ func (c *checkCommand) Run(a *app) error {
 	for _, r := range reports {
 		lines, problems, mended = lines+int(r.Lines), problems+len(r.Problems), mended+r.Mended
 		for _, p := range r.Problems {
-			what := p.File
-			if what == "" {
-				what = fmt.Sprintf("lines %d to %d", p.From+1, p.To)
-			}
-			state := "missing or damaged"
-			if p.Mended {
-				state = "mended"
-			}
+			what := cmp.Or(p.File, fmt.Sprintf("lines %d to %d", p.From+1, p.To))
+			state := map[bool]string{true: "mended", false: "missing or damaged"}[p.Mended]
 			a.Printf("%s: %s: %s\n", screen.Plain(r.SessionID), screen.Plain(what), state)
 		}
 	}

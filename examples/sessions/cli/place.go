@@ -34,11 +34,9 @@ type place string
 var kinds = map[string]struct{ secret, maker, cost string }{
 	"cosmos":   {"COSMOS_KEY", `"go run . -provision" in examples/cloudsync`, "a turn of 4 KB: 3 requests, 33 request units; an idle minute: 3 units"},
 	"s3":       {"AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials and profile=NAME", "the tool of the service", "a turn: 3 PUT and 1 GET, 0.0015 cents at AWS; an idle minute: 1 LIST"},
-	"postgres": {"PGPASSWORD or ~/.pgpass", provisions, "a turn: 3 statements; an idle minute: 1"},
-	"dir":      {"the settings of the mount", provisions, "a turn: 3 files; an idle minute: 1 read of a directory"},
+	"postgres": {"PGPASSWORD or ~/.pgpass", `"sessions remote add" with --provision`, "a turn: 3 statements; an idle minute: 1"},
+	"dir":      {"the settings of the mount", `"sessions remote add" with --provision`, "a turn: 3 files; an idle minute: 1 read of a directory"},
 }
-
-const provisions = `"sessions remote add" with --provision`
 
 func (p place) scheme() string {
 	scheme, _, ok := strings.Cut(strings.ToLower(string(p)), ":")

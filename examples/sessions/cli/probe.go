@@ -73,16 +73,14 @@ func (a *app) probe(set *setting) error {
 			p.LastSync, last = moment(at), a.when(at)
 		}
 	}
-	if a.json {
-		return a.writeJSON(p)
-	}
-	a.fields([][2]string{
-		{"Remote", string(p.URL)},
-		{"Answers", fmt.Sprintf("in %d ms", answered)},
-		{"Rights", rights},
-		{"Clock", clock},
-		{"Cost", fmt.Sprintf("%s; this check: %s, %.0f units", p.Cost, count(p.Requests, "request"), p.Units)},
-		{"Last sync", last},
+	return a.answer(p, func() {
+		a.fields([][2]string{
+			{"Remote", string(p.URL)},
+			{"Answers", fmt.Sprintf("in %d ms", answered)},
+			{"Rights", rights},
+			{"Clock", clock},
+			{"Cost", fmt.Sprintf("%s; this check: %s, %.0f units", p.Cost, count(p.Requests, "request"), p.Units)},
+			{"Last sync", last},
+		})
 	})
-	return nil
 }

@@ -26,19 +26,11 @@ func (*remotesCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(filled(all))
-	}
 	rows := [][]string{}
 	for _, s := range all {
 		rows = append(rows, []string{s.Name, string(s.URL), s.User})
 	}
-	if len(rows) == 0 {
-		a.Notef("%v", errNoRemote)
-		return nil
-	}
-	a.Table([]screen.Column{{Title: "Remote", Tint: screen.In(screen.Green)}, {Title: "URL", Min: 20}, {Title: "User", Drop: 1}}, rows)
-	return nil
+	return a.list(filled(all), errNoRemote.Error(), []screen.Column{{Title: "Remote", Tint: screen.In(screen.Green)}, {Title: "URL", Min: 20}, {Title: "User", Drop: 1}}, rows)
 }
 
 // lastSynced returns a sentence about the last sync of a sessions directory that succeeded,
@@ -173,11 +165,9 @@ func (c *forgetCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.writeJSON(map[string]string{"removed": c.Name})
-	}
-	a.Printf("%s Removed from %s; what it has stays there\n", a.mark(nil), path)
-	return nil
+	return a.answer(map[string]string{"removed": c.Name}, func() {
+		a.Printf("%s Removed from %s; what it has stays there\n", a.mark(nil), path)
+	})
 }
 
 type copyCommand struct {

@@ -69,10 +69,7 @@ type remoteShown struct {
 func (a *app) remoteTable(all []remoteShown) error {
 	cells := make([][]string, len(all))
 	for i, s := range all {
-		here := "no"
-		if s.Here {
-			here = "yes"
-		}
+		here := map[bool]string{true: "yes", false: "no"}[s.Here]
 		cells[i] = []string{s.Project, s.SessionID, s.Name, a.when(s.Updated), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages), here}
 	}
 	return a.list(all, "The remote has no sessions of this project: where other devices have it at another path, give all of them one --as.", []screen.Column{
@@ -112,15 +109,14 @@ func (c *remoteShowCommand) show(a *app, all []copied) error {
 }
 
 func (c *remoteShowCommand) fields(a *app, p hybrid.Preview) {
-	rows := [][2]string{
+	a.fields([][2]string{
 		{"Session", p.SessionID},
 		{"Name", p.Name},
 		{"Description", p.Description},
 		{"Updated", a.when(p.Updated)},
 		{"Turns", number(p.Turns)},
 		{"Messages", number(len(p.Messages))},
-	}
-	a.fields(rows)
+	})
 	if !c.Messages {
 		return
 	}

@@ -59,10 +59,10 @@ func (a *app) settings() (all []setting, path string, err error) {
 // their path. After a crash they are the former ones, or the new ones.
 func (a *app) change(do func(all []setting) ([]setting, error)) (path string, err error) {
 	_, path, err = a.settings()
-	if err != nil {
-		return path, err
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err != nil {
 		return path, err
 	}
 	root, err := os.OpenRoot(filepath.Dir(path))
@@ -82,13 +82,10 @@ func (a *app) change(do func(all []setting) ([]setting, error)) (path string, er
 	if err != nil {
 		return path, err
 	}
-	text, err := json.MarshalIndent(settingsFile{settingsVersion, all}, "", "  ")
-	if err != nil {
-		return path, err
-	}
 	return path, vfs.WriteNamed(a.ctx, path, "", func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(settingsFile{settingsVersion, all})
 	})
 }
 

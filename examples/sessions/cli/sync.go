@@ -85,7 +85,7 @@ func (c *pullCommand) Run(a *app) error {
 	}
 	bar := a.Progress("pulling", 0)
 	defer bar.Done()
-	var sum hybrid.PullResult
+	sum := hybrid.PullResult{Conflicts: []hybrid.Conflict{}}
 	var failed error
 	for _, r := range all {
 		res, err := r.Pull(a.ctx, r.ids...)
@@ -105,18 +105,13 @@ func (c *pullCommand) Run(a *app) error {
 	}
 	if a.json {
 		err := a.writeJSON(struct {
-			Sessions  int               `json:"sessions"`
-			Pulled    int               `json:"pulled"`
-			Behind    []exceptionShown  `json:"behind"`
-			Diverged  []exceptionShown  `json:"diverged"`
-			Failed    []exceptionShown  `json:"failed"`
-			Partial   []exceptionShown  `json:"partial"`
-			Conflicts []hybrid.Conflict `json:"conflicts"`
-			Error     string            `json:"error"`
-		}{
-			sum.Sessions, sum.Pulled, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial),
-			filled(sum.Conflicts), textOf(failed),
-		})
+			hybrid.PullResult
+			Behind   []exceptionShown `json:"behind"`
+			Diverged []exceptionShown `json:"diverged"`
+			Failed   []exceptionShown `json:"failed"`
+			Partial  []exceptionShown `json:"partial"`
+			Error    string           `json:"error"`
+		}{sum, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial), textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
