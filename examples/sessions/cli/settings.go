@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
-	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // setting is a remote in the settings, ~/.amplifier/remotes.json. It holds no secret.
@@ -55,8 +53,9 @@ func (a *app) settings() (all []setting, path string, err error) {
 	return file.Remotes, path, err
 }
 
-// change replaces the settings by what do makes of them, one program at a time, and returns
-// their path. After a crash they are the former ones, or the new ones.
+// change replaces the settings by what do makes of them, and returns their path. The file
+// that will replace them excludes other programs until then. After a crash the settings are
+// the former ones, or the new ones.
 func (a *app) change(do func(all []setting) ([]setting, error)) (path string, err error) {
 	_, path, err = a.settings()
 	if err == nil {
@@ -65,28 +64,38 @@ func (a *app) change(do func(all []setting) ([]setting, error)) (path string, er
 	if err != nil {
 		return path, err
 	}
-	root, err := os.OpenRoot(filepath.Dir(path))
+	at := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		at = real
+	}
+	next := at + ".new"
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	for end := time.Now().Add(5 * time.Second); errors.Is(err, fs.ErrExist) && a.ctx.Err() == nil && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+		f, err = os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("another program changes the settings, or was killed then: remove %s if none does", next)
+	}
 	if err != nil {
 		return path, err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	held, err := lock.Acquire(a.ctx, root, "remotes.lock", lock.Options{Alone: true})
-	if err != nil {
-		return path, err
-	}
-	defer func() { err = errors.Join(err, held.Unlock()) }()
 	all, _, err := a.settings()
 	if err == nil {
 		all, err = do(all)
 	}
-	if err != nil {
-		return path, err
-	}
-	return path, vfs.WriteNamed(a.ctx, path, "", func(w io.Writer) error {
-		e := json.NewEncoder(w)
+	if err == nil {
+		e := json.NewEncoder(f)
 		e.SetIndent("", "  ")
-		return e.Encode(settingsFile{settingsVersion, all})
-	})
+		err = errors.Join(e.Encode(settingsFile{settingsVersion, all}), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(next, at)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(next))
+	}
+	return path, err
 }
 
 // errNoRemote is returned when no remote is configured.
