@@ -32,13 +32,9 @@ type Usage struct {
 	Tools int           // calls of tools that ended, after a response of this model and before the next
 }
 
-// ErrOverflow is returned when a sum of costs is beyond the range of the tools: its
-// exponent is larger than 999,999.
-var ErrOverflow = decimal.ErrOverflow
-
 // Add adds v to u. u keeps Provider and Model where both have the same value, and its At; the
-// zero Usage becomes v. The error is [ErrOverflow], or the error for a Cost that is not a
-// number; then u is as it was.
+// zero Usage becomes v. The error is for a Cost that is not a number, and for a sum whose
+// exponent is larger than 999,999, which no tool reads; then u is as it was.
 func (u *Usage) Add(v Usage) error {
 	cost, err := addCosts(u.Cost, v.Cost)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
 // used is the usage of one model on one day.
@@ -135,7 +137,7 @@ func TestUsageAdd(t *testing.T) {
 	require.ErrorContains(t, sum.Add(Usage{Cost: "much"}), "no decimal number")
 	require.Equal(t, want, sum)
 	sum = Usage{Cost: "9e999999"}
-	require.True(t, errors.Is(sum.Add(sum), ErrOverflow))
+	require.True(t, errors.Is(sum.Add(sum), decimal.ErrOverflow))
 	var failed error
 	l := openIn(t, strings.Repeat(`{"event": "llm:response", "data": {"usage": {"cost_usd": "9e999999"}}}`+"\n", 2), nil)
 	sum = Usage{}
@@ -143,5 +145,5 @@ func TestUsageAdd(t *testing.T) {
 		require.NoError(t, err)
 		failed = errors.Join(failed, sum.Add(u))
 	}
-	require.ErrorIs(t, failed, ErrOverflow)
+	require.ErrorIs(t, failed, decimal.ErrOverflow)
 }

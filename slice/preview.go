@@ -43,12 +43,13 @@ func PreviewFork(ctx context.Context, st *sessionstore.Store, id string, turn *i
 	if err != nil {
 		return Preview{}, err
 	}
-	at := CountTurns(p.rows)
+	count := CountTurns(p.rows)
+	at := count
 	if turn != nil {
 		at = *turn
 	}
-	t, count := turnAt(p.rows, at)
-	if at < 1 || at > count {
+	t, _, ok := findTurn(p.rows, at)
+	if !ok {
 		if count == 0 && p.damage != nil {
 			return Preview{}, p.damage
 		}

@@ -67,18 +67,6 @@ func IsPrompt(m sessionstore.Message) bool {
 	return m.Role() == "user" && turns.IsPrompt(core.From(m, "content"), core.From(m, "metadata"), core.From(m, "tool_call_id") != nil)
 }
 
-// turnAt returns one turn, and the number of all turns. If there is no such turn
-// it returns the zero Turn.
-func turnAt(msgs []sessionstore.Message, turn int) (found Turn, count int) {
-	for t := range Turns(msgs) {
-		count++
-		if count == turn {
-			found = t
-		}
-	}
-	return found, count
-}
-
 // findTurn returns one turn, and does not read the messages after it. If there is no such
 // turn, ok is false and count is the number of all turns.
 func findTurn(msgs []sessionstore.Message, turn int) (found Turn, count int, ok bool) {
@@ -231,11 +219,11 @@ func partedBefore(rows []turns.Row) []int {
 // Values that are no strings count as missing. It fails, with the text of the
 // reference, when there is no such turn.
 func LastTimestamp(msgs []sessionstore.Message, turn int) (string, error) {
-	t, count := turnAt(msgs, turn)
+	t, count, ok := findTurn(msgs, turn)
 	switch {
 	case count == 0:
 		return "", limits.Reference(nil, "No user messages found in transcript")
-	case turn < 1 || turn > count:
+	case !ok:
 		return "", limits.Reference(nil, fmt.Sprintf("Turn %d out of range (1-%d)", turn, count))
 	}
 	for i := t.End - 1; i >= t.Start; i-- {

@@ -102,7 +102,7 @@ func (d *Dir) Plan(ctx context.Context, outputDir string, maxAge time.Duration) 
 
 // Cleanup visits the directories that [Dir.FindResumable] visits and that belong to this
 // user and have a readable state, and cleans up sessions that were not updated within
-// maxAge; 0 is [DefaultMaxAge]. The directory of a completed session is removed once its
+// maxAge; 0 is 72 hours. The directory of a completed session is removed once its
 // outputs are out of it; others are renamed to .archive, .archive.2 and so on. A session
 // that is updated in between is left out. A failure for one session is in its item and in
 // the error.
@@ -247,7 +247,7 @@ func (r *Run) plan(state State) Item {
 
 // inside returns the outputs of all phases that lie in the session directory.
 func (r *Run) inside(state State) (rels []string) {
-	for phase := FirstPhase; phase <= LastPhase; phase++ {
+	for phase := firstPhase; phase <= lastPhase; phase++ {
 		for _, out := range state.Outputs(phase) {
 			rel := filepath.FromSlash(out.Path)
 			if filepath.IsAbs(rel) {

@@ -21,9 +21,9 @@ const (
 	fallbackPrefix = "scientific-analysis-architect-session-" // of the names of session directories in the temporary directory
 )
 
-// DefaultMaxAge is how old a session may be to be resumed, and is before it is
+// maxAgeByDefault is how old a session may be to be resumed, and is before it is
 // cleaned up.
-const DefaultMaxAge = 72 * time.Hour
+const maxAgeByDefault = 72 * time.Hour
 
 // Options are the settings of a [Dir]. The zero value is ready for use.
 type Options struct {
@@ -82,7 +82,7 @@ type Found struct {
 
 // FindResumable finds the sessions of outputDir, and those in the temporary
 // directory, that are in progress or interrupted and were updated within
-// maxAge; 0 is [DefaultMaxAge]. Archives are no sessions.
+// maxAge; 0 is 72 hours. Archives are no sessions.
 //
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.
@@ -100,7 +100,7 @@ func (d *Dir) FindResumable(ctx context.Context, outputDir string, maxAge time.D
 
 func (d *Dir) cutoff(maxAge time.Duration) time.Time {
 	if maxAge == 0 {
-		maxAge = DefaultMaxAge
+		maxAge = maxAgeByDefault
 	}
 	return d.opts.Now().Add(-maxAge)
 }

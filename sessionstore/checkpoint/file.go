@@ -90,7 +90,7 @@ func parse(raw []byte, err error) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	if r := Validate(raw); len(r.Violations) > 0 {
+	if r := validate(raw); len(r.Violations) > 0 {
 		return State{}, &InvalidError{r.Violations}
 	}
 	return State{raw: raw}, nil
@@ -129,7 +129,7 @@ func (f *folder) write(old State, raw []byte, sync bool) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	if r := Validate(raw); len(r.Violations) > 0 {
+	if r := validate(raw); len(r.Violations) > 0 {
 		return State{}, &InvalidError{r.Violations}
 	}
 	if len(raw) > maxSize {

@@ -22,14 +22,14 @@ type model struct {
 }
 
 func (m *model) checkpoint(phase int, review string) {
-	m.current = min(phase+1, LastPhase)
+	m.current = min(phase+1, lastPhase)
 	if !slices.Contains(m.done, phase) {
 		m.done = append(m.done, phase)
 	}
 	if phase == 3 {
 		m.review = review
 	}
-	if phase == LastPhase {
+	if phase == lastPhase {
 		m.status = Completed
 	} else if m.status == Initialized {
 		m.status = InProgress
@@ -62,7 +62,7 @@ func TestCheckpointAndRollbackAgainstAModel(t *testing.T) {
 		require.NoError(t, err)
 		m := model{status: Initialized, gates: map[int]bool{}}
 		for step := range 60 {
-			phase := rnd.IntN(LastPhase + 1)
+			phase := rnd.IntN(lastPhase + 1)
 			switch rnd.IntN(4) {
 			case 0:
 				err = s.Rollback(t.Context(), phase)
@@ -93,7 +93,7 @@ func TestCheckpointAndRollbackAgainstAModel(t *testing.T) {
 			require.Equal(t, m.current, state.CurrentPhase(), "seed %d step %d", seed, step)
 			require.ElementsMatch(t, m.done, state.CompletedPhases(), "seed %d step %d", seed, step)
 			require.Equal(t, m.review, state.Outputs(3)[0].Path, "seed %d step %d", seed, step)
-			for phase := range LastPhase + 1 {
+			for phase := range lastPhase + 1 {
 				got := len(memberOr(memberOr(state.raw, "user_approvals", "{}"), "phase_"+strconv.Itoa(phase), "")) > 0
 				require.Equal(t, m.gates[phase], got, "seed %d step %d gate %d", seed, step, phase)
 			}

@@ -152,9 +152,9 @@ func TestAges(t *testing.T) {
 		age         time.Duration
 		found, done bool
 	}{
-		{"younger", DefaultMaxAge - time.Millisecond, true, false},
-		{"exactly", DefaultMaxAge, false, false},
-		{"older", DefaultMaxAge + time.Millisecond, false, true},
+		{"younger", maxAgeByDefault - time.Millisecond, true, false},
+		{"exactly", maxAgeByDefault, false, false},
+		{"older", maxAgeByDefault + time.Millisecond, false, true},
 		{"of the future", -time.Hour, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) e
 	}
 	raw = pyjson.Splice(raw, "last_updated", stamp(r.parent.opts.Now()))
 	raw = pyjson.Splice(raw, "version", pyjson.Quote(newest))
-	if report := Validate(raw); len(report.Violations) > 0 {
+	if report := validate(raw); len(report.Violations) > 0 {
 		return &InvalidError{report.Violations}
 	}
 	whole := schema()
@@ -134,9 +134,9 @@ func (r *Run) Checkpoint(ctx context.Context, phase int, outputs map[string]any)
 		if !slices.Contains(done, phase) {
 			done = append(done, phase)
 		}
-		raw = withPhases(raw, min(phase+1, LastPhase), done)
+		raw = withPhases(raw, min(phase+1, lastPhase), done)
 		switch {
-		case phase == LastPhase:
+		case phase == lastPhase:
 			raw = pyjson.Splice(raw, "status", pyjson.Quote(string(Completed)))
 		case old.Status() == Initialized:
 			raw = pyjson.Splice(raw, "status", pyjson.Quote(string(InProgress)))
@@ -182,7 +182,7 @@ func (r *Run) Rollback(ctx context.Context, phase int) error {
 		done := slices.DeleteFunc(old.CompletedPhases(), func(p int) bool { return p >= phase })
 		raw := withPhases(bytes.Clone(old.raw), phase, done)
 		all := memberOr(raw, "outputs", "{}")
-		for p := phase; p <= LastPhase; p++ {
+		for p := phase; p <= lastPhase; p++ {
 			for _, name := range outputs(p) {
 				all = pyjson.Splice(all, name, []byte("null"))
 			}

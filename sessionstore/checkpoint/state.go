@@ -27,9 +27,6 @@ type State struct {
 // Raw returns a copy of the bytes, unknown members and all.
 func (s State) Raw() []byte { return bytes.Clone(s.raw) }
 
-// Report returns the warnings about the state.
-func (s State) Report() Report { return Validate(s.raw) }
-
 func (s State) text(names ...string) string {
 	v := s.raw
 	for _, name := range names {
@@ -91,7 +88,7 @@ type Output struct {
 // Outputs returns the documents of a phase; a document that it must have and has not got
 // has an empty path.
 func (s State) Outputs(phase int) []Output {
-	if phase < FirstPhase || phase > LastPhase {
+	if phase < firstPhase || phase > lastPhase {
 		return nil
 	}
 	all := memberOr(s.raw, "outputs", "{}")
@@ -124,8 +121,8 @@ type Context struct {
 
 // Phases of a workflow.
 const (
-	FirstPhase = 0
-	LastPhase  = 7
+	firstPhase = 0
+	lastPhase  = 7
 )
 
 const newest = "2.1" // the version that is written
@@ -174,7 +171,7 @@ func outputs(phase int) []string {
 
 // allOutputs returns the members of outputs that any phase makes.
 func allOutputs() (all []string) {
-	for phase := FirstPhase; phase <= LastPhase; phase++ {
+	for phase := firstPhase; phase <= lastPhase; phase++ {
 		all = append(all, outputs(phase)...)
 	}
 	return all
@@ -202,7 +199,7 @@ func documents() []string {
 func schema() rule {
 	str, integral, truth, when := rule{kind: text}, rule{kind: integer}, rule{kind: boolean}, rule{kind: text, time: true}
 	strs := rule{kind: array, items: &str}
-	phase := rule{kind: integer, bounded: true, min: FirstPhase, max: LastPhase}
+	phase := rule{kind: integer, bounded: true, min: firstPhase, max: lastPhase}
 	approval := rule{kind: object, members: map[string]rule{
 		"approved": truth, "timestamp": when, "feedback": str, "changes_requested": strs,
 	}}
@@ -260,17 +257,17 @@ type Violation struct {
 // String returns a text such as "/status: unknown value".
 func (v Violation) String() string { return v.Pointer + ": " + v.Text }
 
-// A Report is the result of [Validate].
-type Report struct {
+// report is the result of validate.
+type report struct {
 	Violations []Violation
 	Warnings   []Violation // times without a zone: they count as local
 }
 
-// Validate checks raw, a session-state.json, against its schema and reports all faults,
+// validate checks raw, a session-state.json, against its schema and reports all faults,
 // members in their order in the file. Null counts as absent for every member that is not
 // required.
-func Validate(raw []byte) Report {
-	var r Report
+func validate(raw []byte) report {
+	var r report
 	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
 		r.violate("", "not JSON")
 		return r
@@ -280,11 +277,11 @@ func Validate(raw []byte) Report {
 	return r
 }
 
-func (r *Report) violate(pointer, text string) {
+func (r *report) violate(pointer, text string) {
 	r.Violations = append(r.Violations, Violation{pointer, text})
 }
 
-func (r *Report) check(raw []byte, pointer string, want *rule) {
+func (r *report) check(raw []byte, pointer string, want *rule) {
 	if !want.kind.fits(raw) {
 		r.violate(pointer, "want "+kindNames[want.kind])
 		return
@@ -310,7 +307,7 @@ func (r *Report) check(raw []byte, pointer string, want *rule) {
 	}
 }
 
-func (r *Report) members(raw []byte, pointer string, want *rule) {
+func (r *report) members(raw []byte, pointer string, want *rule) {
 	for _, name := range want.required {
 		if _, found := pyjson.Lookup(raw, name); !found {
 			r.violate(pointer+"/"+name, "missing")
@@ -340,7 +337,7 @@ func (want *rule) member(name string) (*rule, bool) {
 	return want.rest, want.rest != nil
 }
 
-func (r *Report) text(s, pointer string, want *rule) {
+func (r *report) text(s, pointer string, want *rule) {
 	switch {
 	case want.enum != nil && !slices.Contains(want.enum, s):
 		r.violate(pointer, "unknown value")
@@ -463,7 +460,7 @@ func (e *InvalidError) Is(target error) bool {
 }
 
 func checkPhase(phase int) error {
-	if phase < FirstPhase || phase > LastPhase {
+	if phase < firstPhase || phase > lastPhase {
 		return fmt.Errorf("%w: %d", ErrInvalidPhase, phase)
 	}
 	return nil

@@ -17,12 +17,12 @@ import (
 
 func TestExampleLoads(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, Report{}, Validate([]byte(example(t))))
+	require.Equal(t, report{}, validate([]byte(example(t))))
 }
 
 func TestEveryViolationHasItsPointer(t *testing.T) {
 	t.Parallel()
-	r := Validate([]byte(`{"version": "3.0", "session_id": "x", "status": "done", "current_phase": 8,
+	r := validate([]byte(`{"version": "3.0", "session_id": "x", "status": "done", "current_phase": 8,
 		"last_updated": "2026-02-04T15:02:45.123456",
 		"completed_phases": [0, "1", 9], "user_approvals": {"phase_3": {"approved": 1, "timestamp": "noon"}, "phase_5": 1},
 		"config": {"num_chapters": 2}, "outputs": {"analyses": [null], "notebook_review": null, "audience_documents": []},
@@ -49,8 +49,8 @@ func TestEveryViolationHasItsPointer(t *testing.T) {
 		"/agent_execution_log/0/status: unknown value",
 	}, got)
 	require.Equal(t, []Violation{{"/last_updated", "time without zone"}}, r.Warnings)
-	require.Equal(t, []Violation{{"", "not JSON"}}, Validate([]byte("{")).Violations)
-	require.Equal(t, []Violation{{"", "want object"}}, Validate([]byte("[]")).Violations)
+	require.Equal(t, []Violation{{"", "not JSON"}}, validate([]byte("{")).Violations)
+	require.Equal(t, []Violation{{"", "want object"}}, validate([]byte("[]")).Violations)
 }
 
 // TestValidatorAgreesWithTheSchema changes the example at random places, and
@@ -74,7 +74,7 @@ func TestValidatorAgreesWithTheSchema(t *testing.T) {
 		again, err := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
 		require.NoError(t, err)
 		want := s.Validate(again) == nil
-		got := Validate(raw)
+		got := validate(raw)
 		if want {
 			valid++
 		}
@@ -103,8 +103,8 @@ func FuzzValidate(f *testing.F) {
 	f.Add([]byte(`{"version": "2.1", "session_id": "session-20260204-143022-1", "created_at": "2026-02-04T14:30:22", "status": "error", "current_phase": 7}`))
 	f.Add([]byte(`{"version": "2.1", "outputs": {"analyses": [null]}, "errors": [{"phase": 1.0}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got := Validate(raw)
-		require.Equal(t, got, Validate(raw))
+		got := validate(raw)
+		require.Equal(t, got, validate(raw))
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 		if err != nil || !json.Valid(raw) || !utf8.Valid(raw) || ambiguous(raw) {
 			return

@@ -12,10 +12,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// ErrOverflow is returned when a total is beyond the range of the tools: its exponent is
-// larger than 999,999.
-var ErrOverflow = decimal.ErrOverflow
-
 // Restored is the cost of a session so far.
 type Restored struct {
 	Session string
@@ -44,8 +40,9 @@ func (r Restored) Contribution() (Contribution, bool) {
 }
 
 // SoFar returns the cost of session id so far. The session is a fork if its metadata have a
-// member forked_from_turn, or cannot be read. The error is [ErrOverflow], the context's, or
-// Is [sessionstore.ErrNotFound] or [sessionstore.ErrInvalidID].
+// member forked_from_turn, or cannot be read. The error is the context's, or
+// Is [sessionstore.ErrNotFound] or [sessionstore.ErrInvalidID], or is for a total whose exponent
+// is larger than 999,999, which no tool reads.
 func SoFar(ctx context.Context, st *sessionstore.Store, id string) (Restored, error) {
 	md, err := st.Metadata(ctx, id)
 	switch _, forked := md.Lookup("forked_from_turn"); {

@@ -99,7 +99,7 @@ func (p projectTree) requireRestored(t *testing.T, o *costOutcome) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(p.sessions(), "root"), 0o700))
 	r, err := cost.Ordinary(t.Context(), p.open(t), "root")
-	require.Equal(t, o.Failed, errors.Is(err, cost.ErrOverflow))
+	require.Equal(t, o.Failed, errors.Is(err, decimal.ErrOverflow))
 	require.Equal(t, o.Total != nil, r.Known)
 	if o.Total != nil {
 		require.Equal(t, *o.Total, r.USD)
@@ -149,7 +149,7 @@ func (c forkCostCase) run(t *testing.T) verdict {
 	}
 	if c.Base == nil { // else the environment would have to tell where the log lies
 		r, err := cost.Fork(t.Context(), p.open(t), c.SessionID)
-		require.Equal(t, ours.Failed, errors.Is(err, cost.ErrOverflow))
+		require.Equal(t, ours.Failed, errors.Is(err, decimal.ErrOverflow))
 		if err == nil {
 			require.Equal(t, *ours.Total, r.USD)
 			require.Equal(t, problems, r.Problems)
