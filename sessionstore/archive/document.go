@@ -54,7 +54,7 @@ func newDocument(ctx context.Context, s *sessionstore.Session, damage error, o *
 	if err != nil {
 		return nil, err
 	}
-	d := &document{ID: s.ID, Title: md.Text("name"), Messages: len(msgs), Turns: view.Turns, view: view, opts: o}
+	d := &document{ID: s.ID, Title: md.Text("name"), Messages: len(msgs), Turns: view.Turns, view: view, work: &work{}, opts: o}
 	if d.Title == "" {
 		d.Title = "Session " + s.ID
 	}

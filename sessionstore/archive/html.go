@@ -69,7 +69,7 @@ func (d *document) html(ctx context.Context, w io.Writer) error {
 
 // html writes the phases, and the messages about the workflow.
 func (w *work) html(ctx context.Context, out io.Writer) (err error) {
-	if w.HasPhases() {
+	if len(w.ids) > 0 {
 		err = pages.ExecuteTemplate(out, "phases", nil)
 		for p := range w.phases(ctx) {
 			if err == nil {
@@ -78,7 +78,7 @@ func (w *work) html(ctx context.Context, out io.Writer) (err error) {
 		}
 		err = errors.Join(err, w.err)
 	}
-	if w.HasMessages() && err == nil {
+	if len(w.Messages) > 0 && err == nil {
 		err = pages.ExecuteTemplate(out, "conversation", w.Messages)
 	}
 	return err

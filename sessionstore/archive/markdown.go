@@ -44,7 +44,7 @@ func (d *document) markdown(ctx context.Context, w io.Writer) error {
 
 // markdown writes the phases, and the messages about the workflow.
 func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
-	if w.HasPhases() {
+	if len(w.ids) > 0 {
 		out.WriteString("\n## Phases\n")
 		for p := range w.phases(ctx) {
 			writePhase(out, p)
@@ -53,7 +53,7 @@ func (w *work) markdown(ctx context.Context, out *bufio.Writer) error {
 			return w.err
 		}
 	}
-	if w.HasMessages() {
+	if len(w.Messages) > 0 {
 		out.WriteString("\n## About the workflow\n")
 		for _, m := range w.Messages {
 			fmt.Fprintf(out, "\n**%s** · %s", inline(author(workflowMessage(m))), inline(timeText(m.CreatedAt)))

@@ -17,7 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// work is the workflow of a session: its phases, and the messages about it. The nil *work
+// work is the workflow of a session: its phases, and the messages about it. The zero work
 // has neither.
 type work struct {
 	Messages []workflow.SessionMessage
@@ -52,12 +52,6 @@ func openWork(ctx context.Context, st *sessionstore.Store, id string, r Redactor
 	w.Messages = messages
 	return w, errors.Join(phases.Damage, damage)
 }
-
-// HasPhases reports whether there is a phase.
-func (w *work) HasPhases() bool { return w != nil && len(w.ids) > 0 }
-
-// HasMessages reports whether there is a message.
-func (w *work) HasMessages() bool { return w != nil && len(w.Messages) > 0 }
 
 // phases yields the phases in order, one in memory at a time. When it ends early, w.err is
 // the reason.

@@ -147,7 +147,10 @@ func makeFolder(path string) error {
 // directory of its id.
 func writeTar(ctx context.Context, w io.Writer, st *sessionstore.Store, ids []string, r Redactor) error {
 	out := tar.NewWriter(w)
-	for _, id := range unique(ids) {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
 		if err := addSession(ctx, out, st, id, r); err != nil {
 			return err
 		}
@@ -256,14 +259,4 @@ type counter int64
 func (n *counter) Write(b []byte) (int, error) {
 	*n += counter(len(b))
 	return len(b), nil
-}
-
-// unique returns ids without repeated ones.
-func unique(ids []string) (all []string) {
-	for _, id := range ids {
-		if !slices.Contains(all, id) {
-			all = append(all, id)
-		}
-	}
-	return all
 }
