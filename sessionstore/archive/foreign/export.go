@@ -51,7 +51,7 @@ type Exported struct {
 //
 // [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
 func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
-	return exportAs(ctx, st, id, tool, 0, w)
+	return ExportAgain(ctx, st, id, tool, 0, w)
 }
 
 // ExportAgain is [Export] under a further id of the tool, which follows from the id of the
@@ -59,8 +59,15 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 // on, too, so that the file of the first export cannot hold both. Export makes all lines
 // then. An import of the file, once the tool went on with it, makes a session of its own,
 // whose parent is the session.
-func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool Tool, n int, w io.Writer) (Exported, error) {
-	return exportAs(ctx, st, id, tool, n, w)
+func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool Tool, n int, w io.Writer) (done Exported, err error) {
+	format := programs[string(tool)]
+	if format == nil {
+		return done, fmt.Errorf("export session: %w %q", ErrTool, tool)
+	}
+	if done, err = export(ctx, st, id, format, n, w); err != nil {
+		err = fmt.Errorf("export session %q: %w", id, err)
+	}
+	return done, err
 }
 
 // ExportFile is [Export] to the file name. A regular file is replaced whole and durably,
@@ -76,18 +83,9 @@ func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Too
 	return done, err
 }
 
-// exportAs writes a session as a file of a tool, or, where again is not 0, as a further one of
+// export writes a session as a file of a tool, or, where again is not 0, as a further one of
 // which all lines are made.
-func exportAs(ctx context.Context, st *sessionstore.Store, id string, name Tool, again int, w io.Writer) (done Exported, err error) {
-	tool := programs[string(name)]
-	if tool == nil {
-		return done, fmt.Errorf("export session: %w %q", ErrTool, name)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("export session %q: %w", id, err)
-		}
-	}()
+func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.Tool, again int, w io.Writer) (done Exported, err error) {
 	md, err := st.Metadata(ctx, id)
 	if err != nil {
 		return done, err

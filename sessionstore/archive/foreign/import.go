@@ -84,7 +84,6 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		return err
 	}
 	defer leave()
-	h.NoteBroken(h.Path, done.notes)
 	if err := ld.findHome(ctx, f, h, o.Project); err != nil {
 		return err
 	}
@@ -118,9 +117,6 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	}
 	if err != nil {
 		return err
-	}
-	if len(ss.all) == 0 && len(h.Agents) == 0 {
-		return ErrEmpty
 	}
 	if ld.origin != "" && !ld.has(top.id) && len(top.chain) > 0 && f.Table.IsExport(top.chain) { // a copy under another name
 		done.Sessions = append(done.Sessions, Imported{ld.origin, Conversation, Unchanged, 0})
@@ -295,7 +291,6 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		return err
 	}
 	defer leave()
-	h.NoteBroken(path, ld.done.notes)
 	ss, ld, err := ld.prepareAgent(ctx, top, h, f, path, made)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
 			return done, nil, nil, err
 		}
-		if rel == within && s.Pending == "" && s.SHA256 != tg.file.Hash() {
+		if rel == within && s.Pending == "" {
 			return known, nil, nil, nil
 		}
 	}

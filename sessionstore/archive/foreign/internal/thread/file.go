@@ -235,6 +235,9 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
 	}
+	if src.broken != nil {
+		n.Damaged = append(n.Damaged, LineError{1, inFile(f.Path, src.main, src.broken)})
+	}
 	return f, leave, nil
 }
 

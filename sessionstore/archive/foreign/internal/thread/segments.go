@@ -194,18 +194,11 @@ type History struct {
 
 // Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
-	src := Source{Segments: h.Files[path].Segments, main: h.Path, near: h.Near}
+	src := Source{Segments: h.Files[path].Segments, main: h.Path, broken: h.Files[path].Broken, near: h.Near}
 	if src.Segments == nil {
 		src.Segments = Whole(path)
 	}
 	return src
-}
-
-// NoteBroken notes why a file is no part of another one's conversation.
-func (h History) NoteBroken(path string, n *Notes) {
-	if err := h.Files[path].Broken; err != nil {
-		n.Damaged = append(n.Damaged, LineError{1, inFile(path, h.Path, err)})
-	}
 }
 
 // HistorySuffix is the end of the names of the tools' files.
@@ -268,6 +261,7 @@ func ContainsAll(all, some []uint64) bool {
 type Source struct {
 	Segments []Segment
 	main     string                                      // the file of the history; "" if an import kept the files
+	broken   error                                       // why they are no part of another conversation
 	Layout   Layout                                      // of a file that an import kept
 	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
 }
