@@ -213,6 +213,7 @@ func TestRemotes(t *testing.T) { //nolint:paralleltest // it sets the environmen
 		name := fmt.Sprint("r", i)
 		out, _ := tool(t, one, 0, "remote", "add", name, url, "--provision", "--user", "ada", "--redact")
 		require.Regexp(t, `Rights\s+read, write, delete`, out)
+		require.Regexp(t, `Consistent\s+yes`, out)
 		join := regexp.MustCompile(`(?m)^    sessions (remote add .*)$`).FindStringSubmatch(out)
 		require.NotNil(t, join, out)
 		tool(t, two, 0, strings.Fields(strings.ReplaceAll(join[1], "'", ""))...)

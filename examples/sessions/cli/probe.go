@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -18,6 +19,7 @@ type probed struct {
 	URL      place    `json:"url"`
 	Write    bool     `json:"write"`
 	Delete   bool     `json:"delete"`
+	Shows    bool     `json:"shows"` // reads and lists have the object stored before
 	Clock    *float64 `json:"clock_seconds"`
 	Requests int      `json:"requests"`
 	Units    float64  `json:"request_units"`
@@ -27,7 +29,7 @@ type probed struct {
 }
 
 // probe finds out the rights of this device in a remote, and shows them: it looks for an
-// object, stores it and removes it. A bucket that keeps to no conditions refuses the store.
+// object, stores it, reads and lists it, and removes it. A bucket that keeps to no conditions refuses the store.
 // It sets the identity of the remote. The error is of a remote that cannot be read.
 func (a *app) probe(set *setting) error {
 	r, err := set.URL.open(a, true)
@@ -47,7 +49,13 @@ func (a *app) probe(set *setting) error {
 	answered := time.Since(start).Milliseconds()
 	rights := "read, write, delete"
 	_, err = r.Commit(ctx, part, []remote.Object{o}, nil)
+	shows := "not tried"
 	if p.Write = err == nil; p.Write {
+		if p.Shows = consistent(ctx, r, part, o.Name); p.Shows {
+			shows = "yes"
+		} else {
+			shows = a.Paint(screen.Red, "no: a device could make two histories")
+		}
 		err = r.Delete(ctx, part, []string{o.Name})
 		p.Delete = err == nil
 	}
@@ -78,9 +86,20 @@ func (a *app) probe(set *setting) error {
 			{"Remote", string(p.URL)},
 			{"Answers", fmt.Sprintf("in %d ms", answered)},
 			{"Rights", rights},
+			{"Consistent", shows},
 			{"Clock", clock},
 			{"Cost", fmt.Sprintf("%s; this check: %s, %.0f units", p.Cost, count(p.Requests, "request"), p.Units)},
 			{"Last sync", last},
 		})
 	})
+}
+
+// consistent reports whether a read and a list have an object.
+func consistent(ctx context.Context, r remote.Remote, part, name string) bool {
+	listed := false
+	for o, err := range r.List(ctx, part, remote.Query{Prefix: name}) {
+		listed = listed || err == nil && o.Name == name
+	}
+	_, err := r.Get(ctx, part, name, "")
+	return listed && err == nil
 }
