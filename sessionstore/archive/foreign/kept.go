@@ -1,13 +1,13 @@
 package foreign
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -92,7 +92,7 @@ func beginsWith(ctx context.Context, f *thread.File, kept io.Reader) (int64, err
 		return 0, err
 	}
 	defer z.Close()
-	ours, theirs := sha256.New(), sha256.New()
+	ours, theirs := xxh3.New(), xxh3.New()
 	n, err := io.Copy(ours, thread.ReaderUntil(ctx, z))
 	if err != nil || n > f.Size { // a damaged copy is another file
 		return 0, ctx.Err()
@@ -100,7 +100,7 @@ func beginsWith(ctx context.Context, f *thread.File, kept io.Reader) (int64, err
 	if _, err := io.Copy(theirs, io.NewSectionReader(f.Reader, 0, n)); err != nil {
 		return 0, err
 	}
-	if !bytes.Equal(ours.Sum(nil), theirs.Sum(nil)) {
+	if ours.Sum128() != theirs.Sum128() {
 		return 0, nil
 	}
 	return n, nil
