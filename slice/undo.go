@@ -243,13 +243,16 @@ func loggedSince(ctx context.Context, old, now io.Reader) (from int64, more bool
 	}
 }
 
-// nextEvent returns the next line that is not blank, without the white space around it.
+// nextEvent returns the next line that is not blank, without the white space around it. The
+// blank lines before it belong to it: its offset is where they begin.
 func nextEvent(ctx context.Context, lines *jsonl.Reader) (line jsonl.Line, err error) {
-	for err == nil && len(line.Bytes) == 0 {
+	for offset := int64(-1); err == nil && len(line.Bytes) == 0; line.Offset = offset {
 		if err = ctx.Err(); err == nil {
 			line, err = lines.Next()
 		}
-		line.Bytes = bytes.TrimSpace(line.Bytes)
+		if line.Bytes = bytes.TrimSpace(line.Bytes); offset < 0 {
+			offset = line.Offset
+		}
 	}
 	return line, err
 }
