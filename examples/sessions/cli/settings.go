@@ -43,12 +43,14 @@ func (a *app) settings() (all []setting, path string, err error) {
 		return nil, path, nil
 	}
 	var file settingsFile
+	var form struct{ Version int }
+	_ = json.Unmarshal(text, &form) // of a newer version, the rest may have another form
 	switch {
 	case err != nil:
+	case form.Version > settingsVersion:
+		err = fmt.Errorf("%s is of a newer version of this tool: update the tool", path)
 	case json.Unmarshal(text, &file) != nil && json.Unmarshal(text, &file.Remotes) != nil: // the remotes alone have no version
 		err = fmt.Errorf("%s is damaged: mend or remove it", path)
-	case file.Version > settingsVersion:
-		err = fmt.Errorf("%s is of a newer version of this tool: update the tool", path)
 	}
 	return file.Remotes, path, err
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -124,15 +123,18 @@ func (c *tailCommand) messages(a *app, t target) error {
 	}
 	a.later(watch.Close)
 	at, err := c.last(a, t)
+	if err != nil {
+		return err
+	}
 	for change := range watch.Changes() {
-		if err != nil {
+		if change.ID != t.id && change.Op != sessionstore.Rescan {
+			continue
+		}
+		if at, err = c.since(a, t, at); err != nil {
 			return err
 		}
-		if change.ID == t.id || change.Op == sessionstore.Rescan {
-			at, err = c.since(a, t, at)
-		}
 	}
-	return cmp.Or(err, a.ctx.Err())
+	return a.ctx.Err()
 }
 
 // last shows the last messages, and reads no others of a large transcript. It returns the

@@ -162,12 +162,12 @@ func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
 	defer bar.Done()
 	for _, b := range chosen {
 		_, err := trash.Empty(a.ctx, b.store, []trash.Receipt{b.Receipt})
-		switch {
-		case a.ctx.Err() != nil:
-			return a.ctx.Err()
-		case err != nil:
+		if err != nil && a.ctx.Err() != nil { // the answer names what is gone
+			break
+		}
+		if err != nil {
 			failed = append(failed, failedSession{b.ID, explain(err)})
-		default:
+		} else {
 			gone, receipts = append(gone, b), append(receipts, b.Receipt)
 		}
 		bar.Step(1)
@@ -179,10 +179,10 @@ func (c *trashEmptyCommand) empty(a *app, chosen []binned) error {
 		err = a.writeJSON(receipts)
 	case len(gone) > 0:
 		a.Printf("%s Removed %s for good\n", a.Paint(screen.Green, "✓"), total(gone))
-	case len(failed) == 0:
+	case len(chosen) == 0:
 		a.Printf("%s Nothing to remove\n", a.Paint(screen.Green, "✓"))
 	}
-	return cmp.Or(err, partly(len(failed)))
+	return cmp.Or(a.ctx.Err(), err, partly(len(failed)))
 }
 
 // total returns the number and the size of the sessions of receipts, in words.
