@@ -1,18 +1,21 @@
 package sessionstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
 	"regexp"
 	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // Sought is the text or expression that [Store.Search] looks for.
 type Sought struct {
 	Text   string         // in upper or lower case
 	Regexp *regexp.Regexp // in place of Text; nil: Text is looked for
-	Tools  bool           // the calls of tools and their results are searched, too
+	Tools  bool           // the calls of tools and their results are searched, too: arguments as JSON and each of their strings
 	Each   int            // the most messages to find in a session; 0: all
 }
 
@@ -90,8 +93,27 @@ func (s *Sought) in(m Message, pattern *regexp.Regexp, h *Hit) bool {
 		if h.found(call.Name+" "+string(call.Arguments), pattern) {
 			return true
 		}
+		for text := range stringsIn(call.Arguments) {
+			if h.found(text, pattern) {
+				return true
+			}
+		}
 	}
 	return false
+}
+
+// stringsIn yields the text of each string of a JSON value, names too. What follows a
+// malformed string is left out.
+func stringsIn(value []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := bytes.IndexByte(value, '"'); at >= 0; at = bytes.IndexByte(value, '"') {
+			end := pyjson.SkipString(value, at+1)
+			if end < 0 || !yield(pyjson.Text(value[at:end])) {
+				return
+			}
+			value = value[end:]
+		}
+	}
 }
 
 // found notes the first match of pattern in text, and reports whether there is one.

@@ -7,7 +7,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -313,12 +314,12 @@ type Hit struct {
 // Project and ID. An error without either comes last.
 func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Query) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		if q.Keyword == "" && sought.Regexp == nil && sought.Text != "" {
-			var err error
-			if q.Keyword, err = storedText(sought.Text); err != nil {
-				yield(Hit{}, wrap("search", "", err))
-				return
-			}
+		if sought.Regexp == nil && !utf8.ValidString(sought.Text) {
+			yield(Hit{}, wrap("search", "", errors.New("the text to find is not UTF-8")))
+			return
+		}
+		if q.Keyword == "" && sought.Regexp == nil {
+			q.Keyword = surelyStored(sought)
 		}
 		if err := checkContext(ctx); err != nil {
 			yield(Hit{}, wrap("search", "", err))
@@ -355,13 +356,40 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 	}
 }
 
-// storedText returns text as it is in a string of a transcript, without its quotes. It
-// fails when a message could not hold the text.
-func storedText(text string) (string, error) {
-	m, err := sessionstore.Text("user", text, time.Time{})
-	if err != nil {
-		return "", err
+// surelyStored returns the longest part of a text that stands in each row in which the text
+// may be found, as the row is stored, but for the case of letters; "" if the text has no such
+// part. Quotes, backslashes and control characters have escapes there. A text may begin in one
+// block of a message, or in the name of a tool, and end in another; and arguments that are
+// stored as a string may escape what they like, so only plain characters are sure there.
+func surelyStored(sought sessionstore.Sought) (longest string) {
+	sure := isSure
+	if sought.Tools {
+		sure = isPlain
 	}
-	raw, _ := m.Lookup("content")
-	return strings.TrimSuffix(strings.TrimPrefix(string(raw), `"`), `"`), nil
+	for part := range strings.FieldsFuncSeq(sought.Text, func(r rune) bool { return !sure(r) }) {
+		if sought.Tools && strings.Trim(part, "0123456789.eE-") == "" { // a number may be stored in another form
+			continue
+		}
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// isSure reports whether r has no escape in the strings of a row, and the same lower case as
+// each letter that a search takes for r.
+func isSure(r rune) bool {
+	for other := unicode.SimpleFold(r); r >= utf8.RuneSelf && other != r; other = unicode.SimpleFold(other) {
+		if unicode.ToLower(other) != unicode.ToLower(r) {
+			return false
+		}
+	}
+	return r >= ' ' && r != '"' && r != '\\' && r != utf8.RuneError
+}
+
+// isPlain reports whether r is a letter or digit of ASCII, or one of the signs that no
+// encoder of JSON escapes.
+func isPlain(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.", r)
 }
