@@ -149,7 +149,7 @@ func (a *app) problemTable(problems []problem) {
 	}
 	a.Table([]screen.Column{
 		a.projectColumn(1),
-		idColumn(),
+		a.idColumn(),
 		{Title: "State", Tint: func(state string) screen.Tint {
 			if state == "damaged" {
 				return screen.Red

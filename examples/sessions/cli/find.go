@@ -125,7 +125,7 @@ func (c *findCommand) table(a *app, found []projects.Found) {
 	project := a.projectColumn(2)
 	project.Once = false
 	a.Table([]screen.Column{
-		idColumn(),
+		a.idColumn(),
 		{Title: "Title", Min: 30, Tint: screen.In(screen.Cyan)},
 		project,
 		{Title: "Created", Drop: 1, Tint: screen.In(screen.Yellow)},

@@ -178,7 +178,7 @@ func (a *app) stateTable(states []stateShown) {
 	}
 	a.Table([]screen.Column{
 		a.projectColumn(1),
-		idColumn(),
+		a.idColumn(),
 		{Title: "State", Tint: stateTint},
 		{Title: "Here", Right: true},
 		{Title: "Remote", Right: true},

@@ -168,7 +168,7 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 	project.Once = false
 	columns := []screen.Column{
 		project,
-		idColumn(),
+		a.idColumn(),
 		{Title: "Title", Min: 26, Tint: screen.In(screen.Cyan)},
 		{Title: "Modified", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Msgs", Right: true, Drop: 5},

@@ -74,7 +74,7 @@ func (a *app) remoteTable(all []remoteShown) error {
 	}
 	return a.list(all, "The remote has no sessions of this project: where other devices have it at another path, give all of them one --as.", []screen.Column{
 		a.projectColumn(5),
-		idColumn(),
+		a.idColumn(),
 		{Title: "Name", Min: 12, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Turns", Right: true, Drop: 3},

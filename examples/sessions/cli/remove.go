@@ -232,7 +232,7 @@ func (a *app) planTable(plan *trash.Plan) {
 			}
 			return screen.Yellow
 		}},
-		idColumn(),
+		a.idColumn(),
 		{Title: "Name", Min: 10, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Size", Right: true, Drop: 2},
 		{Title: "Saved", Drop: 3, Tint: screen.In(screen.Yellow)},

@@ -194,7 +194,7 @@ func (c *searchCommand) show(a *app, found []matches) {
 	for _, f := range found {
 		ids, in = append(ids, filepath.Base(f.Path)), append(in, f.Project)
 	}
-	short, place := shortIDs(ids), func(string) string { return "" }
+	short, place := a.shortIDs(ids), func(string) string { return "" }
 	if a.Terminal() {
 		place = a.places(in)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,18 +22,35 @@ const elision = "…"
 
 // shortIDs returns a function that returns the short form of an id in a list for people.
 //
-// The short form is the shortest beginning of at least shortID characters that no other id of
-// the list has. A session and its sub-sessions have long beginnings in common: the parent has
+// The short form is the shortest beginning of at least shortID characters that no other id has,
+// of the list and of the projects in which commands look for it. A session and its sub-sessions have long beginnings in common: the parent has
 // the short form that it has without them, and a sub-session has shortID characters, the
 // elision, and at least four characters from the place at which it differs.
-func shortIDs(ids []string) func(id string) string {
-	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
-	return func(id string) string { return short(id, sorted) }
+func (a *app) shortIDs(ids []string) func(id string) string {
+	all := slices.Concat(ids, a.idsHere())
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return func(id string) string { return short(id, all) }
+}
+
+// idsHere returns the ids of the sessions of all projects, as far as they can be read.
+func (a *app) idsHere() (ids []string) {
+	if a.opened == nil {
+		return nil
+	}
+	slugs, _ := a.opened.Slugs(a.ctx)
+	for _, slug := range slugs {
+		entries, _ := os.ReadDir(filepath.Join(a.opened.Dir(), slug, "sessions"))
+		for _, e := range entries {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids
 }
 
 // idColumn is the column of ids, for people in their short form.
-func idColumn() screen.Column {
-	return screen.Column{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green), Short: shortIDs}
+func (a *app) idColumn() screen.Column {
+	return screen.Column{Title: "Session", Min: shortID, Whole: true, Tint: screen.In(screen.Green), Short: a.shortIDs}
 }
 
 // projectColumn is the column of projects, for people by their [app.places]. Where it is the

@@ -34,7 +34,7 @@ func showTree(a *app, of here) error {
 	}
 	short := func(id string) string { return id }
 	if a.Terminal() {
-		short = shortIDs(ids)
+		short = a.shortIDs(ids)
 	}
 	depth := 0
 	for i := len(l.Ancestors) - 1; i >= 0; i-- {
@@ -190,7 +190,7 @@ func (a *app) familyTable(r copied, ids []string) error {
 		}
 	}
 	a.Table([]screen.Column{
-		idColumn(),
+		a.idColumn(),
 		{Title: "Name", Min: 12, Drop: 1, Tint: screen.In(screen.Cyan)},
 		{Title: "Updated", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Msgs", Right: true, Drop: 3},

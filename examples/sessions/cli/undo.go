@@ -305,7 +305,7 @@ func (a *app) changeTable(all []change) error {
 	return a.list(shown, "There is nothing to take back.", []screen.Column{
 		{Title: "Time", Drop: 2, Tint: screen.In(screen.Yellow)},
 		{Title: "Change", Tint: screen.In(screen.Cyan)},
-		idColumn(),
+		a.idColumn(),
 		{Title: "Title", Min: 12},
 		a.projectColumn(1),
 		{Title: "Since", Tint: screen.In(screen.Red)},
