@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // pressed handles a key in the current mode. In the list a letter belongs to the filter:
@@ -120,7 +123,7 @@ func (m *Model) act(key string) []Command {
 		m.tell("Copied: " + clean(s.ID))
 		return []Command{Copy{s.ID}}
 	case "r":
-		m.mode, m.target, m.input = renaming, *s, s.Title
+		m.mode, m.target, m.input = renaming, *s, s.Stored
 		return nil
 	case "f":
 		m.mode, m.target, m.turns, m.awaits = forking, *s, turnChoice{}, awaited{ofTurns, s.Key}
@@ -214,8 +217,11 @@ func (m *Model) lineKey(k Pressed) []Command {
 func edit(text *string, k Pressed) bool {
 	switch k.Name {
 	case "backspace", "ctrl+h":
-		_, n := utf8.DecodeLastRuneInString(*text)
-		*text = (*text)[:len(*text)-n]
+		last := ""
+		for g := uniseg.NewGraphemes(*text); g.Next(); {
+			last = g.Str()
+		}
+		*text = strings.TrimSuffix(*text, last)
 	case "ctrl+u":
 		*text = ""
 	case "ctrl+w":
@@ -227,12 +233,20 @@ func edit(text *string, k Pressed) bool {
 	return true
 }
 
-// typed appends to the text that is typed. What a terminal would obey is left
-// out.
+// typed appends to the text that is typed, as it is but for control characters and line
+// breaks, of which the latter become spaces.
 func typed(to *string, text string) bool {
-	text = strings.ReplaceAll(clean("."+text+"."), "\ufffd", "")
-	*to += text[1 : len(text)-1]
-	return len(text) > 2
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029':
+			return ' '
+		case r == utf8.RuneError, unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, text)
+	*to += text
+	return text != ""
 }
 
 // forkKey chooses the turn of a fork.
@@ -283,6 +297,6 @@ func (m *Model) renamed(e Renamed) {
 		m.failed("Not renamed", e.Err)
 		return
 	}
-	m.list.rename(e.Key, clean(e.Name))
+	m.list.rename(e.Key, e.Name)
 	m.tell(fmt.Sprintf("It is called %q now.", clean(e.Name)))
 }

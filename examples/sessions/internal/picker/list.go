@@ -83,7 +83,7 @@ func (l *list) limit(only map[Key]bool) {
 }
 
 func (l *list) rescore(from int) {
-	words := strings.Fields(folded(l.query))
+	words := strings.Fields(folded(clean(l.query)))
 	l.scores = l.scores[:from]
 	for i := from; i < len(l.all); i++ {
 		l.scores = append(l.scores, l.all[i].matches(words))

@@ -12,7 +12,7 @@ import (
 
 // at returns a session of a project in a directory.
 func at(dir, id, title string) Session {
-	return Session{Key: Key{sessionstore.ProjectSlug(dir), id}, Title: title, Dir: dir}
+	return Session{Key: Key{sessionstore.ProjectSlug(dir), id}, Title: title, Stored: title, Dir: dir}
 }
 
 // drawn returns the items of a list in one line, the chosen one in brackets.

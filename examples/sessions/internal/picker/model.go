@@ -72,7 +72,7 @@ type preview struct {
 // search is a search for text.
 type search struct {
 	gen     int
-	text    string // clean; "": no search is shown
+	text    string // as it was typed; "": no search is shown
 	running bool
 	hits    map[Key][]Excerpt
 }
@@ -187,7 +187,7 @@ func (m *Model) widen() []Command {
 
 // search begins a search for a text, in upper or lower case.
 func (m *Model) search(text string) []Command {
-	m.found = search{gen: m.found.gen + 1, text: clean(text), running: true, hits: map[Key][]Excerpt{}}
+	m.found = search{gen: m.found.gen + 1, text: text, running: true, hits: map[Key][]Excerpt{}}
 	m.list.limit(map[Key]bool{})
 	return []Command{Search{m.found.gen, text, m.scope}}
 }

@@ -13,10 +13,11 @@ import (
 // Key names a session.
 type Key struct{ Project, ID string }
 
-// Session holds the facts of a session that the list shows. Its texts are clean.
+// Session holds the facts of a session that the list shows. Its texts are clean, but for those that say otherwise.
 type Session struct {
 	Key
 	Title, Prompt string
+	Stored        string // the title as it is stored, not clean
 	Dir           string // its working directory as it is, not clean; "": not known
 	Model         string
 	Changed       time.Time

@@ -95,7 +95,7 @@ func Summaries(ctx context.Context, p *projects.Projects, project string, opts *
 
 func sessionOf(s projects.Summary) Session {
 	return Session{
-		Key: Key{s.Project, s.ID}, Title: clean(s.Title), Prompt: clean(s.FirstPrompt), Dir: s.WorkingDir, Model: clean(s.Model),
+		Key: Key{s.Project, s.ID}, Title: clean(s.Title), Stored: s.Title, Prompt: clean(s.FirstPrompt), Dir: s.WorkingDir, Model: clean(s.Model),
 		Changed: s.Changed, Turns: s.Prompts, Fork: s.Fork, Sub: !sessionstore.IsTopLevel(s.ID), Parent: s.Parent, Damaged: s.Damaged, Conflict: s.ConflictOf != "",
 	}
 }

@@ -135,7 +135,7 @@ func (l *list) hasSubs(k Key) bool {
 func (l *list) rename(k Key, title string) {
 	for i := range l.all {
 		if l.all[i].Key == k {
-			l.all[i].Title = title
+			l.all[i].Title, l.all[i].Stored = clean(title), title
 			l.all[i].prepare()
 		}
 	}

@@ -3,10 +3,13 @@ package picker
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
 // TestTree has forks below their parents, wherever they were listed, and circles.
@@ -152,4 +155,37 @@ func TestWatch(t *testing.T) {
 		<-noticed
 	}
 	require.DirExists(t, filepath.Join(s.projects.Dir(), "two"))
+}
+
+// TestTypedStays types a name, a filter and a search with characters that terminals draw
+// differently: what is typed is what is stored and looked for, and what is drawn is steady.
+func TestTypedStays(t *testing.T) {
+	t.Parallel()
+	const family, persian = "👩\u200d👧 👍\U0001f3fd ❤\ufe0f", "می\u200cخواهم"
+	for _, text := range []string{family, persian, "a\u200db", "  two  spaces", "e\u0301", "\U0001f3f4\U000e0067\U000e0062\U000e007f", "שלום\u200f!"} {
+		m := newModel(t)
+		press(m, "^r", "ctrl+u")
+		require.Equal(t, renaming, m.mode)
+		write(m, text)
+		drawn := screenText(m, 80, 24)
+		require.Equal(t, screen.Plain(screen.Steady(drawn)), strings.ReplaceAll(drawn, "\n", " "), "%q", text)
+		require.Equal(t, []Command{Rename{m.target.Key, strings.TrimSpace(text)}}, press(m, "enter"))
+		m.Update(Renamed{Key: m.target.Key, Name: text})
+		press(m, "^r")
+		require.Equal(t, text, m.input, "a title is edited as it is stored")
+		press(m, "esc")
+
+		write(m, strings.TrimSpace(text))
+		require.Equal(t, m.target.Key, must(m.list.chosen()).Key, "the filter finds it: %q", text)
+		require.Positive(t, m.list.shown)
+		press(m, "esc", "ctrl+f")
+		write(m, text)
+		require.Equal(t, []Command{Search{m.found.gen + 1, strings.TrimSpace(text), m.scope}}, press(m, "enter"))
+	}
+	m := newModel(t)
+	press(m, "^r", "ctrl+u")
+	m.Update(Pressed{"", "a\x1b[31m\nb\u2028\x9b" + family})
+	require.Equal(t, "a[31m b "+family, m.input)
+	press(m, "backspace", "backspace", "backspace", "backspace")
+	require.Equal(t, "a[31m b 👩\u200d👧", m.input, "one key takes one character as it is seen")
 }

@@ -115,11 +115,11 @@ func (m *Model) header(width int) string {
 	typing := m.typing()
 	switch {
 	case typing != "":
-		label, text = typing, m.input
+		label, text = typing, cleanTyped(m.input)
 	case m.found.text != "":
-		label, text = "Text: ", m.found.text
+		label, text = "Text: ", clean(m.found.text)
 	case m.list.query != "":
-		label, text = "Filter: ", m.list.query
+		label, text = "Filter: ", cleanTyped(m.list.query)
 	}
 	if label == "" {
 		line := m.paint(bold, screen.Fit(left, width))
@@ -179,6 +179,11 @@ func (m *Model) paint(t tint, text string) string {
 // of space are one space.
 func clean(text string) string {
 	return strings.Join(strings.Fields(screen.Plain(screen.Steady(strings.ToValidUTF8(text, "\ufffd")))), " ")
+}
+
+// cleanTyped is clean for a text that is being typed: it keeps each space.
+func cleanTyped(text string) string {
+	return screen.Plain(screen.Steady(strings.ToValidUTF8(text, "\ufffd")))
 }
 
 // cleanLines is clean for text of several lines. It keeps line breaks and the
