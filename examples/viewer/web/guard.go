@@ -15,9 +15,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // address line, and requests of another user of the machine. It sends browsers the policy
 // of pages.
 type guard struct {
-	hosts []string // by which the server is reached
-	door  *door
-	next  http.Handler
+	hosts       []string // by which the server is reached
+	door        *door
+	connections connections
+	next        http.Handler
 }
 
 // newGuard returns the guard of a server that listens at addr.
@@ -44,12 +45,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !slices.Contains(g.hosts, r.Host):
 		refuse(w, r, http.StatusMisdirectedRequest, "unknown host")
-	case g.door.enter(w, r): // also from a page elsewhere, which knows the token then
+	case g.door.enter(w, r):
+		g.connections.letIn(r) // also from a page elsewhere, which knows the token then
 	case !ownOrigin(r):
 		refuse(w, r, http.StatusForbidden, "request of another origin")
 	case !g.door.lets(r):
 		g.door.refuse(w, r)
 	default:
+		g.connections.letIn(r)
 		g.next.ServeHTTP(w, r)
 	}
 }

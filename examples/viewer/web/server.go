@@ -127,16 +127,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    16 << 10,
+		ConnContext:       withConnection,
+		ConnState:         s.guard.connections.changed,
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelWarn),
-	}
-	var unused sync.Map // by connection
-	h.ConnState = func(c net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			unused.Store(c, nil)
-		} else {
-			unused.Delete(c)
-		}
 	}
 	var browser sync.WaitGroup
 	if s.options.Open {
@@ -149,10 +143,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		unused.Range(func(c, _ any) bool {
-			_ = c.(net.Conn).Close() // its other end may have done so
-			return true
-		})
+		s.guard.connections.closeUnused()
 		limit, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer done()
 		err := h.Shutdown(limit)
