@@ -96,6 +96,15 @@ func TestPanel(t *testing.T) {
 		require.Contains(t, s.get(200, page(one)), `<footer class="panel-footer" id="footer" hidden>`, status)
 	}
 	require.Contains(t, s.get(404, page(two)), "Session "+two+" not found")
+
+	s.create(two, map[string]any{"parent_id": one}, user("What is the weather?"))
+	body = s.get(200, page(two))
+	require.Contains(t, body, `<h1 id="title">What is the weather?</h1>`, "a session without a name has its first prompt")
+	require.Contains(t, body, `<title>What is the weather?`)
+	require.Contains(t, body, `<dt>id</dt><dd>`+two)
+	require.Contains(t, s.get(200, api(one)+"/lineage"), `"title":"What is the weather?"`)
+	s.create("empty", nil)
+	require.Contains(t, s.get(200, page("empty")), `<h1 id="title">empty</h1>`)
 }
 
 func TestDamageIsShown(t *testing.T) {

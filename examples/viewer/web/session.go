@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -55,7 +56,7 @@ func (s *Server) panel(r *request) (*panel, error) {
 	path := pathOf(r.at.name, r.id)
 	md := shot.metadata
 	p := &panel{
-		ID: r.id, Title: titleOf(md, r.id), Path: path, API: "/api" + path,
+		ID: r.id, Title: r.titleOf(md, r.id), Path: path, API: "/api" + path,
 		Status: md.Text("status"), Messages: shot.total, Turns: shot.turns,
 		Notices: shot.notices(), Logs: r.read().logs(),
 	}
@@ -237,12 +238,22 @@ func (s *Server) lineage(w http.ResponseWriter, r *request) error {
 	return answer(w, out)
 }
 
+// titleOf returns the title of a session of the request's project: one that has no name is
+// called by its first prompt, as in the list.
+func (r *request) titleOf(md sessionstore.Metadata, id string) string {
+	if title := titleOf(md, ""); title != "" {
+		return title
+	}
+	s, _ := r.at.store.Summary(r.Context(), id) // one that cannot be read has no title
+	return cmp.Or(s.Title, id)
+}
+
 func (r *request) relative(id, kind string) relative {
 	rel := relative{ID: id, Title: id, Kind: kind}
 	if r.at.store.Exists(id) {
 		rel.Path = pathOf(r.at.name, id)
 		if md, err := r.at.store.Metadata(r.Context(), id); err == nil {
-			rel.Title = titleOf(md, id)
+			rel.Title = r.titleOf(md, id)
 		}
 	}
 	return rel
