@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -43,6 +44,12 @@ func TestOpensAtTheLastTurn(t *testing.T) {
 	p.until(atTop(500))
 	require.LessOrEqual(t, asked.of("/messages?"), 14)
 	require.Less(t, eval[int](p, "document.querySelectorAll('*').length"), 2000)
+	require.Equal(t, "#999", eval[string](p, "location.hash"))
+	p.do(chromedp.Reload())
+	p.until(atTop(500))
+	p.click("#to-end")
+	p.until(atEnd)
+	require.Equal(t, "#transcript", eval[string](p, "location.hash"))
 }
 
 // TestNewMessages looks on while others write: at the end, away from it, and at

@@ -34,7 +34,7 @@ export class Transcript {
     this.box.addEventListener("scroll", () => this.scrolled());
     for (const input of ["wheel", "touchmove", "pointerdown", "keydown"]) this.box.addEventListener(input, () => this.leaveAim(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.onKey(event));
-    byID("to-top").addEventListener("click", () => this.jump(0));
+    byID("to-top").addEventListener("click", () => this.goTo(0));
     byID("to-end").addEventListener("click", () => this.toEnd());
     byID("turn").addEventListener("change", (event) => this.toTurn(Number(event.target.value)));
   }
@@ -265,6 +265,7 @@ export class Transcript {
   async toEnd() {
     const chunk = this.chunks.at(-1);
     if (!chunk) return;
+    history.replaceState(null, "", "#transcript");
     this.follow();
     await this.bring(chunk);
     this.follow();
@@ -281,7 +282,13 @@ export class Transcript {
   async toTurn(turn) {
     if (turn < 1 || turn > this.turns) return;
     const n = await this.start(turn).catch(() => null); // the stream tells what is new
-    if (n !== null) await this.jump(n);
+    if (n !== null) await this.goTo(n);
+  }
+
+  // goTo goes to a message. A reload of the page comes back to it.
+  goTo(n) {
+    history.replaceState(null, "", "#" + (n + 1));
+    return this.jump(n);
   }
 
   onKey(event) {
@@ -290,7 +297,7 @@ export class Transcript {
     const turn = { "]": 1, "[": -1 }[event.key];
     if (step) this.step(step);
     else if (turn) this.stepTurn(turn);
-    else if (event.key === "Home") this.jump(0);
+    else if (event.key === "Home") this.goTo(0);
     else if (event.key === "End") this.toEnd();
     else if (event.key === "Enter" && event.target.matches(".message")) this.viewOf(Number(event.target.dataset.n))?.toggle();
     else return;
