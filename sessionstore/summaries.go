@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -236,9 +238,18 @@ func (z *summarizer) write(ctx context.Context, listed []place) {
 		err = z.sweep(ctx, listed)
 	}
 	if err = joinErrors(err, z.files.Update(ctx, z.changes)); err != nil {
-		z.st.log.Debug("index not written", "err", err)
+		z.st.log.Log(ctx, indexLevel(err), "index not written, so each list reads all sessions", "err", err)
 	}
 	z.changes = nil
+}
+
+// indexLevel returns the level at which it is told that the index was not written: something
+// that stands in the place of its directory stays there until a person moves it away.
+func indexLevel(err error) slog.Level {
+	if errors.Is(err, syscall.ENOTDIR) {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
 }
 
 // sweep notes the sessions in the index that are gone, or may be other sessions now, and

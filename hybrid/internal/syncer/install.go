@@ -276,11 +276,10 @@ func (s *session) putImported(tx core.Tx, f *localFile) (err error) {
 	if err := top.Mkdir(sessiondir.ImportFolder); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	root, err := top.Root().OpenRoot(sessiondir.ImportFolder)
+	dir, err := top.Below(sessiondir.ImportFolder)
 	if err != nil {
 		return err
 	}
-	dir := top.At(root)
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	write := func(out io.Writer) error { _, err := out.Write(f.take); return err }
 	if err := dir.Replace(path.Base(f.name), s.Core.Syncs(), s.Core.Now(), write); err != nil {

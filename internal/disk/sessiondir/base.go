@@ -265,20 +265,11 @@ const Bookkeeping = ".sessionstore"
 
 var errNotDirectory = errors.New("not a directory")
 
-// below opens a directory below dir.
-func below(dir *vfs.Dir, path string) (*vfs.Dir, error) {
-	root, err := dir.Root().OpenRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	return dir.At(root), nil
-}
-
 func syncBelow(dir *vfs.Dir, path string) error {
 	if path == "." {
 		return dir.Sync()
 	}
-	in, err := below(dir, path)
+	in, err := dir.Below(path)
 	if err != nil {
 		return err
 	}
@@ -344,11 +335,11 @@ func (b *Base) Lock(ctx context.Context, id string) (*lock.Lock, error) {
 	if err := top.MkdirAll(dir); err != nil {
 		return nil, err
 	}
-	sub, err := top.Root().OpenRoot(dir)
+	sub, err := top.Below(dir)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := b.await(ctx, id, sub, name, nil)
+	lock, err := b.await(ctx, id, sub.Root(), name, nil)
 	return lock, errors.Join(err, sub.Close())
 }
 

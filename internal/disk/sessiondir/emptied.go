@@ -126,7 +126,7 @@ func (e emptied) put(at time.Time, sync bool) (err error) {
 	if err := top.MkdirAll(emptiedDir); err != nil {
 		return err
 	}
-	in, err := below(top, emptiedDir)
+	in, err := top.Below(emptiedDir)
 	if err != nil {
 		return err
 	}

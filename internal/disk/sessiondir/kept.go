@@ -26,11 +26,7 @@ func (b *Base) Kept(name string) (*vfs.Dir, error) {
 	if err := top.MkdirAll(path); err != nil {
 		return nil, err
 	}
-	root, err := top.Root().OpenRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	return vfs.New(root, b.seam), nil
+	return top.Below(path)
 }
 
 // RemoveKept removes name from the directory dir of the bookkeeping, if it is there.

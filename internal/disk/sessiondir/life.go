@@ -182,7 +182,7 @@ func (b *Base) Trash() (*vfs.Dir, error) {
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
-	return below(top, Trash)
+	return top.Below(Trash)
 }
 
 // Send moves the directory of session id, whole and at once, into the directory to, a

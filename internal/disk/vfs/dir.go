@@ -232,10 +232,23 @@ func (d *Dir) MkdirAll(path string) error {
 	return nil
 }
 
+// Below opens the directory path below d. What is not a directory is an error: to open a pipe
+// would wait for its other end.
+func (d *Dir) Below(path string) (*Dir, error) {
+	if fi, err := d.root.Stat(path); err == nil && !fi.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	root, err := d.root.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return d.At(root), nil
+}
+
 // NamesIn returns the names in the directory path, in its order. With an error it returns
 // the names that could be read.
 func (d *Dir) NamesIn(path string) ([]string, error) {
-	f, err := d.root.Open(path)
+	f, err := d.root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a pipe would wait
 	if err != nil {
 		return nil, err
 	}
