@@ -337,6 +337,23 @@ func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {
 	return c.st.base.Kept(name)
 }
 
+func (c coreStore) ReadBookkeeping(dir, name string, most int64) ([]byte, error) {
+	if err := c.st.admit(context.Background()); err != nil {
+		return nil, err
+	}
+	defer c.st.calls.Done()
+	for _, path := range []string{"", dir, dir + "/" + name} {
+		_, regular, err := c.st.base.Stat(sessiondir.Bookkeeping, path)
+		if err == nil && !regular {
+			err = &fs.PathError{Op: "open", Path: path, Err: vfs.ErrNotRegular}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c.st.base.ReadKept(dir, name, most)
+}
+
 func (c coreStore) Has(id string) bool { return checkID(id) == nil && c.st.base.Has(id) }
 
 func (c coreStore) Entries(ctx context.Context) ([]sessiondir.Entry, error) {

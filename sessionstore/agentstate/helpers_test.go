@@ -75,6 +75,17 @@ func write(t *testing.T, s *State, name, content string) {
 	require.NoError(t, os.WriteFile(path(s, name), []byte(content), 0o600))
 }
 
+// keyPath returns the path of the key of the sessions directory.
+func keyPath(s *State) string {
+	return filepath.Join(path(s, ".."), sessiondir.Bookkeeping, keyDir, keyFile)
+}
+
+func writeKey(t *testing.T, s *State, content string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(keyPath(s)), 0o700))
+	require.NoError(t, os.WriteFile(keyPath(s), []byte(content), 0o600))
+}
+
 func read(t *testing.T, s *State, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path(s, name))
