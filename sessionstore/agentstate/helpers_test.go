@@ -37,7 +37,7 @@ const id = "s1"
 
 func TestMain(m *testing.M) {
 	testenv.InMemory()
-	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild, "act": actAsChild})
+	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild, "act": actAsChild, "first": firstAsChild})
 }
 
 // newState returns the state of a new session and a function that opens it
