@@ -115,3 +115,23 @@ func TestOwnApprovalsComeBack(t *testing.T) {
 	require.Equal(t, []string{"make", "test"}, a.approvedCommands("s"))
 	require.ErrorIs(t, a.agent("s").Claim(t.Context(), "1", approvedCall), agentstate.ErrNotPending)
 }
+
+// TestApprovalsInAConflict: the session that keeps a device's own way is another one, also
+// on the device on which its commands were approved.
+func TestApprovalsInAConflict(t *testing.T) {
+	t.Parallel()
+	r := hybridtest.New()
+	a := approves(t, r)
+	b := at(t, r, filepath.Join(t.TempDir(), "b"), "b")
+	b.pull()
+	b.say("s", "b's way")
+	b.sync()
+	requireClosed(t, a.Store)
+	a = at(t, r, a.Dir(), "a")
+	a.say("s", "a's way")
+	kept := a.sync().Conflicts[0].KeptAs
+	require.Empty(testenv.Lost(t), a.approvedCommands(kept))
+	require.ErrorIs(testenv.Lost(t), a.agent(kept).Claim(t.Context(), "1", approvedCall), agentstate.ErrNotPending)
+	require.Equal(t, []string{"make"}, a.approvedCommands("s"))
+	require.NoError(t, a.agent("s").Claim(t.Context(), "1", approvedCall))
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -345,7 +346,7 @@ func (c coreStore) ReadBookkeeping(dir, name string, most int64) ([]byte, error)
 	for _, path := range []string{"", dir, dir + "/" + name} {
 		_, regular, err := c.st.base.Stat(sessiondir.Bookkeeping, path)
 		if err == nil && !regular {
-			err = &fs.PathError{Op: "open", Path: path, Err: vfs.ErrNotRegular}
+			err = &fs.PathError{Op: "open", Path: filepath.Join(sessiondir.Bookkeeping, path), Err: vfs.ErrNotRegular}
 		}
 		if err != nil {
 			return nil, err
