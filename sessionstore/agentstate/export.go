@@ -80,7 +80,8 @@ func (s *State) exportMetadata(raw []byte, messages int) []byte {
 // result of Export, from here or from an older tool: the history may also be {"items": […]}
 // or a top-level conversationHistory, times numbers of milliseconds or text, and token and
 // approval members may be outside of state. The id and members of the runtime are dropped.
-// The call approves the commands that data brings, here and for good. Invalid data is refused as a whole: the error Is [ErrInvalid].
+// The call approves the commands that data brings, here and for good. Invalid data is
+// refused as a whole: the error Is [ErrInvalid].
 func (s *State) Import(ctx context.Context, data json.RawMessage) error {
 	in, err := readImport(data)
 	if err == nil {

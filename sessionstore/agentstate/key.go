@@ -81,7 +81,11 @@ func (s *State) madeKey(ctx context.Context) (key, error) {
 	if err := s.makeKey(ctx); err != nil {
 		return nil, fmt.Errorf("make the key of approvals: %w", err)
 	}
-	return s.readKey()
+	k, err = s.readKey()
+	if err == nil && k == nil {
+		err = errors.New("the key of approvals was removed by another program: try again")
+	}
+	return k, err
 }
 
 func (s *State) makeKey(ctx context.Context) (err error) {
