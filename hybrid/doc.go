@@ -70,9 +70,9 @@
 // metadata, which ConflictOf of [sessionstore.Summary] shows; see [Policy]. While the
 // program here goes on writing, the files cannot be changed, and both histories grow. A
 // branch replaces the branches that it continues, so a divergence leaves one branch.
-// Approvals of package agentstate stay with the session: for a call that is in the conflict
-// copy the program asks anew. Metadata merges member by member. Logs cannot conflict: each
-// device has its own.
+// Approvals of package agentstate count on the device on which they were given: elsewhere,
+// and for a call that is in the conflict copy, the program asks anew. Metadata merges
+// member by member. Logs cannot conflict: each device has its own.
 //
 // # Which program uses a session
 //

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -335,6 +336,23 @@ func (c coreStore) Bookkeeping(name string) (*vfs.Dir, error) {
 	}
 	defer c.st.calls.Done()
 	return c.st.base.Kept(name)
+}
+
+func (c coreStore) ReadBookkeeping(dir, name string, most int64) ([]byte, error) {
+	if err := c.st.admit(context.Background()); err != nil {
+		return nil, err
+	}
+	defer c.st.calls.Done()
+	for _, path := range []string{"", dir, dir + "/" + name} {
+		_, regular, err := c.st.base.Stat(sessiondir.Bookkeeping, path)
+		if err == nil && !regular {
+			err = &fs.PathError{Op: "open", Path: filepath.Join(sessiondir.Bookkeeping, path), Err: vfs.ErrNotRegular}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c.st.base.ReadKept(dir, name, most)
 }
 
 func (c coreStore) Has(id string) bool { return checkID(id) == nil && c.st.base.Has(id) }

@@ -206,6 +206,12 @@ type syncing interface {
 	// Bookkeeping opens the directory name of the bookkeeping, and makes it if it is
 	// missing. Its content may be lost at any time.
 	Bookkeeping(name string) (*vfs.Dir, error)
+
+	// ReadBookkeeping returns the content of the file name, of at most so many bytes, in
+	// the directory dir of the bookkeeping. It makes nothing. The error Is
+	// [fs.ErrNotExist] when there is no such file, and [vfs.ErrNotRegular] when a symlink
+	// is on the way.
+	ReadBookkeeping(dir, name string, most int64) ([]byte, error)
 }
 
 // moving takes whole sessions out of the list, and brings them back.

@@ -18,6 +18,25 @@
 // call that runs at most once, whatever is killed in between, and not at all when the
 // user's last verdict rejected it.
 //
+// # Where an approval counts
+//
+// An approval counts in the session and the sessions directory in which it was given. Each
+// approved call and each approved command has a mark, made with a key of the directory:
+// .sessionstore/approvals/key, which the first approval makes. Without a valid mark an
+// approved call is [Undecided], and a command is not approved. So the user is asked anew
+// where the files of a session come by a sync, an archive, a copy under another id or in
+// another directory, or a program that writes "approved" into them. Rejections, and what
+// ran, need no mark. Files of earlier versions have no marks. [State.Import] approves here
+// what it brings.
+//
+// What was approved stays so in a session that comes back from the trash. Without the key
+// everything that was approved is asked for anew; a key that cannot be read is an error that
+// says what to do. A copy of the whole directory with its .sessionstore counts as the
+// directory itself. Files that another program puts back, under the same id, as they were
+// before a call ran allow the call again.
+//
+// # Files
+//
 // Unknown members of the files are kept. A file of another version is refused
 // ([ErrVersion]). So is a file with a member of a wrong type, when that member is asked for
 // ([ErrDamaged]). Both stay as they are. A state.json that cannot be read is put aside at

@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 )
 
 // Export returns the persistent state alone as
@@ -22,8 +23,8 @@ import (
 //	{"id", "state": {"history", "approvedCommands", "tokenInfo", "latestRateLimits"},
 //	 "metadata": {"created", "lastAccessed", "messageCount"}}
 //
-// tokenInfo and latestRateLimits are missing when unset. A damaged history is
-// not exported: the error Is [ErrDamaged].
+// tokenInfo and latestRateLimits are missing when unset. The commands are those of
+// [State.ApprovedCommands]. A damaged history is not exported: the error Is [ErrDamaged].
 func (s *State) Export(ctx context.Context) (json.RawMessage, error) {
 	out, err := s.export(ctx)
 	return out, wrapError("export state", err)
@@ -40,7 +41,7 @@ func (s *State) export(ctx context.Context) (out json.RawMessage, err error) {
 			return err
 		}
 		all := pyjson.Splice([]byte("{}"), "id", pyjson.Quote(s.id))
-		list, err := commands(o.raw)
+		list, err := s.approvedCommands(o.raw)
 		if err != nil {
 			return err
 		}
@@ -79,7 +80,8 @@ func (s *State) exportMetadata(raw []byte, messages int) []byte {
 // result of Export, from here or from an older tool: the history may also be {"items": […]}
 // or a top-level conversationHistory, times numbers of milliseconds or text, and token and
 // approval members may be outside of state. The id and members of the runtime are dropped.
-// Invalid data is refused as a whole: the error Is [ErrInvalid].
+// The call approves the commands that data brings, here and for good. Invalid data is
+// refused as a whole: the error Is [ErrInvalid].
 func (s *State) Import(ctx context.Context, data json.RawMessage) error {
 	in, err := readImport(data)
 	if err == nil {
@@ -97,7 +99,10 @@ func (s *State) fill(ctx context.Context, tx core.Tx, in imported) error {
 		return err
 	}
 	err = s.changeObject(ctx, tx, stateFile, func(raw []byte) ([]byte, error) {
-		raw = withCommands(raw, in.commands)
+		raw, err := s.marked(ctx, pyjson.Remove(withCommands(raw, in.commands), approvals.Marks), in.commands...)
+		if err != nil {
+			return nil, err
+		}
 		for _, m := range []struct {
 			name  string
 			value []byte
@@ -154,7 +159,7 @@ func readImport(data []byte) (in imported, err error) {
 	if in.lines, err = readItems(history); err != nil {
 		return in, err
 	}
-	if in.commands, err = readCommands(find("approvedCommands")); err != nil {
+	if in.commands, err = readCommands(find(approvals.Commands)); err != nil {
 		return in, err
 	}
 	if slices.ContainsFunc(in.commands, isBlank) {

@@ -70,7 +70,7 @@ func viewOf(t *testing.T, s *State, at any) view {
 	}
 	raw, err := s.object(t.Context())
 	require.NoError(t, err, at)
-	list, err := commands(raw)
+	list, err := s.ApprovedCommands(t.Context())
 	require.NoError(t, err, at)
 	v.commands = strings.Join(list, "")
 	v.limits = string(member(raw, "latestRateLimits"))

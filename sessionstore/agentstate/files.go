@@ -14,12 +14,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 )
 
 const (
 	historyFile = "state_history.jsonl"
-	stateFile   = "state.json"
-	pendingFile = "pending_approvals.json"
+	stateFile   = sessiondir.State
+	pendingFile = approvals.CallsFile
 )
 
 // The errors that callers branch on, with [errors.Is].

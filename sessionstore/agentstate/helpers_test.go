@@ -37,7 +37,7 @@ const id = "s1"
 
 func TestMain(m *testing.M) {
 	testenv.InMemory()
-	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild, "act": actAsChild})
+	testenv.Main(m, map[string]testenv.Child{"write": writeAsChild, "claim": claimAsChild, "act": actAsChild, "first": firstAsChild})
 }
 
 // newState returns the state of a new session and a function that opens it
@@ -73,6 +73,17 @@ func path(s *State, name string) (path string) {
 func write(t *testing.T, s *State, name, content string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path(s, name), []byte(content), 0o600))
+}
+
+// keyPath returns the path of the key of the sessions directory.
+func keyPath(s *State) string {
+	return filepath.Join(path(s, ".."), sessiondir.Bookkeeping, keyDir, keyFile)
+}
+
+func writeKey(t *testing.T, s *State, content string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(keyPath(s)), 0o700))
+	require.NoError(t, os.WriteFile(keyPath(s), []byte(content), 0o600))
 }
 
 func read(t *testing.T, s *State, name string) string {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 )
 
 // Verdict is the state of a stored approval.
@@ -21,16 +23,17 @@ type Verdict string
 
 // The verdicts, with their texts in pending_approvals.json.
 const (
-	Undecided Verdict = "pending"
-	Approved  Verdict = "approved"
+	Undecided Verdict = approvals.Undecided
+	Approved  Verdict = approvals.Approved
 	Rejected  Verdict = "rejected"
 	Ran       Verdict = "ran"
 )
 
-// The errors that callers branch on, with [errors.Is].
+// The errors that callers branch on, with [errors.Is]. ErrRejected Is ErrNotApproved, too.
 var (
 	ErrOtherCall   = errors.New("approval is for another call")
 	ErrNotApproved = errors.New("call is not approved")
+	ErrRejected    = limits.Errorf(ErrNotApproved, "call was rejected")
 	ErrRan         = errors.New("call ran already")
 )
 
@@ -42,6 +45,7 @@ type Approval struct {
 	Verdict   Verdict   // of a stored one
 
 	digest string // of the bytes of Call: SHA-256, in hexadecimal
+	mark   string // of an approval, by the key of the sessions directory where it was given
 }
 
 func digest(call []byte) string {
@@ -99,7 +103,8 @@ func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage
 // Decide stores the user's verdict, [Approved] or [Rejected]. The same verdict may be
 // given again. A call can be rejected after it was approved until it is claimed. After
 // [State.Claim] the error Is [ErrRan]. For a call that was rejected, approving it Is
-// [ErrNotPending], as is an id that was never kept.
+// [ErrNotPending], as is an id that was never kept. An approval counts in this session of
+// this sessions directory alone.
 func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 	return s.changeApprovals(ctx, "decide approval", func(list []Approval) ([]Approval, error) {
 		k := findApproval(list, id)
@@ -114,7 +119,14 @@ func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 		case k.Verdict != v && k.Verdict != Undecided && k.Verdict != Approved:
 			return nil, ErrNotPending
 		}
-		k.Verdict = v // the same one is stored again, since its first write may have failed before it was durable
+		k.Verdict, k.mark = v, "" // the same one is stored again, since its first write may have failed before it was durable
+		if v == Approved {
+			secret, err := s.madeKey(ctx)
+			if err != nil {
+				return nil, err
+			}
+			k.mark = s.callMark(secret, *k)
+		}
 		return list, nil
 	})
 }
@@ -122,7 +134,8 @@ func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 // Claim allows to run a call that was approved, and only once. The call is the one that
 // was kept, in the same bytes or as a transcript stores it, else the error Is
 // [ErrOtherCall]. It is stored as run before Claim returns, so a process that is killed in
-// between does not run it, and no other one does.
+// between does not run it, and no other one does. The error Is [ErrRejected] after a
+// rejection, and [ErrNotApproved] alone where the user is to be asked.
 //
 // Approvals do not follow a transcript that is rewound or that diverges. So after a restart
 // a program goes through the calls of the transcript that have no result, and not through
@@ -137,16 +150,39 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 			return nil, ErrOtherCall
 		case k.Verdict == Ran:
 			return nil, ErrRan
+		case k.Verdict == Rejected:
+			return nil, ErrRejected
 		case k.Verdict != Approved:
 			return nil, ErrNotApproved
 		}
-		k.Verdict = Ran
-		return list, nil
+		secret, err := s.readKey()
+		if err == nil && !s.approvedHere(secret, *k) {
+			err = ErrNotApproved
+		}
+		k.Verdict, k.mark = Ran, ""
+		return list, err
 	})
 }
 
-// Approvals returns all approvals that were kept, oldest first.
-func (s *State) Approvals(ctx context.Context) (list []Approval, err error) {
+// Approvals returns all approvals that were kept, oldest first. A call that was approved in
+// another session or sessions directory is [Undecided].
+func (s *State) Approvals(ctx context.Context) ([]Approval, error) {
+	list, err := s.kept(ctx)
+	isApproved := func(k Approval) bool { return k.Verdict == Approved }
+	if err == nil && slices.ContainsFunc(list, isApproved) {
+		var secret key
+		secret, err = s.readKey()
+		for i, k := range list {
+			if isApproved(k) && !s.approvedHere(secret, k) {
+				list[i].Verdict = Undecided
+			}
+		}
+	}
+	return list, wrapError("read pending approvals", err)
+}
+
+// kept returns the approvals with the verdicts that are in the file.
+func (s *State) kept(ctx context.Context) (list []Approval, err error) {
 	err = s.reading(ctx, func(dir *sessiondir.Dir) error {
 		o, err := readObject(dir, pendingFile)
 		if err == nil {
@@ -154,7 +190,7 @@ func (s *State) Approvals(ctx context.Context) (list []Approval, err error) {
 		}
 		return err
 	})
-	return list, wrapError("read pending approvals", err)
+	return list, err
 }
 
 func findApproval(list []Approval, id string) *Approval {
@@ -176,19 +212,22 @@ func (s *State) changeApprovals(ctx context.Context, what string, edit func([]Ap
 			if err != nil {
 				return nil, err
 			}
-			return pyjson.Splice(raw, "approvals", writeApprovals(member(raw, "approvals"), list)), nil
+			return pyjson.Splice(raw, approvals.Calls, writeApprovals(member(raw, approvals.Calls), list)), nil
 		})
 	})
 	return wrapError(what, err)
 }
 
 func readApprovals(raw []byte) (list []Approval, err error) {
-	all := member(raw, "approvals")
+	all := member(raw, approvals.Calls)
 	if all != nil && pyjson.KindOf(all) != pyjson.Array {
 		return nil, fmt.Errorf("read %s: %w: approvals are not an array", pendingFile, ErrDamaged)
 	}
 	for v := range pyjson.Elements(all) {
-		k := Approval{ID: pyjson.Text(member(v, "id")), digest: pyjson.Text(member(v, "digest")), Verdict: Verdict(pyjson.Text(member(v, "verdict")))}
+		k := Approval{
+			ID: pyjson.Text(member(v, "id")), Verdict: Verdict(pyjson.Text(member(v, approvals.Verdict))),
+			digest: pyjson.Text(member(v, "digest")), mark: pyjson.Text(member(v, approvals.Mark)),
+		}
 		if call, found := pyjson.Lookup(v, "call"); found {
 			k.Call = bytes.Clone(call) // null is a call too
 		}
@@ -213,8 +252,15 @@ func writeApprovals(old []byte, list []Approval) []byte {
 			entry = pyjson.Splice(entry, "digest", pyjson.Quote(k.digest))
 			entry = pyjson.Splice(entry, "call", k.Call)
 		}
-		if pyjson.Text(member(entry, "verdict")) != string(k.Verdict) {
-			entry = pyjson.Splice(entry, "verdict", pyjson.Quote(string(k.Verdict)))
+		if pyjson.Text(member(entry, approvals.Verdict)) != string(k.Verdict) {
+			entry = pyjson.Splice(entry, approvals.Verdict, pyjson.Quote(string(k.Verdict)))
+		}
+		switch mark := pyjson.Text(member(entry, approvals.Mark)); {
+		case mark == k.mark:
+		case k.mark == "":
+			entry = pyjson.Remove(entry, approvals.Mark)
+		default:
+			entry = pyjson.Splice(entry, approvals.Mark, pyjson.Quote(k.mark))
 		}
 		all = append(all, entry)
 	}

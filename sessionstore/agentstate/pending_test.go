@@ -19,6 +19,7 @@ func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
 	t.Parallel()
 	s, again := newState(t)
 	ctx := t.Context()
+	writeKey(t, s, strings.Repeat("k", keySize))
 	call := json.RawMessage(`{"tool": "bash", "n": 1.50}`)
 	require.NoError(t, s.KeepPending(ctx, "1", call))
 	require.ErrorIs(t, s.KeepPending(ctx, "1", call), ErrPending)
@@ -45,7 +46,9 @@ func TestKeptApprovalIsBoundToItsCall(t *testing.T) {
 	require.NoError(t, session.RequestApproval("2", json.RawMessage(`null`)))
 	_, err = session.Resolve(ctx, "2", Rejected)
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Claim(ctx, "2", json.RawMessage(`null`)), ErrNotApproved)
+	require.ErrorIs(t, s.Claim(ctx, "2", json.RawMessage(`null`)), ErrRejected)
+	require.NoError(t, s.KeepPending(ctx, "3", call))
+	require.NoError(t, s.Decide(ctx, "3", Approved))
 	golden(t, "pending_approvals.json", read(t, s, pendingFile))
 }
 

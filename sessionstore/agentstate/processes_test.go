@@ -117,7 +117,7 @@ func (s said) check(t *testing.T, state *State) {
 	}
 	raw, err := state.object(t.Context())
 	require.NoError(lost, err)
-	list, err := commands(raw)
+	list, err := state.ApprovedCommands(t.Context())
 	require.NoError(lost, err)
 	for _, c := range list {
 		see("command " + c)

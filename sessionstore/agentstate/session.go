@@ -66,9 +66,9 @@ func (s *Session) Resolve(ctx context.Context, id string, v Verdict) (Approval, 
 	if v != Approved && v != Rejected {
 		return Approval{}, fmt.Errorf("resolve approval: %w: verdict is neither approved nor rejected", ErrInvalid)
 	}
-	list, err := s.State.Approvals(ctx)
+	list, err := s.State.kept(ctx)
 	if err != nil {
-		return Approval{}, err
+		return Approval{}, wrapError("resolve approval", err)
 	}
 	kept := findApproval(list, id)
 	if kept == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -230,45 +231,110 @@ func (s *State) RateLimits(ctx context.Context) (json.RawMessage, error) {
 	return bytes.Clone(limits), nil
 }
 
-// AddApprovedCommand approves a command for good. The error Is [ErrInvalid]
-// when the command is nothing but white space.
+// AddApprovedCommand approves a command for good, in this session of this sessions
+// directory. The error Is [ErrInvalid] when the command is nothing but white space.
 func (s *State) AddApprovedCommand(ctx context.Context, command string) error {
 	return s.edit(ctx, "approve command", func(raw []byte) ([]byte, error) {
 		if isBlank(command) {
 			return nil, fmt.Errorf("%w: blank command", ErrInvalid)
 		}
 		list, err := commands(raw)
-		return withCommands(raw, append(list, command)), err
+		if err != nil {
+			return nil, err
+		}
+		return s.marked(ctx, withCommands(raw, append(list, command)), command)
 	})
 }
 
-// IsCommandApproved reports whether exactly this command was approved.
+// IsCommandApproved reports whether exactly this command was approved in this session of
+// this sessions directory.
 func (s *State) IsCommandApproved(ctx context.Context, command string) (bool, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
 		return false, wrapError("read approved commands", err)
 	}
 	list, err := commands(raw)
+	if err == nil && slices.Contains(list, command) {
+		list, err = s.commandsApprovedHere(raw, []string{command})
+	}
 	return err == nil && slices.Contains(list, command), wrapError("read approved commands", err)
 }
 
-// ApprovedCommands returns the commands that were approved, sorted.
+// ApprovedCommands returns the commands that were approved in this session of this sessions
+// directory, sorted.
 func (s *State) ApprovedCommands(ctx context.Context) ([]string, error) {
 	raw, err := s.object(ctx)
 	if err != nil {
 		return nil, wrapError("read approved commands", err)
 	}
-	list, err := commands(raw)
+	list, err := s.approvedCommands(raw)
 	slices.Sort(list)
 	return list, wrapError("read approved commands", err)
+}
+
+// approvedCommands returns the commands of state.json that were approved here.
+func (s *State) approvedCommands(raw []byte) ([]string, error) {
+	list, err := commands(raw)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return s.commandsApprovedHere(raw, list)
+}
+
+// commandsApprovedHere returns those commands of list whose mark is in state.json.
+func (s *State) commandsApprovedHere(raw []byte, list []string) ([]string, error) {
+	marks, err := commandMarks(raw)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := s.readKey()
+	return slices.DeleteFunc(list, func(command string) bool {
+		mark := s.commandMark(secret, command)
+		return mark == "" || !slices.Contains(marks, mark)
+	}), err
+}
+
+// marked returns raw with the marks of commands. It keeps those that are there: another
+// device may have approved its commands by them.
+func (s *State) marked(ctx context.Context, raw []byte, commands ...string) ([]byte, error) {
+	if len(commands) == 0 {
+		return raw, nil
+	}
+	marks, err := commandMarks(raw)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := s.madeKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Collect(pyjson.Elements(member(raw, approvals.Marks)))
+	for _, command := range commands {
+		if mark := s.commandMark(secret, command); !slices.Contains(marks, mark) {
+			marks, all = append(marks, mark), append(all, pyjson.Quote(mark))
+		}
+	}
+	return pyjson.Splice(raw, approvals.Marks, pyjson.ArrayOf(all)), nil
 }
 
 func isBlank(command string) bool { return strings.TrimSpace(command) == "" }
 
 // commands returns the approved commands of state.json.
 func commands(raw []byte) ([]string, error) {
-	list, err := readCommands(member(raw, "approvedCommands"))
+	list, err := readCommands(member(raw, approvals.Commands))
 	return list, damagedMember(err)
+}
+
+// commandMarks returns the marks of approved commands in state.json.
+func commandMarks(raw []byte) (marks []string, err error) {
+	all := member(raw, approvals.Marks)
+	if all != nil && pyjson.KindOf(all) != pyjson.Array {
+		return nil, damagedMember(errors.New("approvedMarks is not an array"))
+	}
+	for v := range pyjson.Elements(all) {
+		marks = append(marks, pyjson.Text(v))
+	}
+	return marks, nil
 }
 
 // tokenInfo returns the token usage of state.json, an object.
@@ -297,7 +363,7 @@ func withCommands(raw []byte, list []string) []byte {
 	for _, c := range slices.Compact(list) {
 		set = append(set, pyjson.Quote(c))
 	}
-	return pyjson.Splice(raw, "approvedCommands", pyjson.ArrayOf(set))
+	return pyjson.Splice(raw, approvals.Commands, pyjson.ArrayOf(set))
 }
 
 func readCommands(raw []byte) (list []string, err error) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -78,6 +79,7 @@ func TestOperationsAreStored(t *testing.T) {
 	t.Parallel()
 	s, again := newState(t)
 	ctx := t.Context()
+	writeKey(t, s, strings.Repeat("k", keySize))
 	write(t, s, stateFile, `{"v": 1, "ours": 1.50}`)
 	for _, c := range []string{"ls", "cat <x>", "ls"} {
 		require.NoError(t, s.AddApprovedCommand(ctx, c))

@@ -28,10 +28,11 @@ func TestResolveAfterRestart(t *testing.T) {
 	}{
 		{[]Verdict{Approved}, []error{nil}, nil},
 		{[]Verdict{Approved, Approved}, []error{nil, nil}, nil},
-		{[]Verdict{Rejected}, []error{nil}, ErrNotApproved},
-		{[]Verdict{Approved, Rejected}, []error{nil, nil}, ErrNotApproved},
-		{[]Verdict{Rejected, Approved}, []error{nil, ErrNotPending}, ErrNotApproved},
-		{[]Verdict{Approved, Rejected, Approved}, []error{nil, nil, ErrNotPending}, ErrNotApproved},
+		{nil, nil, ErrNotApproved},
+		{[]Verdict{Rejected}, []error{nil}, ErrRejected},
+		{[]Verdict{Approved, Rejected}, []error{nil, nil}, ErrRejected},
+		{[]Verdict{Rejected, Approved}, []error{nil, ErrNotPending}, ErrRejected},
+		{[]Verdict{Approved, Rejected, Approved}, []error{nil, nil, ErrNotPending}, ErrRejected},
 	} {
 		state, again := newState(t)
 		before := NewSession(state)
@@ -109,7 +110,7 @@ func (a act) do(s *Session) error {
 
 // outcome returns the public error that err is.
 func outcome(err error) string {
-	for _, public := range []error{ErrPending, ErrNotPending, ErrOtherCall, ErrNotApproved, ErrRan} {
+	for _, public := range []error{ErrPending, ErrNotPending, ErrOtherCall, ErrRejected, ErrNotApproved, ErrRan} {
 		if errors.Is(err, public) {
 			return public.Error()
 		}
@@ -168,6 +169,8 @@ func (m *approvalsModel) apply(agent int, a act) error {
 			return ErrOtherCall
 		case was == Ran:
 			return ErrRan
+		case was == Rejected:
+			return ErrRejected
 		case was != Approved:
 			return ErrNotApproved
 		}
@@ -222,7 +225,7 @@ func TestVerdictsModel(t *testing.T) {
 	t.Log(seen)
 	for _, what := range []string{
 		"resolve <nil>", "resolve " + ErrNotPending.Error(), "resolve " + ErrRan.Error(), "decide <nil>", "claim <nil>", "claim " + ErrRan.Error(),
-		"claim " + ErrNotApproved.Error(), "claim-other " + ErrOtherCall.Error(), "rejected over approved",
+		"claim " + ErrNotApproved.Error(), "claim " + ErrRejected.Error(), "claim-other " + ErrOtherCall.Error(), "rejected over approved",
 	} {
 		require.NotZero(t, seen[what], what)
 	}

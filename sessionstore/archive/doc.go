@@ -15,10 +15,20 @@
 // link, a name that leads out of the session, and an archive that is larger than
 // the options allow are refused.
 //
+// # Approvals
+//
+// An archive brings no approval of package agentstate, whoever made it and under whatever
+// id it comes: a call that was approved waits for a verdict again, and commands that were
+// approved for good are dropped. [Imported] counts both. Rejections, and what ran, stay, as
+// does a file that is so damaged that agentstate refuses it. Approvals of package
+// checkpoint are records of what a user said, and stay, too.
+//
 // # Memory
 //
 // Archives of any size take a few MiB: Tar and JSONL are streams in both directions, with
-// one line in memory where lines are looked at. Markdown and HTML hold the transcript of
+// one line in memory where lines are looked at. Read and ReadDir hold the metadata and the
+// approvals and state of an agent as a whole, and refuse such a file of more than 256 MiB.
+// Markdown and HTML hold the transcript of
 // their session, the messages about its workflow, and one of its phases at a time.
 //
 // # Files left out

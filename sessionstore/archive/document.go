@@ -232,42 +232,6 @@ func parseMessage(line []byte) (sessionstore.Message, error) {
 	return m, nil
 }
 
-// maxMetadata is the largest metadata file, which is read as a whole.
-const maxMetadata = 256 << 20
-
-// metadata returns metadata with the session's id and name. Damaged metadata,
-// and those that have both already, come back as they are.
-func (x *extraction) metadata(r io.Reader) (io.Reader, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxMetadata+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxMetadata {
-		return nil, fmt.Errorf("%s is larger than %d MiB", sessiondir.Metadata, maxMetadata>>20)
-	}
-	md, err := sessionstore.ParseMetadata(text)
-	if err != nil {
-		return bytes.NewReader(text), nil
-	}
-	if x.result.Was == "" {
-		x.result.Was = md.Text("session_id")
-	}
-	changed := false
-	for _, m := range []struct{ name, value string }{{"session_id", x.result.ID}, {"name", x.opts.Name}} {
-		if m.value == "" || md.Text(m.name) == m.value || m.name == "session_id" && x.result.ID == x.result.Was {
-			continue
-		}
-		if err := md.Set(m.name, m.value); err != nil {
-			return nil, err
-		}
-		changed = true
-	}
-	if changed {
-		text = md.AppendTo(nil)
-	}
-	return bytes.NewReader(text), nil
-}
-
 // setMetadata gives a session of lines the metadata of a new one.
 func (x *extraction) setMetadata(created time.Time, turns int) error {
 	dir := x.core.Workspace()

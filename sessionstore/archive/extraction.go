@@ -79,6 +79,10 @@ type Imported struct {
 	Files    int
 	Bytes    int64
 
+	// What was approved elsewhere does not count here.
+	AskedAgain      int // calls that were approved, and wait for a verdict again
+	CommandsDropped int // commands that were approved for good, and are not any more
+
 	// Damage is not nil when the transcript was damaged and was imported unchanged. It Is
 	// [sessionstore.ErrCorrupt] then, or else the reason why the transcript could not be
 	// read.

@@ -20,9 +20,9 @@ import (
 // lines of one transcript. Each session appears whole, and durably if the store promises
 // that, or not at all.
 //
-// From a tar archive, files keep their bytes and times, damaged ones too. With
-// another id or name, the metadata change and nothing else does. Lines must all
-// be messages: JSON objects with a role. The error for another line is a
+// From a tar archive, files keep their bytes and times, damaged ones too, but for approvals,
+// which do not count here, and with another id or name for the metadata. Lines must all be
+// messages: JSON objects with a role. The error for another line is a
 // [*LineError]. The session gets metadata of a new one.
 //
 // Read returns the sessions that were made, beside an error as well: the sessions of an
@@ -158,11 +158,8 @@ func (x *extraction) file(f file) error {
 		return entryError(f.path, ErrTwice)
 	}
 	x.seen[f.path] = true
-	if f.path == sessiondir.Metadata {
-		var err error
-		if f.content, err = x.metadata(f.content); err != nil {
-			return err
-		}
+	if err := x.edit(&f); err != nil {
+		return err
 	}
 	dir, leave, err := x.directory(path.Dir(f.path))
 	if err != nil {

@@ -6,7 +6,8 @@
 // that or in the temporary directory, holds session-state.json: the status, the completed
 // phases, the places of their outputs, and the user's approvals and decisions. Versions
 // 1.0, 2.0 and 2.1 are read, 2.1 is written. Unknown members are kept. Other versions are
-// refused, and never rewritten.
+// refused, and never rewritten. An approval of a phase is part of the file and goes with it,
+// also into a copy or an archive, unlike the approvals of package agentstate.
 //
 // Each change reads the file, changes it and replaces it under a lock, so two processes
 // never lose each other's update. It is durable when the call returns, as

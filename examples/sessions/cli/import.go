@@ -32,7 +32,7 @@ type importCommand struct {
 
 // Help is shown below the usage.
 func (importCommand) Help() string {
-	return `The session appears whole in the project of the working directory, or not at all, and never in the place of another one. Files keep their bytes and times.
+	return `The session appears whole in the project of the working directory, or not at all, and never in the place of another one. Files keep their bytes and times. What was approved elsewhere does not count here: calls are asked for again, and approved commands are dropped.
 
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
@@ -96,6 +96,9 @@ func (c *importCommand) Run(a *app) error {
 	if res.Damage != nil {
 		a.Notef("%s the transcript came damaged, as it was: %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(res.Damage)))
 	}
+	if lost := withdrawn(res); lost != "" {
+		a.Notef("%s what was approved elsewhere does not count here: %s", a.PaintError(screen.Yellow, "note:"), lost)
+	}
 	if a.json {
 		return a.writeJSON(struct {
 			ID       string `json:"session_id"`
@@ -105,11 +108,25 @@ func (c *importCommand) Run(a *app) error {
 			Files    int    `json:"files"`
 			Bytes    int64  `json:"bytes"`
 			Damaged  bool   `json:"damaged"`
-		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil})
+			Asked    int    `json:"approvals_asked_again"`
+			Dropped  int    `json:"commands_dropped"`
+		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil, res.AskedAgain, res.CommandsDropped})
 	}
 	a.Printf("%s Imported session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(res.ID))
 	a.Printf("  %s in %s (%s)\n", count(res.Messages, "message"), count(res.Files, "file"), size(res.Bytes))
 	return nil
+}
+
+// withdrawn returns the number of approvals that an import did not bring, "" for none.
+func withdrawn(res archive.Imported) string {
+	var parts []string
+	if res.AskedAgain > 0 {
+		parts = append(parts, count(res.AskedAgain, "approval")+" to be given again")
+	}
+	if res.CommandsDropped > 0 {
+		parts = append(parts, count(res.CommandsDropped, "approved command")+" dropped")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // removeEmpty removes a project that this command made in vain: its directories and
