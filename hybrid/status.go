@@ -169,7 +169,7 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	if e.Privacy.Keeps(ctx, id) {
 		return e.statusKept(ctx, id), nil
 	}
-	if err := e.Privacy.Held(ctx, id); err != nil {
+	if err := cmp.Or(e.Privacy.RedactionHolds(), e.Privacy.Judge(ctx, id).Held); err != nil {
 		return e.after(Status{SessionID: id, State: Blocked, Err: err}), nil
 	}
 	is, err := e.Inspect(ctx, id)

@@ -22,6 +22,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -138,7 +139,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("policy %d is not known", o.Conflict)
 	}
 	for _, glob := range o.Private {
-		if _, err := replica.MatchGlob(glob, ""); err != nil {
+		if _, err := private.MatchGlob(glob, ""); err != nil {
 			return fmt.Errorf("glob %q of Options.Private: %w", glob, err)
 		}
 	}
@@ -208,7 +209,10 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
-	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, SID: e.SID}
+	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book, Before: func(id string) (private.Rule, []string) {
+		st := e.States.Load(e.SID(id), id)
+		return st.Rule, st.Above
+	}}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()

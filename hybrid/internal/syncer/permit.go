@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -46,11 +47,11 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 		if err := c.askWhetherSent(ctx); err != nil {
 			return is, err
 		}
-		if c.st.Rule = replica.Kept; is.Inherited {
-			c.st.Rule = replica.Inherited
+		if c.st.Rule = private.Kept; is.Inherited {
+			c.st.Rule = private.Inherited
 		}
-	case is.Child || c.st.Rule != replica.NotJudged:
-		c.st.Rule = replica.Leaves
+	case is.Child || c.st.Rule != private.NotJudged:
+		c.st.Rule = private.Leaves
 	default:
 		return is, nil
 	}
@@ -62,7 +63,7 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 // state may have been sent. Where the cloud does not answer, the known state stays.
 func (c *cloud) askWhetherSent(ctx context.Context) error {
 	_, sent := c.remoteHas()
-	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
+	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != private.NotJudged || c.Table.Cursor().Whole) {
 		return nil
 	}
 	t, known, err := c.link.Head(ctx, c.sid, c.st.Head)
