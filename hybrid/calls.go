@@ -42,7 +42,8 @@ func (l *errorList) all() error {
 // sessions that changed last. For the others it relies on the catalogue, in which a
 // device may enter a session half a minute late. Sync goes on after a session that fails;
 // the error joins the failures, and lines that were not sent stay on the disk for the
-// next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
+// next time. A session that is held back is a failure only where it is named: else the
+// result names it, with the reason, and its state is [Blocked]. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
 // Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
 // ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
 // return it at once.
@@ -68,6 +69,7 @@ func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	add("", syncer.Result{}, p.usage)
 	r.Sessions = p.same
 	err = s.engine.each(ctx, "sync", p.ids, p.want, add)
+	slices.SortFunc(r.Held, bySession)
 	return r, errors.Join(wrap("sync", "", p.err), err)
 }
 
@@ -184,10 +186,13 @@ func (e *engine) each(ctx context.Context, op string, ids []string, w func(id st
 			out.Err = away
 			left.Do(func() { errs.add(wrap(op, single(ids), away)) })
 		} else {
+			of := w(id)
 			if out.Err == nil {
-				out, used = e.syncOne(ctx, id, w(id))
+				out, used = e.syncOne(ctx, id, of)
 			}
-			errs.add(wrap(op, id, out.Err))
+			if of.Named || !errors.Is(out.Err, ErrHeld) {
+				errs.add(wrap(op, id, out.Err))
+			}
 		}
 		done(id, out, used)
 	})

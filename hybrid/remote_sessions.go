@@ -62,13 +62,18 @@ func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 	if err := ctx.Err(); err != nil {
 		return wrap(op, id, err)
 	}
-	if err := s.engine.States.SetLocalOnly(id, on); err != nil {
+	if !on {
+		err := s.engine.Privacy.Book.Release(id)
+		if err == nil {
+			s.engine.Dirty.Add(id, replica.Written)
+		}
 		return wrap(op, id, err)
 	}
-	if !on {
-		s.engine.Dirty.Add(id, replica.Written)
+	err := s.engine.Privacy.Book.SetLocalOnly(id, true)
+	if err == nil {
+		err = s.engine.survey(ctx) // its descendants are known from now on
 	}
-	return nil
+	return wrap(op, id, err)
 }
 
 // Preview is a session in the cloud without its lines.

@@ -139,11 +139,39 @@ func (o *Options) check() error {
 		return fmt.Errorf("policy %d is not known", o.Conflict)
 	}
 	for _, glob := range o.Private {
-		if _, err := private.MatchGlob(glob, ""); err != nil {
+		if err := private.CheckGlob(glob); err != nil {
 			return fmt.Errorf("glob %q of Options.Private: %w", glob, err)
 		}
 	}
 	return nil
+}
+
+// survey remembers which sessions stay here: their metadata may be lost before a sync.
+func (e *engine) survey(ctx context.Context) error {
+	if !e.Privacy.Ruled() {
+		return nil
+	}
+	all, err := e.Core.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	return e.Privacy.Survey(ctx, func(yield func(string) bool) {
+		for _, at := range all {
+			if !yield(at.Name) {
+				return
+			}
+		}
+	})
+}
+
+// judge does the same for sessions that changed, which may be sent much later.
+func (e *engine) judge(changed map[string]replica.Reason) {
+	if len(changed) == 0 || !e.Privacy.Ruled() {
+		return
+	}
+	if err := e.Privacy.Survey(context.Background(), maps.Keys(changed)); err != nil {
+		e.Log.Warn("which sessions stay here is not remembered", "err", err)
+	}
 }
 
 // remember stores the globs of sessions that must not leave, also for the next store of
@@ -209,11 +237,13 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
-	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book, Before: func(id string) (private.Rule, []string) {
-		st := e.States.Load(e.SID(id), id)
-		return st.Rule, st.Above
-	}}}
-	e.remember(e.opts.Private)
+	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
+	stored, _ := e.States.Globs(nil)
+	if e.remember(e.opts.Private); !slices.Equal(stored, e.Privacy.Private) {
+		if err := e.survey(ctx); err != nil {
+			return fmt.Errorf("find out which sessions Options.Private keeps: %w", err)
+		}
+	}
 	e.rememberRedaction()
 	e.States.Sweep()
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
@@ -283,6 +313,7 @@ func (s *Store) close(ctx context.Context) error {
 	if s.engine == nil {
 		return s.Store.Close()
 	}
+	s.engine.judge(s.engine.Dirty.Take())
 	s.engine.save(ctx)
 	if ctx.Err() != nil {
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)

@@ -15,6 +15,7 @@ import (
 var (
 	ErrRedaction = errors.New("redaction rules hold here that this program does not apply: set Options.Redact")
 	ErrHeld      = private.ErrHeld
+	ErrOrphan    = fmt.Errorf("%w: its parent is neither here nor in the cloud; %s", ErrHeld, private.HowToRelease)
 	ErrLocal     = private.ErrLocal
 	ErrKeptLate  = fmt.Errorf("%w, but came after it was sent: the cloud has what was sent, until Remove removes it", ErrLocal)
 )

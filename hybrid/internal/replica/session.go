@@ -44,10 +44,11 @@ type SessionState struct {
 
 	Older time.Time `json:"older,omitzero"` // since when the cloud answers with an older head than Head
 
-	Kept  []string     `json:"kept,omitempty"`  // sessions that divergences left here
-	Rule  private.Rule `json:"rule,omitempty"`  // the last verdict of the rules, from when its parent was here
-	Above []string     `json:"above,omitempty"` // the parents that its metadata named
-	Lacks bool         `json:"lacks,omitempty"` // a part was damaged in the cloud when it was last fetched
+	Kept   []string     `json:"kept,omitempty"`   // sessions that divergences left here
+	Rule   private.Rule `json:"rule,omitempty"`   // the last verdict of the rules, from when its parent was here
+	Above  []string     `json:"above,omitempty"`  // its parents: programs of before read Rule and Above here
+	Orphan bool         `json:"orphan,omitempty"` // it is held back: its parent was neither here nor in the cloud
+	Lacks  bool         `json:"lacks,omitempty"`  // a part was damaged in the cloud when it was last fetched
 
 	stored []byte // as it is on the disk
 	former []byte // the head that was known of another remote

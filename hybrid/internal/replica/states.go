@@ -47,8 +47,7 @@ func (s *States) with(do func(*vfs.Dir) error) error {
 	return private.Opened(s.dir).With(do)
 }
 
-// Load returns the state of a session, or a new one when there is no valid state. A new
-// one has the parents and the rule of the state of another place or device.
+// Load returns the state of a session, or a new one when there is no valid state.
 func (s *States) Load(sid, session string) *SessionState {
 	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device, Remote: s.Remote}
 	text, err := s.Read(sid + ".json")
@@ -56,13 +55,7 @@ func (s *States) Load(sid, session string) *SessionState {
 		return fresh
 	}
 	var st SessionState
-	if json.Unmarshal(text, &st) != nil || st.Session != session {
-		return fresh
-	}
-	if st.V != stateVersion || st.Place != s.place || st.Device != s.device { // what keeps a session here stays known
-		if fresh.Above = st.Above; st.Rule != private.Leaves {
-			fresh.Rule = st.Rule
-		}
+	if json.Unmarshal(text, &st) != nil || st.Session != session || st.V != stateVersion || st.Place != s.place || st.Device != s.device {
 		return fresh
 	}
 	st.stored = text
@@ -70,8 +63,7 @@ func (s *States) Load(sid, session string) *SessionState {
 	return &st
 }
 
-// Save replaces a state. It is durable: parents that the metadata name no more are known
-// by it alone.
+// Save replaces a state. It is durable.
 func (s *States) Save(sid string, st *SessionState) error {
 	text, err := json.Marshal(st)
 	if err != nil {

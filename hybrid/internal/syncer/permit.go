@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,12 +23,7 @@ import (
 // permit decides whether the session may leave, and keeps the verdict.
 func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 	is := c.Privacy.Judge(ctx, c.id)
-	if len(is.Above) > len(c.st.Above) { // also while the session is held back
-		c.st.Above = is.Above
-		if err := c.States.Save(c.sid, c.st); err != nil {
-			return is, err
-		}
-	}
+	c.st.Orphan = false
 	for _, ancestor := range is.Unknown {
 		if is.Held != nil || !c.Core.Has(c.id) {
 			break
@@ -37,12 +33,15 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 			return is, err
 		}
 		if !known {
-			is.Held = fmt.Errorf("%w: its parent is neither here nor in the cloud; Release releases it", privacy.ErrHeld)
+			is.Held, c.st.Orphan = privacy.ErrOrphan, true
 		}
 	}
+	c.st.Above = is.Above
 	switch {
-	case is.Held != nil || !c.Core.Has(c.id):
-		return is, is.Held
+	case is.Held != nil:
+		return is, errors.Join(is.Held, c.States.Save(c.sid, c.st)) // which says so to the next program
+	case !c.Core.Has(c.id):
+		return is, nil
 	case is.Kept:
 		if err := c.askWhetherSent(ctx); err != nil {
 			return is, err
@@ -52,6 +51,11 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 		}
 	case is.Child || c.st.Rule != private.NotJudged:
 		c.st.Rule = private.Leaves
+		if len(is.Unknown) > 0 {
+			if err := c.Privacy.Book.Leaves(c.id); err != nil {
+				return is, err
+			}
+		}
 	default:
 		return is, nil
 	}

@@ -36,6 +36,8 @@ type Book struct {
 	files    Files
 	rules    rulesCache
 	changing sync.Mutex // held while SetLocalOnly reads and writes
+	taking   sync.Mutex // guards taken
+	taken    bool       // what earlier programs remembered is taken over
 }
 
 // NewBook returns the book of a sessions directory in its bookkeeping.

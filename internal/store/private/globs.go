@@ -1,10 +1,56 @@
 package private
 
 import (
+	"errors"
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/nfc"
 )
+
+// CheckGlob returns the reason why a person who gives a glob would be wrong about what it
+// keeps; nil: there is none. [MatchGlob] takes some of those, which were stored before.
+func CheckGlob(glob string) error {
+	if _, err := MatchGlob(glob, ""); err != nil {
+		return err
+	}
+	switch {
+	case glob == "":
+		return errors.New("it is empty, and keeps nothing")
+	case strings.TrimSpace(glob) != glob:
+		return errors.New("it begins or ends with white space; write [ ] for a space")
+	}
+	for rest := glob; rest != ""; {
+		part := firstOf(rest)
+		rest = rest[len(part):]
+		switch {
+		case strings.HasPrefix(part, "[!"):
+			return errors.New("[!a] is written [^a]")
+		case strings.HasPrefix(part, "[[:"):
+			return errors.New("classes have no names: [[:alpha:]] is written [a-zA-Z]")
+		case part == "{" || part == "}":
+			return errors.New(`{a,b} does not offer a choice: give each as a glob of its own, or write \{ for the character`)
+		}
+	}
+	for _, after, found := strings.Cut(glob, `\`); found; _, after, found = strings.Cut(after[1:], `\`) {
+		if !strings.ContainsRune(`*?[]{}\^!-`, rune(after[0])) {
+			return errors.New(`a \ takes the character after it literally, which this one is anyway: write \\ for a \`)
+		}
+	}
+	return nil
+}
+
+// fitsNormal reports whether a glob fits s, however either writes its accents. A malformed
+// glob fits everything.
+func fitsNormal(glob, s string) bool {
+	for _, form := range []func(string) string{strings.Clone, nfc.String} {
+		if ok, err := MatchGlob(form(glob), form(s)); ok || err != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // MatchGlob reports whether a glob fits all of s: as [path.Match] does, but here a slash
 // is a character as any other. It returns an error for a malformed glob.

@@ -36,8 +36,8 @@ func (md metadata) text(name string) string {
 }
 
 // metadata returns the metadata of a session, from the backup where metadata.json is missing
-// or damaged.
-func (g *Guard) metadata(ctx context.Context, id string) (md metadata, err error) {
+// or damaged; whole reports that it is metadata.json.
+func (g *Guard) metadata(ctx context.Context, id string) (md metadata, whole bool, err error) {
 	err = g.Sessions.Read(ctx, id, func(dir *sessiondir.Dir) error {
 		var damaged error
 		for _, name := range []string{sessiondir.Metadata, sessiondir.Backup(sessiondir.Metadata)} {
@@ -49,6 +49,7 @@ func (g *Guard) metadata(ctx context.Context, id string) (md metadata, err error
 				return err
 			}
 			if md, err = parseMetadata(content); err == nil {
+				whole = name == sessiondir.Metadata
 				return nil
 			}
 			damaged = errors.Join(damaged, err)
@@ -58,5 +59,5 @@ func (g *Guard) metadata(ctx context.Context, id string) (md metadata, err error
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return md, err
+	return md, whole, err
 }

@@ -66,7 +66,7 @@ func parentsOf(dir string, md metadata, known []string) (parents []string, err e
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return parents, fmt.Errorf("its parent cannot be read: %q: %w; Release releases it", path, err)
+			return parents, fmt.Errorf("its parent cannot be read: %q: %w; "+HowToRelease, path, err)
 		}
 		parents = union(parents, named)
 	}
