@@ -78,6 +78,7 @@ type Imported struct {
 	Messages int
 	Files    int
 	Bytes    int64
+	Kept     bool // it stays on this machine, as it did where it comes from
 
 	// Damage is not nil when the transcript was damaged and was imported unchanged. It Is
 	// [sessionstore.ErrCorrupt] then, or else the reason why the transcript could not be

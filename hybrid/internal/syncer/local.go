@@ -350,7 +350,7 @@ func (l *local) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
 // that stay here are not sent.
 func (s *session) leavingFile(name string, content []byte) []byte {
 	if s.verdict.Secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
-		content = private.WithoutParents(content)
+		content = private.WithoutParents(content, s.id)
 	}
 	if s.Privacy.Redact == nil {
 		return content

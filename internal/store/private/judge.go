@@ -76,8 +76,13 @@ func (g *Guard) Judge(ctx context.Context, id string) Verdict {
 	return v
 }
 
-// Look returns what Judge does, and remembers nothing.
-func (g *Guard) Look(ctx context.Context, id string) Verdict { return g.judging().judge(ctx, id, nil) }
+// Stays reports whether a copy of a session has to stay on its machine, too: the session does,
+// or nothing is sent of it. It remembers nothing.
+func (g *Guard) Stays(ctx context.Context, id string) bool {
+	j := g.judging()
+	v := j.judge(ctx, id, nil)
+	return v.Kept || j.ruled(j.rules) && (v.Held != nil || len(v.Unknown) > 0)
+}
 
 // Survey remembers which of some sessions stay: metadata may be lost before a sync judges
 // them. It returns the first error.
@@ -162,7 +167,7 @@ func (j *judging) judgeChild(ctx context.Context, was memory, md metadata, below
 	id, released, ruled := was.Session, j.rules.Released(was.Session), j.ruled(j.rules)
 	above, err := parentsOf(filepath.Join(j.Dir, id), md, was.Parents)
 	below = append(below, id)
-	if of := md.text("session_id"); of != "" && !slices.Contains(below, of) && !slices.Contains(above, of) && j.judge(ctx, of, below).Kept {
+	if of := md.text(sessionID); of != "" && !slices.Contains(below, of) && !slices.Contains(above, of) && j.judge(ctx, of, below).Kept {
 		above = append(slices.Clip(above), of) // the directory of that session was copied
 	}
 	if err != nil && !released && ruled {

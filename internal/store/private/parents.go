@@ -19,6 +19,8 @@ import (
 var parentMembers = []string{"parent_id", "parent_session_id"}
 
 const (
+	sessionID  = "session_id"  // of a copied directory it names the original
+	conflictOf = "conflict_of" // of a conflict copy, beside parent_id
 	forkMember = "fork"
 	forkSource = "source_session_id"
 )
@@ -102,14 +104,19 @@ func union(a, b []string) []string {
 	return all
 }
 
-// WithoutParents returns metadata that name no parent. It adds no member.
-func WithoutParents(content []byte) []byte {
+// WithoutParents returns the metadata of session id without the ids of its parents. It adds
+// no field.
+func WithoutParents(content []byte, id string) []byte {
 	null := []byte("null")
-	for _, name := range parentMembers {
+	for _, name := range slices.Concat(parentMembers, []string{conflictOf}) {
 		if _, ok := pyjson.Lookup(content, name); ok {
 			content = pyjson.Splice(content, name, null)
 		}
 	}
+	if of := metadata(content).text(sessionID); of != "" && of != id {
+		content = pyjson.Splice(content, sessionID, pyjson.Quote(id))
+	}
+	content = pyjson.Remove(content, sessioncost.Member) // it names the owners of the turns
 	fork, _ := pyjson.Lookup(content, forkMember)
 	if fork == nil || pyjson.KindOf(fork) != pyjson.Object {
 		return content
