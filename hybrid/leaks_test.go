@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/hybridtest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
@@ -112,7 +113,9 @@ func TestNothingKeptLeaves(t *testing.T) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, id, "metadata.json.backup")))
 		}
 	}
-	lost := func(t *testing.T, dir, id string) { require.NoError(t, os.Remove(filepath.Join(dir, id, "metadata.json"))) }
+	lost := func(t *testing.T, dir, id string) {
+		require.NoError(t, os.Remove(filepath.Join(dir, id, "metadata.json")))
+	}
 	accidents := map[string]func(t *testing.T, dir, id string){
 		"nothing":        func(*testing.T, string, string) {},
 		"lost":           noBackup(lost),
@@ -321,6 +324,38 @@ func TestImportThatCannotBeKept(t *testing.T) {
 	require.False(t, b.Exists(keptID))
 }
 
+// TestKeptIsRememberedWithoutASync: a program that never came to a sync, since the remote was
+// away or since it only wrote, remembers what stays, too.
+func TestKeptIsRememberedWithoutASync(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*Options){"manual": func(*Options) {}, "background": background, "no time to close": func(o *Options) {
+		o.Manual, o.Background.CloseWait = false, -1
+	}} {
+		for by := range keptBy {
+			t.Run(name+"/"+by, func(t *testing.T) {
+				t.Parallel()
+				c := newCloud(t, nil)
+				dir := filepath.Join(t.TempDir(), "sessions")
+				away := hybridtest.New()
+				away.Cut()
+				a := c.deviceAt(t, dir, "a", keptBy[by], func(o *Options) { o.Remote = away }, edit)
+				if by == "id" {
+					require.NoError(t, a.KeepLocal(t.Context(), keptID))
+				}
+				a.say(keptID, leakText)
+				a.setMember(keptID, "name", "my draft letter")
+				a.child(kidID, keptID)
+				a.say("open", "hello")
+				requireClosed(t, a.Store)
+				for _, id := range []string{keptID, kidID} {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, id, "metadata.json"), []byte("{}"), 0o600))
+				}
+				c.requireNoLeak(t, dir)
+			})
+		}
+	}
+}
+
 // TestWhatEndsThatANameKeeps: a session that a glob kept by its name leaves with another name,
 // without the glob, and after Release.
 func TestWhatEndsThatANameKeeps(t *testing.T) {
@@ -485,6 +520,10 @@ func TestNothingIsHeldWithoutRules(t *testing.T) {
 		next.say("mine", "turn")
 		require.NoError(t, next.Close())
 	}
+	a = c.deviceAt(t, dir, "a")
+	require.NoError(t, a.Release(t.Context(), "torn"))
+	require.Equal(t, 1, a.sync("torn").Pushed)
+	require.Empty(t, a.sync().Held)
 }
 
 // TestHeldIsAState: where there are rules, a session that is held back is a state with a

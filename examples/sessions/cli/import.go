@@ -105,10 +105,14 @@ func (c *importCommand) Run(a *app) error {
 			Files    int    `json:"files"`
 			Bytes    int64  `json:"bytes"`
 			Damaged  bool   `json:"damaged"`
-		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil})
+			Kept     bool   `json:"kept_local"`
+		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil, res.Kept})
 	}
 	a.Printf("%s Imported session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(res.ID))
 	a.Printf("  %s in %s (%s)\n", count(res.Messages, "message"), count(res.Files, "file"), size(res.Bytes))
+	if res.Kept {
+		a.Printf("  It stays on this machine, as it did where it comes from; \"sessions remote keep-local --release\" ends that\n")
+	}
 	return nil
 }
 

@@ -152,8 +152,8 @@ func (j *judging) judgeHere(ctx context.Context, was memory, own bool, below []s
 	case v.Kept:
 	case j.holds(was) && (!whole || name == ""):
 		v = Verdict{Kept: true, Remembered: true, Above: v.Above}
-	case lost != nil:
-		v = Verdict{Held: fmt.Errorf("%w: its metadata cannot be read: %w", ErrHeld, lost), Above: v.Above}
+	case lost != nil && !j.rules.Released(was.Session):
+		v = Verdict{Held: fmt.Errorf("%w: its metadata cannot be read: %w; write it anew, or %s", ErrHeld, lost, HowToRelease), Above: v.Above}
 	}
 	if !named {
 		name = ""
