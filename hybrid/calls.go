@@ -126,7 +126,8 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 // those that were removed here. It also fetches the logs of other devices. It sends
 // nothing but a history of this device that would be lost otherwise. It goes on after a
 // session that fails; the result names the sessions that were not brought, with the
-// reason, and the error joins the failures. When a log or small file of a session is
+// reason, and the error joins the failures, but for unnamed sessions that are held back
+// ([ErrHeld]). When a log or small file of a session is
 // damaged in the cloud, Pull brings the rest; the result names the session, and the next
 // Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {

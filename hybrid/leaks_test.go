@@ -45,6 +45,7 @@ var judgedBy = map[string]func(t *testing.T, c *cloud, dir string, o func(*Optio
 	"open": func(t *testing.T, c *cloud, dir string, o func(*Options)) {
 		requireClosed(t, c.deviceAt(t, dir, "a", o).Store)
 	},
+	"open alone": func(t *testing.T, c *cloud, dir string, _ func(*Options)) { c.deviceAt(t, dir, "a") },
 }
 
 func synced(d *testDevice) *Store {
@@ -67,15 +68,20 @@ func withKept(t *testing.T, c *cloud, by string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "sessions")
 	a := c.deviceAt(t, dir, "a", keptBy[by])
-	a.say("open", "hello")
-	a.say(keptID, leakText, "answer")
-	a.setMember(keptID, "name", "my draft letter")
 	if by == "id" {
 		require.NoError(t, a.KeepLocal(t.Context(), keptID))
 	}
+	requireClosed(t, a.Store)
+	a = &testDevice{t: t, Store: &Store{}} // a program without a remote writes
+	var err error
+	a.Store.Store, err = sessionstore.Open(dir, nil)
+	require.NoError(t, err)
+	a.say("open", "hello")
+	a.say(keptID, leakText, "answer")
+	a.setMember(keptID, "name", "my draft letter")
 	a.say(kidID, leakText)
 	a.put(kidID, "metadata.json", fmt.Sprintf(`{"session_id": %q, "parent_id": %q, "name": "a"}`, kidID, keptID))
-	requireClosed(t, a.Store)
+	require.NoError(t, a.Store.Store.Close())
 	return dir
 }
 

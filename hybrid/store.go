@@ -91,6 +91,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	}
 	s.engine = e
 	e.join()
+	e.judgeChanged(ctx)
 	if !o.Manual {
 		if s.worker, err = startWorker(ctx, e); err != nil {
 			return nil, wrap("open", "", errors.Join(err, e.leave(), local.Close()))
@@ -146,7 +147,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// survey remembers which sessions stay here: their metadata may be lost before a sync.
+// survey remembers which of all sessions stay here: their metadata may be lost before a sync.
 func (e *engine) survey(ctx context.Context) error {
 	if !e.Privacy.Ruled() {
 		return nil
@@ -164,12 +165,27 @@ func (e *engine) survey(ctx context.Context) error {
 	})
 }
 
-// judge does the same for sessions that changed, which may be sent much later.
-func (e *engine) judge(changed map[string]replica.Reason) {
-	if len(changed) == 0 || !e.Privacy.Ruled() {
+// judgeChanged does the same for the sessions that are not known to be in step.
+func (e *engine) judgeChanged(ctx context.Context) {
+	if !e.Privacy.Ruled() {
 		return
 	}
-	if err := e.Privacy.Survey(context.Background(), maps.Keys(changed)); err != nil {
+	f, err := e.scanAll(ctx)
+	if err == nil {
+		err = e.Privacy.Survey(ctx, maps.Keys(f.changed))
+	}
+	e.notRemembered(err)
+}
+
+// judge does the same for sessions that were just written, and may be sent much later.
+func (e *engine) judge(written map[string]replica.Reason) {
+	if len(written) > 0 && e.Privacy.Ruled() {
+		e.notRemembered(e.Privacy.Survey(context.Background(), maps.Keys(written)))
+	}
+}
+
+func (e *engine) notRemembered(err error) {
+	if err != nil {
 		e.Log.Warn("which sessions stay here is not remembered", "err", err)
 	}
 }
@@ -238,12 +254,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
-	stored, _ := e.States.Globs(nil)
-	if e.remember(e.opts.Private); !slices.Equal(stored, e.Privacy.Private) {
-		if err := e.survey(ctx); err != nil {
-			return fmt.Errorf("find out which sessions Options.Private keeps: %w", err)
-		}
-	}
+	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
