@@ -38,10 +38,12 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 	}
 	c.st.Above = is.Above
 	switch {
-	case is.Held != nil:
-		return is, errors.Join(is.Held, c.States.Save(c.sid, c.st)) // which says so to the next program
 	case !c.Core.Has(c.id):
 		return is, nil
+	case c.st.Orphan:
+		return is, errors.Join(is.Held, c.States.Save(c.sid, c.st)) // Status of the next program says so
+	case is.Held != nil:
+		return is, is.Held
 	case is.Kept:
 		if err := c.askWhetherSent(ctx); err != nil {
 			return is, err

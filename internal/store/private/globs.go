@@ -44,12 +44,11 @@ func CheckGlob(glob string) error {
 // fitsNormal reports whether a glob fits s, however either writes its accents. A malformed
 // glob fits everything.
 func fitsNormal(glob, s string) bool {
-	for _, form := range []func(string) string{strings.Clone, nfc.String} {
-		if ok, err := MatchGlob(form(glob), form(s)); ok || err != nil {
-			return true
-		}
+	ok, err := MatchGlob(glob, s)
+	if !ok && err == nil {
+		ok, err = MatchGlob(nfc.String(glob), nfc.String(s))
 	}
-	return false
+	return ok || err != nil
 }
 
 // MatchGlob reports whether a glob fits all of s: as [path.Match] does, but here a slash
