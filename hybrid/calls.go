@@ -42,7 +42,8 @@ func (l *errorList) all() error {
 // sessions that changed last. For the others it relies on the catalogue, in which a
 // device may enter a session half a minute late. Sync goes on after a session that fails;
 // the error joins the failures, and lines that were not sent stay on the disk for the
-// next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
+// next time. A session that is held back is a failure only where it is named: else the
+// result names it, with the reason, and its state is [Blocked]. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
 // Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
 // ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
 // return it at once.
@@ -68,6 +69,7 @@ func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	add("", syncer.Result{}, p.usage)
 	r.Sessions = p.same
 	err = s.engine.each(ctx, "sync", p.ids, p.want, add)
+	slices.SortFunc(r.Held, bySession)
 	return r, errors.Join(wrap("sync", "", p.err), err)
 }
 
@@ -124,7 +126,8 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 // those that were removed here. It also fetches the logs of other devices. It sends
 // nothing but a history of this device that would be lost otherwise. It goes on after a
 // session that fails; the result names the sessions that were not brought, with the
-// reason, and the error joins the failures. When a log or small file of a session is
+// reason, and the error joins the failures, but for unnamed sessions that are held back
+// ([ErrHeld]). When a log or small file of a session is
 // damaged in the cloud, Pull brings the rest; the result names the session, and the next
 // Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
@@ -184,10 +187,13 @@ func (e *engine) each(ctx context.Context, op string, ids []string, w func(id st
 			out.Err = away
 			left.Do(func() { errs.add(wrap(op, single(ids), away)) })
 		} else {
+			of := w(id)
 			if out.Err == nil {
-				out, used = e.syncOne(ctx, id, w(id))
+				out, used = e.syncOne(ctx, id, of)
 			}
-			errs.add(wrap(op, id, out.Err))
+			if of.Named || !errors.Is(out.Err, ErrHeld) {
+				errs.add(wrap(op, id, out.Err))
+			}
 		}
 		done(id, out, used)
 	})

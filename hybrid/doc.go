@@ -102,7 +102,8 @@
 // not get each other's logs. A damaged file is an error of [Open]; Options.Device does
 // without it. A device keeps the state of its syncs beside the sessions, in
 // .sessionstore/sync. It remembers there what must not leave (Options.Private, KeepLocal,
-// Options.Redact, and parents of sessions): do not remove it. The rest could be found out
+// Options.Redact, and for each session its parents and whether it was kept, whatever User and
+// Project are): do not remove it. The rest could be found out
 // again: without it sessions are compared with the cloud once more. A log is only ever
 // appended to by its own device. A session that arrives at a device gets the longest log
 // of each kind as its file and continues it; the logs of other devices are kept beside
@@ -162,10 +163,12 @@
 // sets of patterns is weaker. Weaker rules do not replace the remembered ones, and a
 // program with weaker rules sends nothing. [Exact] ends the remembered redaction. A
 // session whose parent (parent_id) stays here stays, too, to any depth. So forks and
-// conflict copies stay, also after the parent was removed. A session is held back with
-// [ErrHeld] when its metadata cannot be read, or its parent is neither here nor in the
-// cloud. A session that went through rules gets no lines from devices that do not apply
-// them.
+// conflict copies stay, also after the parent was removed, and so does a session whose
+// metadata were lost after a rule kept it. A session is held back with
+// [ErrHeld] when its metadata cannot be read, or, where there are rules, its parent is
+// neither here nor in the cloud. It is Blocked then, and a Sync of all sessions, Close and
+// Shutdown succeed beside it. A session that went through rules gets no lines from devices
+// that do not apply them.
 //
 // Rules may change within one name, which is their version up to the slash: a new version
 // of [Secrets], or other patterns. A line keeps the form in which it was first sent, on

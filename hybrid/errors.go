@@ -52,9 +52,9 @@ var (
 	// remembers.
 	ErrRedaction = privacy.ErrRedaction
 	// ErrHeld is returned when nothing of a session is sent, because it is not known
-	// whether a rule keeps it on this machine: its metadata cannot be read, or its parent
-	// is neither here nor in the cloud. [Store.Release] releases a session from its
-	// parent.
+	// whether a rule keeps it on this machine: its metadata cannot be read, or there are
+	// rules and its parent is neither here nor in the cloud. Calls that name the session
+	// return it; else it is the Err of the [Status] alone. [Store.Release] ends it.
 	ErrHeld = privacy.ErrHeld
 	// ErrLocal is returned when a rule keeps the session on this machine: Options.Private,
 	// [Store.KeepLocal], or a parent that stays here. A [Status] that is [KeptLate] has

@@ -86,10 +86,8 @@ func TestUnreadableLogOfEvents(t *testing.T) {
 			} else {
 				describe(t, filepath.Join(a.Dir(), "kid"), content)
 			}
-			_, err := a.Sync(t.Context())
-			require.ErrorIs(t, err, ErrHeld)
-			require.Equal(t, Blocked, a.state("kid").State)
-			require.ErrorIs(t, a.state("kid").Err, ErrHeld)
+			a.ruled()
+			a.requireHeld("kid")
 			require.Contains(t, a.state("kid").Err.Error(), captures)
 			require.Empty(t, c.documents())
 
@@ -108,6 +106,7 @@ func TestTornLogOfEventsIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		a := c.device(t, "a", background)
+		a.ruled()
 		a.say("kid", "one")
 		a.captured("kid", "")
 		file := filepath.Join(a.Dir(), "kid", captures, "metadata.json")
@@ -160,19 +159,17 @@ func TestParentIsNamedNoMore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
+	a.ruled()
 	a.say("open", "hello")
 	a.child("kid", "open")
 	a.child("unknown", "elsewhere")
-	_, err := a.Sync(t.Context())
-	require.ErrorIs(t, err, ErrHeld)
+	a.requireHeld("unknown")
 	for _, id := range []string{"kid", "unknown"} {
 		a.put(id, "metadata.json", `{"last_turn": "complete"}`)
 		require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), id, "metadata.json.backup")))
 	}
 	a = c.reopened(t, a, "a")
-	_, err = a.Sync(t.Context())
-	require.ErrorIs(t, err, ErrHeld, "it is not known what became of the parent")
-	require.ErrorIs(t, a.state("unknown").Err, ErrHeld)
+	a.requireHeld("unknown") // it is not known what became of the parent
 	require.NoError(t, a.Release(t.Context(), "unknown"))
 	require.Equal(t, 1, a.sync().Pushed)
 	require.NoError(t, a.KeepLocal(t.Context(), "open"))

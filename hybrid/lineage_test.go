@@ -1,9 +1,11 @@
 package hybrid
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,6 +21,24 @@ func (r *testDevice) child(id, parent string) {
 	r.t.Helper()
 	r.say(id, "text of "+id)
 	r.setMember(id, "parent_id", parent)
+}
+
+// ruled gives the directory a rule, which keeps none of the sessions of the test.
+func (r *testDevice) ruled() {
+	r.t.Helper()
+	require.NoError(r.t, r.KeepLocal(r.t.Context(), "some other session"))
+}
+
+// requireHeld requires that a session is held back: a Sync of all sessions names it and
+// succeeds, and a Sync of it alone fails.
+func (r *testDevice) requireHeld(id string) {
+	r.t.Helper()
+	held := r.sync().Held
+	require.True(r.t, slices.ContainsFunc(held, func(x Exception) bool { return x.SessionID == id && errors.Is(x.Err, ErrHeld) }), held)
+	_, err := r.Sync(r.t.Context(), id)
+	require.ErrorIs(r.t, err, ErrHeld)
+	require.Equal(r.t, Blocked, r.state(id).State)
+	require.ErrorIs(r.t, r.state(id).Err, ErrHeld)
 }
 
 func (r *testDevice) setMember(id, name string, value any) {
@@ -115,11 +135,9 @@ func TestUnknownIsHeldBack(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)
 	a := c.device(t, "a")
+	a.ruled()
 	a.child("imported", "elsewhere")
-	_, err := a.Sync(t.Context())
-	require.ErrorIs(t, err, ErrHeld)
-	require.Equal(t, Blocked, a.state("imported").State)
-	require.ErrorIs(t, a.state("imported").Err, ErrHeld)
+	a.requireHeld("imported")
 	require.Empty(t, c.documents())
 	require.NoError(t, a.Release(t.Context(), "imported"))
 	require.Equal(t, 1, a.sync().Pushed)
@@ -128,9 +146,7 @@ func TestUnknownIsHeldBack(t *testing.T) {
 	a.say("torn", "one")
 	require.NoError(t, os.WriteFile(filepath.Join(a.Dir(), "torn", "metadata.json"), []byte(`{"name": "Tax`), 0o600))
 	require.NoError(t, os.RemoveAll(filepath.Join(a.Dir(), "torn", "metadata.json.backup")))
-	_, err = a.Sync(t.Context())
-	require.ErrorIs(t, err, ErrHeld)
-	require.Equal(t, Blocked, a.state("torn").State)
+	a.requireHeld("torn")
 	c.requireNoTrace(t, "torn")
 	a.put("torn", "metadata.json", `{"name": "Shopping"}`)
 	require.Equal(t, 1, a.sync().Pushed)
@@ -143,6 +159,7 @@ func TestHeldSessionsAskNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud(t, nil)
 		a := c.device(t, "a", background, func(o *Options) { o.Background.Interval = time.Hour })
+		a.ruled()
 		for i := range 5 {
 			a.child(fmt.Sprint("child", i), "parent")
 		}

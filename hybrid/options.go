@@ -18,7 +18,7 @@ type Options struct {
 	Project    string                // stable name of the project on all devices; required with a remote
 	User       string                // owner of the sessions in the remote
 	Device     string                // "": the device that the directory has recorded for this machine, see Devices in the package's documentation
-	Private    []string              // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? match "/", too; nil: the globs of the last store of the directory that had some
+	Private    []string              // globs of ids and names of sessions that, with their descendants, never leave this machine: as [path.Match], but * and ? match "/", too, and accents fit in either form; nil: the globs of the last store of the directory that had some
 	Redact     Redactor              // nil: the built-in rules where the directory remembers them, else exact bytes; see [Exact]
 	Conflict   Policy                // of every sync, also of those in the background
 	Limits     *Limits               // of requests, shared by all stores that have them; nil: none

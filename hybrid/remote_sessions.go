@@ -43,14 +43,16 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 // that were sent before stay in the remote until [Store.Remove], and as long its status
 // is [KeptLate]. The session need not exist yet. Sessions whose parent stays here
 // (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
-// metadata.json names the parent or the one in context-intelligence.
+// metadata.json names the parent or the one in context-intelligence. KeepLocal reads the
+// metadata of all sessions, to remember these.
 func (s *Store) KeepLocal(ctx context.Context, id string) error {
 	return s.keep(ctx, "keep local", id, true)
 }
 
-// Release lets a session leave this machine, whatever its parent does, unless
-// Options.Private keeps it. The id of a parent that stays here is not sent with its
-// metadata. It is durable when it returns.
+// Release lets a session leave this machine, whatever its parent does and whatever name it
+// once had, unless Options.Private keeps its id or its name. It ends that a session is held
+// back. The id of a parent that stays here is not sent with its metadata, nor the
+// fork_cost_boundary, which has it. It is durable when it returns.
 func (s *Store) Release(ctx context.Context, id string) error {
 	return s.keep(ctx, "release", id, false)
 }
@@ -62,13 +64,18 @@ func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 	if err := ctx.Err(); err != nil {
 		return wrap(op, id, err)
 	}
-	if err := s.engine.States.SetLocalOnly(id, on); err != nil {
+	if !on {
+		err := s.engine.Privacy.Book.Release(id)
+		if err == nil {
+			s.engine.Dirty.Add(id, replica.Written)
+		}
 		return wrap(op, id, err)
 	}
-	if !on {
-		s.engine.Dirty.Add(id, replica.Written)
+	err := s.engine.Privacy.Book.SetLocalOnly(id, true)
+	if err == nil {
+		err = s.engine.survey(ctx) // its descendants are known from now on
 	}
-	return nil
+	return wrap(op, id, err)
 }
 
 // Preview is a session in the cloud without its lines.

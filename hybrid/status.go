@@ -166,10 +166,14 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 
 // statusOf compares a session's files with the known state of the remote.
 func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
-	if e.Privacy.Keeps(ctx, id) {
+	v := e.Privacy.Judge(ctx, id)
+	if v.Kept {
 		return e.statusKept(ctx, id), nil
 	}
-	if err := e.Privacy.Held(ctx, id); err != nil {
+	if v.Held == nil && len(v.Unknown) > 0 && e.States.Load(e.SID(id), id).Orphan {
+		v.Held = privacy.ErrOrphan
+	}
+	if err := cmp.Or(e.Privacy.RedactionHolds(), v.Held); err != nil {
 		return e.after(Status{SessionID: id, State: Blocked, Err: err}), nil
 	}
 	is, err := e.Inspect(ctx, id)
@@ -234,17 +238,21 @@ func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 
 // SyncResult counts the work of a [Store.Sync].
 type SyncResult struct {
-	Sessions     int        `json:"sessions"` // synced
-	Pushed       int        `json:"pushed"`   // sessions sent
-	Segments     int        `json:"segments"` // stored
-	Requests     int        `json:"requests"`
-	Bytes        int64      `json:"bytes"`
-	RequestUnits float64    `json:"request_units"`
-	Conflicts    []Conflict `json:"conflicts"`
+	Sessions     int         `json:"sessions"` // synced
+	Pushed       int         `json:"pushed"`   // sessions sent
+	Segments     int         `json:"segments"` // stored
+	Requests     int         `json:"requests"`
+	Bytes        int64       `json:"bytes"`
+	RequestUnits float64     `json:"request_units"`
+	Conflicts    []Conflict  `json:"conflicts"`
+	Held         []Exception `json:"-"` // sessions of which nothing is sent, see [ErrHeld]
 }
 
 // add counts the result for a session.
 func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
+	if errors.Is(out.Err, ErrHeld) {
+		r.Held = append(r.Held, Exception{id, out.Err})
+	}
 	if out.Scanned {
 		r.Sessions++
 	}
@@ -272,7 +280,7 @@ type PullResult struct {
 }
 
 // Exception is a session that was not synced as usual, and the reason. The Err of a
-// Behind session Is [ErrDeferred].
+// Behind session Is [ErrDeferred], that of a held one [ErrHeld].
 type Exception struct {
 	SessionID string
 	Err       error
@@ -309,10 +317,12 @@ var errTwo = errors.New("two devices added to the session")
 // pulled at once.
 func (r *PullResult) sort() {
 	for _, list := range [][]Exception{r.Behind, r.Diverged, r.Failed, r.Partial} {
-		slices.SortFunc(list, func(a, b Exception) int { return cmp.Compare(a.SessionID, b.SessionID) })
+		slices.SortFunc(list, bySession)
 	}
 	slices.SortFunc(r.Conflicts, func(a, b Conflict) int { return cmp.Compare(a.SessionID, b.SessionID) })
 }
+
+func bySession(a, b Exception) int { return cmp.Compare(a.SessionID, b.SessionID) }
 
 // Conflict is a session that two devices added to, and the session that keeps
 // this device's history, if it became one.

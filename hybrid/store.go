@@ -22,6 +22,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -90,6 +91,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	}
 	s.engine = e
 	e.join()
+	e.judgeChanged(ctx)
 	if !o.Manual {
 		if s.worker, err = startWorker(ctx, e); err != nil {
 			return nil, wrap("open", "", errors.Join(err, e.leave(), local.Close()))
@@ -138,11 +140,54 @@ func (o *Options) check() error {
 		return fmt.Errorf("policy %d is not known", o.Conflict)
 	}
 	for _, glob := range o.Private {
-		if _, err := replica.MatchGlob(glob, ""); err != nil {
+		if err := private.CheckGlob(glob); err != nil {
 			return fmt.Errorf("glob %q of Options.Private: %w", glob, err)
 		}
 	}
 	return nil
+}
+
+// survey remembers which of all sessions stay here: their metadata may be lost before a sync.
+func (e *engine) survey(ctx context.Context) error {
+	if !e.Privacy.Ruled() {
+		return nil
+	}
+	all, err := e.Core.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	return e.Privacy.Survey(ctx, func(yield func(string) bool) {
+		for _, at := range all {
+			if !yield(at.Name) {
+				return
+			}
+		}
+	})
+}
+
+// judgeChanged does the same for the sessions that are not known to be in step.
+func (e *engine) judgeChanged(ctx context.Context) {
+	if !e.Privacy.Ruled() {
+		return
+	}
+	f, err := e.scanAll(ctx)
+	if err == nil {
+		err = e.Privacy.Survey(ctx, maps.Keys(f.changed))
+	}
+	e.notRemembered(err)
+}
+
+// judge does the same for sessions that were just written, and may be sent much later.
+func (e *engine) judge(written map[string]replica.Reason) {
+	if len(written) > 0 && e.Privacy.Ruled() {
+		e.notRemembered(e.Privacy.Survey(context.Background(), maps.Keys(written)))
+	}
+}
+
+func (e *engine) notRemembered(err error) {
+	if err != nil {
+		e.Log.Warn("which sessions stay here is not remembered", "err", err)
+	}
 }
 
 // remember stores the globs of sessions that must not leave, also for the next store of
@@ -208,7 +253,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
-	e.Privacy = &privacy.Guard{Store: local, Core: e.Core, States: e.States, SID: e.SID}
+	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
@@ -279,6 +324,7 @@ func (s *Store) close(ctx context.Context) error {
 	if s.engine == nil {
 		return s.Store.Close()
 	}
+	s.engine.judge(s.engine.Dirty.Take())
 	s.engine.save(ctx)
 	if ctx.Err() != nil {
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)

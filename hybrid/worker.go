@@ -153,10 +153,14 @@ func (w *worker) poll(ctx context.Context) {
 	}
 	w.mu.Lock()
 	first := !w.polled
-	if len(w.tries) == 0 && err == nil {
+	failing := slices.ContainsFunc(slices.Collect(maps.Keys(w.tries)), func(id string) bool {
+		last, _ := w.lastOf(id)
+		return !errors.Is(last.Err, ErrHeld)
+	})
+	w.mu.Unlock()
+	if !failing && err == nil {
 		w.succeeded()
 	}
-	w.mu.Unlock()
 	if first {
 		w.hint(slices.Collect(w.Table.Entries()))
 	}
@@ -196,6 +200,7 @@ func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
 
 // collect moves the sessions that are marked or due into the queue.
 func (w *worker) collect(marked map[string]replica.Reason) {
+	w.judge(marked)
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -445,7 +450,8 @@ func (w *worker) scan(ctx context.Context) {
 }
 
 // drain sends everything of the sessions that is not sent, with their entries of the
-// catalogue. The error counts the sessions that could not be sent, with the first reason.
+// catalogue. The error counts the sessions that could not be sent, with the first reason,
+// but for those that are held back.
 func (e *engine) drain(ctx context.Context, ids []string) error {
 	errs := newErrors()
 	e.parallel(ids, func(id string) {
@@ -454,7 +460,7 @@ func (e *engine) drain(ctx context.Context, ids []string) error {
 			out, _ := e.syncOne(ctx, id, syncer.Options{Mode: syncer.Closing})
 			err = out.Err
 		}
-		if err != nil && !errors.Is(err, ErrRemoved) {
+		if err != nil && !errors.Is(err, ErrRemoved) && !errors.Is(err, ErrHeld) {
 			errs.add(wrap("sync", id, err))
 		}
 	})

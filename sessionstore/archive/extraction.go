@@ -78,6 +78,7 @@ type Imported struct {
 	Messages int
 	Files    int
 	Bytes    int64
+	Kept     bool // it stays on this machine, as it did where it comes from
 
 	// What was approved elsewhere does not count here.
 	AskedAgain      int // calls that were approved, and wait for a verdict again

@@ -25,6 +25,10 @@ import (
 // messages: JSON objects with a role. The error for another line is a
 // [*LineError]. The session gets metadata of a new one.
 //
+// A session with the mark of one that stays on its machine, see [Kept], stays on this one, too:
+// package hybrid does not send it until it is released. That is durable before the session
+// appears; where it cannot be recorded, the session is not made.
+//
 // Read returns the sessions that were made, beside an error as well: the sessions of an
 // archive are made one after the other. The error Is fs.ErrExist when the store has a
 // session of the same id already. When the archive is refused, it Is one of the errors of
@@ -50,7 +54,8 @@ func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOp
 }
 
 // ReadDir makes a session in st of the session's directory dir, as [Read] does of
-// an archive. The directory may be one of another store.
+// an archive. The directory may be one of another store: whether the session stays on its
+// machine is asked there.
 func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *ReadOptions) (Imported, error) {
 	im := newImporter(st, opts)
 	path, err := filepath.Abs(dir)
@@ -59,6 +64,7 @@ func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *Read
 	}
 	src, err := openDirectory(path, im.max.bytes)
 	if err == nil {
+		src.kept = keptSource(ctx, path)
 		err = errors.Join(im.sessions(ctx, src), src.Close())
 	}
 	if len(im.done) == 0 {
@@ -111,6 +117,7 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 	err := x.run(ctx, func() error {
 		f, end = first, nil
 		for end == nil && f.session == first.session {
+			x.result.Kept = x.result.Kept || f.kept
 			if err := errors.Join(ctx.Err(), x.file(f)); err != nil {
 				return err
 			}
@@ -124,7 +131,10 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 				return err
 			}
 		}
-		return x.complete()
+		if err := x.complete(); err != nil {
+			return err
+		}
+		return x.keep()
 	})
 	if err != nil {
 		return file{}, err

@@ -20,6 +20,7 @@ type file struct {
 	path     string // in the session's directory, with slashes
 	modified time.Time
 	content  io.Reader
+	kept     bool // the session has to stay on the machine
 }
 
 // source yields the files of sessions, one session after the other.
@@ -35,6 +36,7 @@ type directory struct {
 	paths []string // of the files that are left
 	open  *os.File // the file that next returned last
 	limit byteLimit
+	kept  bool
 }
 
 // openDirectory opens the source of the session's directory dir, of which at most so many
@@ -85,7 +87,7 @@ func (d *directory) next() (file, error) {
 	}
 	d.open = f
 	// Lines that a writer appends from now on are not read.
-	return file{d.id, path, fi.ModTime(), d.limit.reader(io.LimitReader(f, fi.Size()))}, nil
+	return file{d.id, path, fi.ModTime(), d.limit.reader(io.LimitReader(f, fi.Size())), d.kept}, nil
 }
 
 func (d *directory) closeFile() error {

@@ -74,7 +74,7 @@ func (t *tarball) next() (file, error) {
 		if hidden(rest) {
 			continue
 		}
-		return file{id, rest, h.ModTime, t.in}, nil
+		return file{id, rest, h.ModTime, t.in, h.PAXRecords[keptRecord] != ""}, nil
 	}
 }
 

@@ -26,6 +26,9 @@ import (
 // All formats but [Tar] hold exactly one session; the error for another number
 // Is [ErrOneSession].
 //
+// Each file of a session that stays on this machine, see [Kept], has a mark in a tar archive.
+// Redaction does not end that.
+//
 // A damaged session is written as far as it can be read, and then the error Is
 // [sessionstore.ErrCorrupt]; a tar archive has the damaged files as they are, without an
 // error. After any other error the output is not a whole archive.
@@ -167,12 +170,16 @@ func addSession(ctx context.Context, out *tar.Writer, st *sessionstore.Store, id
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	kept := map[string]string(nil)
+	if Kept(ctx, st, id) {
+		kept = map[string]string{keptRecord: "1"}
+	}
 	names, err := archived(root, r != nil)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := add(ctx, out, root, name, id, r); err != nil {
+		if err := add(ctx, out, root, name, id, r, kept); err != nil {
 			return fmt.Errorf("archive %s: %w", name.to, err)
 		}
 	}
@@ -219,8 +226,8 @@ func isFormerState(name string) bool {
 	return strings.HasSuffix(name, ".backup") || strings.Contains(name, ".bak-") || strings.Contains(name, ".damaged-")
 }
 
-// add adds one file.
-func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id string, r Redactor) (err error) {
+// add adds one file, with the PAX records.
+func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id string, r Redactor, records map[string]string) (err error) {
 	f, fi, err := vfs.Open(root, name.from, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it was removed in between
@@ -246,7 +253,7 @@ func add(ctx context.Context, out *tar.Writer, root *os.Root, name tarName, id s
 	}
 	err = out.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeReg, Name: id + "/" + name.to, Size: size, Mode: 0o600,
-		ModTime: fi.ModTime(), Format: tar.FormatPAX,
+		ModTime: fi.ModTime(), Format: tar.FormatPAX, PAXRecords: records,
 	})
 	if err != nil {
 		return err

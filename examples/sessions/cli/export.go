@@ -26,7 +26,7 @@ type exportCommand struct {
 
 // Help is shown below the usage.
 func (exportCommand) Help() string {
-	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What is said there comes home with "sessions import --from". The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
+	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. Of a session that stays on this machine a tar says so, and it stays where it is imported; the other forms do not. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What is said there comes home with "sessions import --from". The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
 
     sessions export 8f14 -o talk.html --redact
     sessions export 8f14 --to=jsonl | jq -r .role
@@ -52,8 +52,12 @@ func (c *exportCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	unmarked := form != string(archive.Tar) && archive.Kept(a.ctx, t.store, t.id)
+	if unmarked {
+		a.Notef("%s %s stays on this machine, and a file as %s does not say so: what is made of it elsewhere leaves; --to=tar says it", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id), form)
+	}
 	if isTool(form) {
-		return c.history(a, t, foreign.Tool(form))
+		return c.history(a, t, foreign.Tool(form), unmarked)
 	}
 	if c.Output == "" {
 		return archive.Write(a.ctx, a, t.store, []string{t.id}, c.options(form))
@@ -67,7 +71,7 @@ func (c *exportCommand) Run(a *app) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(object{{"session_id", t.id}, {"format", form}, {"path", c.Output}})
+		return a.writeJSON(object{{"session_id", t.id}, {"format", form}, {"path", c.Output}, {"unmarked", unmarked}})
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
 	return nil
@@ -77,7 +81,7 @@ func (c *exportCommand) Run(a *app) error {
 func isTool(form string) bool { return form == string(foreign.Claude) || form == string(foreign.Codex) }
 
 // history writes a session as a file of another tool.
-func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
+func (c *exportCommand) history(a *app, t target, tool foreign.Tool, unmarked bool) error {
 	if c.Output == "" {
 		_, err := foreign.Export(a.ctx, t.store, t.id, tool, a)
 		return err
@@ -87,7 +91,7 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool) error {
 		return err
 	}
 	if a.json {
-		return a.writeJSON(object{{"session_id", t.id}, {"format", tool}, {"path", c.Output}, {"file_name", done.File}})
+		return a.writeJSON(object{{"session_id", t.id}, {"format", tool}, {"path", c.Output}, {"file_name", done.File}, {"unmarked", unmarked}})
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
 	made := count(done.Messages, "message") + " written as lines of the tool"

@@ -110,10 +110,14 @@ func (c *importCommand) Run(a *app) error {
 			Damaged  bool   `json:"damaged"`
 			Asked    int    `json:"approvals_asked_again"`
 			Dropped  int    `json:"commands_dropped"`
-		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil, res.AskedAgain, res.CommandsDropped})
+			Kept     bool   `json:"kept_local"`
+		}{res.ID, res.Was, filepath.Join(st.Dir(), res.ID), res.Messages, res.Files, res.Bytes, res.Damage != nil, res.AskedAgain, res.CommandsDropped, res.Kept})
 	}
 	a.Printf("%s Imported session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(res.ID))
 	a.Printf("  %s in %s (%s)\n", count(res.Messages, "message"), count(res.Files, "file"), size(res.Bytes))
+	if res.Kept {
+		a.Printf("  It stays on this machine, as it did where it comes from; \"sessions remote keep-local --release\" ends that\n")
+	}
 	return nil
 }
 

@@ -3,9 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 )
 
@@ -16,7 +19,7 @@ type syncCommand struct {
 
 // Help is shown below the usage.
 func (syncCommand) Help() string {
-	return `Sends what is new here and takes what other devices added. What cannot be sent stays here for the next time, and the exit code is 1. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
+	return `Sends what is new here and takes what other devices added. What cannot be sent stays here for the next time, and the exit code is 1. A session that is held back, since it is not known whether a rule keeps it here, is named with the reason and the command that helps; where no session is named, it is no failure. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
 
 ` + remoteHelp
 }
@@ -34,6 +37,7 @@ func (c *syncCommand) Run(a *app) error {
 	}
 	sum := hybrid.SyncResult{Conflicts: []hybrid.Conflict{}}
 	var failed error
+	held := []heldSession{}
 	for _, r := range all {
 		res, err := r.Sync(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
@@ -44,6 +48,9 @@ func (c *syncCommand) Run(a *app) error {
 		sum.Bytes += res.Bytes
 		sum.RequestUnits += res.RequestUnits
 		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
+		for _, x := range res.Held {
+			held = append(held, heldSession{x.SessionID, textOf(x.Err), c.release(x.SessionID, r.project)})
+		}
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
@@ -52,14 +59,43 @@ func (c *syncCommand) Run(a *app) error {
 	if a.json {
 		err := a.writeJSON(struct {
 			hybrid.SyncResult
-			Error string `json:"error"`
-		}{sum, textOf(failed)})
+			Held  []heldSession `json:"held"`
+			Error string        `json:"error"`
+		}{sum, held, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s sent: %s in %s, %.0f request units\n", a.mark(failed),
 		count(sum.Sessions, "session"), number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
 	a.tellConflicts(sum.Conflicts)
+	for _, x := range held {
+		a.Printf("  %s %s: %s\n    to let it leave: %s\n", a.Paint(screen.Yellow, "held back:"), screen.Plain(x.Session), screen.Plain(x.Reason), x.Command)
+	}
 	return a.half(failed)
+}
+
+// heldSession is a session of which nothing is sent, and the command that ends it.
+type heldSession struct {
+	Session string `json:"session_id"`
+	Reason  string `json:"reason"`
+	Command string `json:"command"`
+}
+
+// release returns the command that releases a session of a project.
+func (f remoteFlags) release(id, project string) string {
+	words := []string{"sessions", "remote", "keep-local", "--release"}
+	if f.AllProjects || f.Project != "" {
+		words = append(words, "--project="+project)
+	}
+	if f.SessionsRoot != "" {
+		words = append(words, "--sessions-root="+f.SessionsRoot)
+	}
+	if f.Remote != os.Getenv("SESSIONS_REMOTE") {
+		words = append(words, "--remote="+f.Remote)
+	}
+	if strings.HasPrefix(id, "-") {
+		words = append(words, "--")
+	}
+	return host.Line("", append(words, id)...)
 }
 
 type pullCommand struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 )
 
 // SessionState is the state of a session that this device keeps between syncs. It is
@@ -43,26 +44,15 @@ type SessionState struct {
 
 	Older time.Time `json:"older,omitzero"` // since when the cloud answers with an older head than Head
 
-	Kept  []string `json:"kept,omitempty"`  // sessions that divergences left here
-	Rule  Rule     `json:"rule,omitempty"`  // the last verdict of the rules, from when its parent was here
-	Above []string `json:"above,omitempty"` // the parents that its metadata named
-	Lacks bool     `json:"lacks,omitempty"` // a part was damaged in the cloud when it was last fetched
+	Kept   []string     `json:"kept,omitempty"`   // sessions that divergences left here
+	Rule   private.Rule `json:"rule,omitempty"`   // the last verdict of the rules, from when its parent was here
+	Above  []string     `json:"above,omitempty"`  // its parents: programs of before read Rule and Above here
+	Orphan bool         `json:"orphan,omitempty"` // it is held back: its parent was neither here nor in the cloud
+	Lacks  bool         `json:"lacks,omitempty"`  // a part was damaged in the cloud when it was last fetched
 
 	stored []byte // as it is on the disk
 	former []byte // the head that was known of another remote
 }
-
-// Rule is the verdict of the rules of the directory when the session was judged last. It
-// outlives the session's parent.
-type Rule string
-
-// The rules.
-const (
-	NotJudged Rule = ""
-	Kept      Rule = "kept"      // it stays on this machine by a rule on itself
-	Inherited Rule = "inherited" // it stays because its parent does
-	Leaves    Rule = "leaves"
-)
 
 // KnownEntry is the catalogue's entry as it was last written.
 type KnownEntry struct {

@@ -14,11 +14,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 )
 
 // States keeps the state files of a store. Its methods may be called by many
@@ -31,27 +31,23 @@ type States struct {
 	OnSave func(session string) // called with each state that changes; nil: none
 	OnRead func(file string)    // called with each file that is read as a whole; nil: none
 
-	rules    rulesCache
-	changing sync.Mutex // held while SetLocalOnly reads and writes
+	*private.Book // of the directory
 }
 
 // NewStates returns the states of the sessions of a place on a device, which are files in
 // the directory that dir opens.
 func NewStates(dir func() (*vfs.Dir, error), place, device string) *States {
-	return &States{dir: dir, place: place, device: device}
+	s := &States{dir: dir, place: place, device: device}
+	s.Book = private.NewBook(s)
+	return s
 }
 
 // with runs do in the directory of states.
 func (s *States) with(do func(*vfs.Dir) error) error {
-	dir, err := s.dir()
-	if err != nil {
-		return fmt.Errorf("open sync state: %w", err)
-	}
-	return errors.Join(do(dir), dir.Close())
+	return private.Opened(s.dir).With(do)
 }
 
-// Load returns the state of a session, or a new one when there is no valid state. A new
-// one has the parents and the rule of the state of another place or device.
+// Load returns the state of a session, or a new one when there is no valid state.
 func (s *States) Load(sid, session string) *SessionState {
 	fresh := &SessionState{V: stateVersion, Session: session, Place: s.place, Device: s.device, Remote: s.Remote}
 	text, err := s.Read(sid + ".json")
@@ -59,13 +55,7 @@ func (s *States) Load(sid, session string) *SessionState {
 		return fresh
 	}
 	var st SessionState
-	if json.Unmarshal(text, &st) != nil || st.Session != session {
-		return fresh
-	}
-	if st.V != stateVersion || st.Place != s.place || st.Device != s.device { // what keeps a session here stays known
-		if fresh.Above = st.Above; st.Rule != Leaves {
-			fresh.Rule = st.Rule
-		}
+	if json.Unmarshal(text, &st) != nil || st.Session != session || st.V != stateVersion || st.Place != s.place || st.Device != s.device {
 		return fresh
 	}
 	st.stored = text
@@ -73,8 +63,7 @@ func (s *States) Load(sid, session string) *SessionState {
 	return &st
 }
 
-// Save replaces a state. It is durable: parents that the metadata name no more are known
-// by it alone.
+// Save replaces a state. It is durable.
 func (s *States) Save(sid string, st *SessionState) error {
 	text, err := json.Marshal(st)
 	if err != nil {
@@ -131,6 +120,14 @@ func (s *States) Read(name string) (text []byte, err error) {
 	})
 	return text, err
 }
+
+// Stat returns what the system says of files beside the states; nil for a missing one.
+func (s *States) Stat(names ...string) ([]os.FileInfo, error) {
+	return private.Opened(s.dir).Stat(names...)
+}
+
+// Names returns the names of all files beside the states.
+func (s *States) Names() ([]string, error) { return private.Opened(s.dir).Names() }
 
 // Open opens a file beside the states for reading.
 func (s *States) Open(name string) (f *os.File, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 )
 
 // A scan makes at most three stats a session, and StatsAtLeast in a directory of few: one
@@ -46,7 +47,7 @@ type Files interface {
 type Stats struct {
 	Files Files // to be replaced before the first call alone
 	table *Table
-	rules func() *Rules
+	rules func() *private.Rules
 
 	mu         sync.Mutex // guards the fields below
 	seen       map[string]seenStat
@@ -63,7 +64,7 @@ type seenStat struct {
 
 // NewStats returns stats that know the table's stats and nothing else. A session that
 // rules keep here since it was sent is not in step.
-func NewStats(of Files, table *Table, rules func() *Rules) *Stats {
+func NewStats(of Files, table *Table, rules func() *private.Rules) *Stats {
 	return &Stats{Files: of, table: table, rules: rules, seen: map[string]seenStat{}, brought: map[string]Stat{}, turn: rand.IntN(1 << 30), absentTurn: rand.IntN(1 << 30)}
 }
 
@@ -147,7 +148,7 @@ func (s *Stats) Changed(all []sessiondir.Entry) map[string]bool {
 
 // inStep returns the stat of the files of a session when it was in step. ok is false when
 // that is not known.
-func (s *Stats) inStep(r *Rules, id string) (stat Stat, ok bool) {
+func (s *Stats) inStep(r *private.Rules, id string) (stat Stat, ok bool) {
 	k, ok := s.table.Session(id)
 	if !ok || k.State == Gone || k.State == Open || k.State != Private && r.Keeps(id) {
 		return stat, false
@@ -157,7 +158,7 @@ func (s *Stats) inStep(r *Rules, id string) (stat Stat, ok bool) {
 
 // last returns the stat of the files of a session when it was in step, or else when this
 // store synced it last.
-func (s *Stats) last(r *Rules, id string) (stat Stat, ok bool) {
+func (s *Stats) last(r *private.Rules, id string) (stat Stat, ok bool) {
 	if stat, ok = s.inStep(r, id); ok {
 		return stat, true
 	}
@@ -171,7 +172,7 @@ func (s *Stats) last(r *Rules, id string) (stat Stat, ok bool) {
 
 // compare returns the sessions, of all, whose files do not have the stat of was, or for
 // which was has none.
-func (s *Stats) compare(all []sessiondir.Entry, was func(*Rules, string) (Stat, bool)) map[string]bool {
+func (s *Stats) compare(all []sessiondir.Entry, was func(*private.Rules, string) (Stat, bool)) map[string]bool {
 	changed, r := map[string]bool{}, s.rules()
 	var same []known
 	for _, at := range all {

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -350,7 +350,7 @@ func (l *local) scanFile(dir *sessiondir.Dir, name string) (*localFile, error) {
 // that stay here are not sent.
 func (s *session) leavingFile(name string, content []byte) []byte {
 	if s.verdict.Secret && name == sessiondir.Metadata && pyjson.Check(content, pyjson.Tolerant) == nil {
-		content = privacy.WithoutParents(content)
+		content = private.WithoutParents(content, s.id)
 	}
 	if s.Privacy.Redact == nil {
 		return content

@@ -57,9 +57,20 @@ func ownValue(own, sent, came []byte) []byte {
 	return came
 }
 
-// ownMembers is ownText for an object. Rules may also change the name of a member.
+// ownMembers is ownText for an object. Rules may also change the name of a member, and a
+// member that was not sent stays.
 func ownMembers(own, sent, came []byte) (out []byte) {
 	here, left := slices.Collect(pyjson.Members(own)), slices.Collect(pyjson.Members(sent))
+	var unsent []pyjson.Member
+	if len(here) > len(left) {
+		here = slices.DeleteFunc(here, func(m pyjson.Member) bool {
+			stays := !slices.ContainsFunc(left, func(s pyjson.Member) bool { return bytes.Equal(s.Key, m.Key) })
+			if stays {
+				unsent = append(unsent, m)
+			}
+			return stays
+		})
+	}
 	if len(here) != len(left) {
 		return came
 	}
@@ -85,7 +96,13 @@ func ownMembers(own, sent, came []byte) (out []byte) {
 		out = append(out, ownValue(here[i].Value, left[i].Value, m.Value)...)
 		at = m.ValueAt + len(m.Value)
 	}
-	return append(out, came[at:]...)
+	out = append(out, came[at:]...)
+	for _, m := range unsent {
+		if name := pyjson.Text(m.Key); len(pyjson.Values(came, name)[0]) == 0 {
+			out = pyjson.Splice(out, name, m.Value)
+		}
+	}
+	return out
 }
 
 // ownElements is ownText for an array.

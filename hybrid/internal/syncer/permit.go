@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,18 +16,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // permit decides whether the session may leave, and keeps the verdict.
 func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 	is := c.Privacy.Judge(ctx, c.id)
-	if len(is.Above) > len(c.st.Above) { // also while the session is held back
-		c.st.Above = is.Above
-		if err := c.States.Save(c.sid, c.st); err != nil {
-			return is, err
-		}
-	}
+	c.st.Orphan = false
 	for _, ancestor := range is.Unknown {
 		if is.Held != nil || !c.Core.Has(c.id) {
 			break
@@ -36,21 +33,31 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 			return is, err
 		}
 		if !known {
-			is.Held = fmt.Errorf("%w: its parent is neither here nor in the cloud; Release releases it", privacy.ErrHeld)
+			is.Held, c.st.Orphan = privacy.ErrOrphan, true
 		}
 	}
+	c.st.Above = is.Above
 	switch {
-	case is.Held != nil || !c.Core.Has(c.id):
+	case !c.Core.Has(c.id):
+		return is, nil
+	case c.st.Orphan:
+		return is, errors.Join(is.Held, c.States.Save(c.sid, c.st)) // Status of the next program says so
+	case is.Held != nil:
 		return is, is.Held
 	case is.Kept:
 		if err := c.askWhetherSent(ctx); err != nil {
 			return is, err
 		}
-		if c.st.Rule = replica.Kept; is.Inherited {
-			c.st.Rule = replica.Inherited
+		if c.st.Rule = private.Kept; is.Inherited {
+			c.st.Rule = private.Inherited
 		}
-	case is.Child || c.st.Rule != replica.NotJudged:
-		c.st.Rule = replica.Leaves
+	case is.Child || c.st.Rule != private.NotJudged:
+		c.st.Rule = private.Leaves
+		if len(is.Unknown) > 0 {
+			if err := c.Privacy.Book.Leaves(c.id); err != nil {
+				return is, err
+			}
+		}
 	default:
 		return is, nil
 	}
@@ -62,7 +69,7 @@ func (c *cloud) permit(ctx context.Context) (privacy.Verdict, error) {
 // state may have been sent. Where the cloud does not answer, the known state stays.
 func (c *cloud) askWhetherSent(ctx context.Context) error {
 	_, sent := c.remoteHas()
-	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != replica.NotJudged || c.Table.Cursor().Whole) {
+	if !c.asked() || c.fetches || c.recreates || !sent && (c.st.Rule != private.NotJudged || c.Table.Cursor().Whole) {
 		return nil
 	}
 	t, known, err := c.link.Head(ctx, c.sid, c.st.Head)

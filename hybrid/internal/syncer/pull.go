@@ -312,7 +312,7 @@ func (v *work) checkpoint() {
 		if _, known := v.Table.Session(v.id); !known {
 			return
 		}
-	case v.out.Err == nil && v.out.State == Local && !v.verdict.Inherited && !rules.Keeps(v.id) && rules.Err() == nil:
+	case v.out.Err == nil && v.out.State == Local && !v.verdict.Inherited && !v.verdict.Remembered && !rules.Keeps(v.id) && rules.Err() == nil:
 		s.State = replica.Private
 	case v.out.Err == nil && v.agrees(&s):
 	default:

@@ -1,4 +1,4 @@
-package replica
+package private
 
 import (
 	"fmt"
@@ -51,6 +51,38 @@ func TestGlobs(t *testing.T) {
 			require.ErrorIs(t, err, path.ErrBadPattern, "%q on %q", malformed, name)
 		}
 	}
+}
+
+// TestGlobsThatLookRight: what a person writes for a glob of another tool, and keeps nothing
+// here, is refused.
+func TestGlobsThatLookRight(t *testing.T) {
+	t.Parallel()
+	for _, glob := range []string{
+		"", " ", ` *secret* `, "*secret*\n", "\t*", "*\u00a0", `C:\Users\*`, `\a`, `[\d]*`, `\\\d`, `\é*`, "[!a]*", "x[!a-c]", "[[:alpha:]]*", "{a,b}*", "x{1..3}", "a}", "[", `a\`,
+	} {
+		require.Error(t, CheckGlob(glob), "%q", glob)
+	}
+	for _, glob := range []string{"*draft*", `\*\?\[\\\{x\}`, "[^a]*", "[{}]*", "[ ]*secret*[ ]", "tax ????/??", `C:\\Users\\*`, "[a-c]*/[^x]", "ü", "*é*", `[\!a]`, "a{b"[:1]} {
+		require.NoError(t, CheckGlob(glob), "%q", glob)
+	}
+}
+
+// TestGlobsFitEitherForm: names and globs may write an accent as one character or as two.
+func TestGlobsFitEitherForm(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"café", "がぎ", "한글", "Việt", "Ångström"} {
+		two := decomposed[one]
+		for _, pair := range [][2]string{{one, two}, {two, one}, {one, one}, {two, two}} {
+			require.True(t, fitsNormal("*"+pair[0]+"*", "a "+pair[1]+" b"), "%+q", pair)
+			require.True(t, fitsNormal(pair[0]+"?", pair[1]+"s"), "%+q", pair)
+		}
+	}
+	require.True(t, fitsNormal("caf?", decomposed["café"]))
+	require.False(t, fitsNormal("cafe", decomposed["café"]))
+}
+
+var decomposed = map[string]string{
+	"café": "cafe\u0301", "がぎ": "か\u3099き\u3099", "한글": "\u1112\u1161\u11ab\u1100\u1173\u11af", "Việt": "Vie\u0323\u0302t", "Ångström": "A\u030angstro\u0308m",
 }
 
 // TestGlobsAreThoseOfPath compares globs with those of package path, on names without a

@@ -1,4 +1,4 @@
-package privacy
+package private
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // parentMembers are the members of metadata by which tools name the parent of a session.
@@ -20,13 +19,15 @@ import (
 var parentMembers = []string{"parent_id", "parent_session_id"}
 
 const (
+	sessionID  = "session_id"  // of a copied directory it names the original
+	conflictOf = "conflict_of" // of a conflict copy, beside parent_id
 	forkMember = "fork"
 	forkSource = "source_session_id"
 )
 
 // parentsIn returns the ids of the parents of a session with the metadata md. It is an
 // error when the name of one is no text.
-func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
+func parentsIn(md metadata) (parents []string, err error) {
 	add := func(name string, raw []byte) {
 		switch {
 		case raw == nil || pyjson.KindOf(raw) == pyjson.Null:
@@ -39,10 +40,10 @@ func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 		}
 	}
 	for _, name := range parentMembers {
-		raw, _ := md.Lookup(name)
+		raw, _ := md.lookup(name)
 		add(name, raw)
 	}
-	if fork, ok := md.Lookup(forkMember); ok && pyjson.KindOf(fork) == pyjson.Object {
+	if fork, ok := md.lookup(forkMember); ok && pyjson.KindOf(fork) == pyjson.Object {
 		raw, _ := pyjson.Lookup(fork, forkSource)
 		add(forkSource, raw)
 	}
@@ -52,7 +53,7 @@ func parentsIn(md sessionstore.Metadata) (parents []string, err error) {
 // parentsOf returns the ids of the parents of the session in dir: the known ones, those
 // in its metadata md, and those in the files beside its log of events, which go to no
 // other device. It is an error when some of that cannot be read.
-func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []string, err error) {
+func parentsOf(dir string, md metadata, known []string) (parents []string, err error) {
 	named, err := parentsIn(md)
 	parents = union(known, named)
 	if err != nil {
@@ -67,7 +68,7 @@ func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return parents, fmt.Errorf("its parent cannot be read: %q: %w; Release releases it", path, err)
+			return parents, fmt.Errorf("its parent cannot be read: %q: %w; "+HowToRelease, path, err)
 		}
 		parents = union(parents, named)
 	}
@@ -75,7 +76,7 @@ func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []
 }
 
 // describedIn reads the description of a session from a file beside its log of events.
-func describedIn(path string) (md sessionstore.Metadata, err error) {
+func describedIn(path string) (md metadata, err error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return md, err
@@ -89,7 +90,7 @@ func describedIn(path string) (md sessionstore.Metadata, err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return md, err
 	}
-	return sessionstore.ParseMetadata(content)
+	return parseMetadata(content)
 }
 
 // union returns the elements of two lists, each once.
@@ -103,14 +104,19 @@ func union(a, b []string) []string {
 	return all
 }
 
-// WithoutParents returns metadata that name no parent. It adds no member.
-func WithoutParents(content []byte) []byte {
+// WithoutParents returns the metadata of session id without the ids of its parents. It adds
+// no field.
+func WithoutParents(content []byte, id string) []byte {
 	null := []byte("null")
-	for _, name := range parentMembers {
+	for _, name := range slices.Concat(parentMembers, []string{conflictOf}) {
 		if _, ok := pyjson.Lookup(content, name); ok {
 			content = pyjson.Splice(content, name, null)
 		}
 	}
+	if of := metadata(content).text(sessionID); of != "" && of != id {
+		content = pyjson.Splice(content, sessionID, pyjson.Quote(id))
+	}
+	content = pyjson.Remove(content, sessioncost.Member) // it names the owners of the turns
 	fork, _ := pyjson.Lookup(content, forkMember)
 	if fork == nil || pyjson.KindOf(fork) != pyjson.Object {
 		return content

@@ -1,0 +1,222 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+)
+
+// The errors of this package, for [errors.Is]. Package hybrid documents them.
+var (
+	ErrHeld  = errors.New("session is held back, since it is not known whether a rule keeps it on this machine")
+	ErrLocal = errors.New("a rule keeps the session on this machine")
+)
+
+// Sessions are the sessions of a directory.
+type Sessions interface {
+	// Has reports whether there is a session id.
+	Has(id string) bool
+
+	// Read runs do with the directory of session id.
+	Read(ctx context.Context, id string, do func(*sessiondir.Dir) error) error
+}
+
+// Guard decides which sessions of a directory may leave this machine. It makes no request. Its
+// fields are set before the first call; its methods may be called by many goroutines.
+type Guard struct {
+	Dir      string // the sessions directory
+	Sessions Sessions
+	Book     *Book
+	Private  []string // globs of ids and names of sessions that never leave this machine, beside the remembered ones
+}
+
+// Verdict is the decision of the rules about a session.
+type Verdict struct {
+	Kept       bool     // it stays on this machine
+	Inherited  bool     // because its parent does
+	Remembered bool     // because a glob kept the name that it had before it had none
+	Unknown    []string // it, or ancestors of it, that are unknown here, and may be in the cloud
+	Held       error    // the reason why nothing is sent until a user acts
+	Child      bool     // it has a parent
+	Above      []string // its parents
+	Secret     bool     // the ids of its parents are not sent
+}
+
+// and combines two verdicts on one session, each by another parent.
+func (v Verdict) and(w Verdict) Verdict {
+	if v.Kept || !w.Kept && v.Held != nil {
+		return v
+	}
+	if !w.Kept && w.Held == nil {
+		w.Unknown, w.Secret = append(v.Unknown, w.Unknown...), v.Secret || w.Secret
+	}
+	return w
+}
+
+// Keeps reports whether a session never leaves this machine. It makes no request.
+func (g *Guard) Keeps(ctx context.Context, id string) bool {
+	return g.Judge(ctx, id).Kept
+}
+
+// Judge returns the verdict of the rules on a session, and remembers it, durably, where it
+// stays or has parents. What cannot be remembered does not leave.
+func (g *Guard) Judge(ctx context.Context, id string) Verdict {
+	j := g.judging()
+	v := j.judge(ctx, id, nil)
+	for _, m := range j.notes {
+		if err := g.Book.remember(m); err != nil && !v.Kept && v.Held == nil {
+			v.Held = fmt.Errorf("%w: its parents cannot be remembered: %w", ErrHeld, err)
+		}
+	}
+	return v
+}
+
+// Stays reports whether a copy of a session has to stay on its machine, too: the session does,
+// or nothing is sent of it. It remembers nothing.
+func (g *Guard) Stays(ctx context.Context, id string) bool {
+	j := g.judging()
+	v := j.judge(ctx, id, nil)
+	return v.Kept || j.ruled(j.rules) && (v.Held != nil || len(v.Unknown) > 0)
+}
+
+// Survey remembers which of some sessions stay: metadata may be lost before a sync judges
+// them. It returns the first error.
+func (g *Guard) Survey(ctx context.Context, ids iter.Seq[string]) error {
+	for id := range ids {
+		j := g.judging()
+		if j.judge(ctx, id, nil); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, m := range j.notes {
+			if m.Rule != Kept && m.Rule != Inherited {
+				continue
+			}
+			if err := g.Book.remember(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Ruled reports whether there are rules that keep sessions here: a glob, or a session that
+// is local only. Rules that cannot be read count.
+func (g *Guard) Ruled() bool { return g.ruled(g.Book.Rules()) }
+
+func (g *Guard) ruled(r *Rules) bool {
+	return r.Err() != nil || len(g.Private)+len(r.globs)+len(r.local.Sessions) > 0
+}
+
+// judging is one judgement, of a session and its ancestors.
+type judging struct {
+	*Guard
+	rules *Rules
+	notes []memory // what is to be remembered
+}
+
+func (g *Guard) judging() *judging { return &judging{Guard: g, rules: g.Book.Rules()} }
+
+// judge returns the verdict on a session. below are the sessions whose ancestor it is.
+func (j *judging) judge(ctx context.Context, id string, below []string) Verdict {
+	was, err := j.Book.remembered(id)
+	own := j.rules.Keeps(id) || j.matches(id)
+	switch {
+	case j.rules.Err() != nil:
+		return Verdict{Kept: true}
+	case err != nil && !own:
+		return Verdict{Held: fmt.Errorf("%w: what is remembered of it cannot be read: %w; update this program, or %s", ErrHeld, err, HowToRelease)}
+	case err == nil && j.Sessions.Has(id):
+		return j.judgeHere(ctx, was, own, below)
+	}
+	v := Verdict{Kept: own || was.Rule == Inherited || j.holds(was)}
+	if !v.Kept && was.Rule == NotJudged {
+		v.Unknown = []string{id}
+	}
+	return v
+}
+
+// judgeHere judges a session that is here. own reports whether a rule keeps its id.
+func (j *judging) judgeHere(ctx context.Context, was memory, own bool, below []string) Verdict {
+	md, whole, lost := j.metadata(ctx, was.Session)
+	name := md.text("name")
+	named := j.matches(name)
+	v := j.judgeChild(ctx, was, md, below)
+	switch {
+	case own, named:
+		v = Verdict{Kept: true, Above: v.Above}
+	case v.Kept:
+	case j.holds(was) && (!whole || name == ""):
+		v = Verdict{Kept: true, Remembered: true, Above: v.Above}
+	case lost != nil && !j.rules.Released(was.Session):
+		v = Verdict{Held: fmt.Errorf("%w: its metadata cannot be read: %w; write it anew, or %s", ErrHeld, lost, HowToRelease), Above: v.Above}
+	}
+	if !named {
+		name = ""
+	}
+	j.notes = append(j.notes, was.after(v, name))
+	return v
+}
+
+// judgeChild judges a session by its parents alone.
+func (j *judging) judgeChild(ctx context.Context, was memory, md metadata, below []string) Verdict {
+	id, released, ruled := was.Session, j.rules.Released(was.Session), j.ruled(j.rules)
+	above, err := parentsOf(filepath.Join(j.Dir, id), md, was.Parents)
+	below = append(below, id)
+	if of := md.text(sessionID); of != "" && !slices.Contains(below, of) && !slices.Contains(above, of) && j.judge(ctx, of, below).Kept {
+		above = append(slices.Clip(above), of) // the directory of that session was copied
+	}
+	if err != nil && !released && ruled {
+		return Verdict{Held: fmt.Errorf("%w: %w", ErrHeld, err), Above: above}
+	}
+	parents := slices.DeleteFunc(slices.Clone(above), func(parent string) bool { return slices.Contains(below, parent) })
+	if len(parents) == 0 {
+		kept := was.Rule == Inherited && !released
+		return Verdict{Kept: kept, Inherited: kept}
+	}
+	v := Verdict{Child: true}
+	for _, parent := range parents {
+		v = v.and(inherit(j.judge(ctx, parent, below), j.Sessions.Has(parent), released, was.Rule))
+	}
+	if !ruled {
+		v.Held, v.Unknown = nil, nil
+	}
+	v.Above = above
+	return v
+}
+
+// inherit returns the verdict on a child, which was judged before, by the verdict on a
+// parent.
+func inherit(above Verdict, here, released bool, before Rule) Verdict {
+	v := Verdict{Child: true}
+	switch {
+	case released:
+		v.Secret = above.Kept || len(above.Unknown) > 0 || above.Held != nil
+	case above.Kept:
+		v.Kept, v.Inherited = true, true
+	case above.Held != nil:
+		v.Held = above.Held
+	case len(above.Unknown) == 0:
+	case here || before == NotJudged || before == Kept:
+		v.Unknown = above.Unknown
+	case before == Inherited:
+		v.Kept, v.Inherited = true, true
+	}
+	return v
+}
+
+// matches reports whether a given or remembered glob keeps an id or a name.
+func (j *judging) matches(s string) bool {
+	fits := func(glob string) bool { return fitsNormal(glob, s) }
+	return s != "" && (slices.ContainsFunc(j.Private, fits) || slices.ContainsFunc(j.rules.globs, fits))
+}
+
+// holds reports whether the rule that kept a session by its name is still there. Which one it
+// was is not known from programs that did not remember the name.
+func (j *judging) holds(m memory) bool {
+	return m.Rule == Kept && (j.matches(m.Name) || m.Name == "" && len(j.Private)+len(j.rules.globs) > 0)
+}

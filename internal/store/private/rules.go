@@ -1,0 +1,204 @@
+package private
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Rules are the stored rules about what may leave, as of one moment. They do not change.
+type Rules struct {
+	redaction    string
+	redactionErr error
+	globs        []string
+	globsErr     error
+	local        localOnlyDoc
+	localErr     error
+}
+
+// Redaction returns the version of the rules of redaction; "" for none.
+func (r *Rules) Redaction() (string, error) { return r.redaction, r.redactionErr }
+
+// Globs returns the globs of ids and names of sessions that stay.
+func (r *Rules) Globs() ([]string, error) { return r.globs, r.globsErr }
+
+// Err returns the reason why all sessions stay, because the rules cannot be read; nil:
+// they are known.
+func (r *Rules) Err() error { return errors.Join(r.globsErr, r.localErr) }
+
+// Keeps reports whether a session is local only. When that cannot be found out, it is:
+// nothing leaves by mistake.
+func (r *Rules) Keeps(id string) bool {
+	return r.localErr != nil || slices.Contains(r.local.Sessions, id)
+}
+
+// Released reports whether the session was released by name.
+func (r *Rules) Released(id string) bool {
+	return r.localErr == nil && slices.Contains(r.local.Released, id)
+}
+
+// rulesCache keeps the rules that were read last, and the state of their files.
+type rulesCache struct {
+	mu    sync.Mutex // guards the fields below
+	rules *Rules     // nil: none were read
+	files []os.FileInfo
+	sure  bool // a change of a file shows in its stat
+}
+
+// LocalOnlyFile is the name of the file beside the states with the sessions that never
+// leave this machine.
+const LocalOnlyFile = "local-only.json"
+
+type localOnlyDoc struct {
+	V        int      `json:"v"`
+	Sessions []string `json:"sessions"`
+	Released []string `json:"released,omitempty"`
+}
+
+var rulesFiles = [3]string{GlobsFile, LocalOnlyFile, RedactionFile}
+
+// Rules returns the stored rules. It opens their files only when one of them changed
+// since they were read last, by this or another process.
+func (s *Book) Rules() *Rules {
+	c := &s.rules
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := time.Now()
+	files, err := s.files.Stat(rulesFiles[:]...)
+	if err != nil {
+		return &Rules{redactionErr: err, globsErr: err, localErr: err}
+	}
+	if c.rules != nil && c.sure && slices.EqualFunc(files, c.files, sameFile) {
+		return c.rules
+	}
+	r := &Rules{}
+	r.redaction, r.redactionErr = s.Redaction()
+	r.globs, r.globsErr = s.Globs(nil)
+	r.local, r.localErr = s.readLocalOnly()
+	c.rules, c.files, c.sure = r, files, errors.Join(r.redactionErr, r.globsErr, r.localErr) == nil
+	for _, f := range files {
+		c.sure = c.sure && (f == nil || at.Sub(f.ModTime()) > settleTime)
+	}
+	return r
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// SetLocalOnly records, durably, that a session never leaves this machine, or that it may
+// leave, whatever becomes of its parents. Several processes may change it.
+func (s *Book) SetLocalOnly(id string, on bool) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	was, err := s.readLocalOnly()
+	if err != nil {
+		return err
+	}
+	doc := localOnlyDoc{V: version, Sessions: without(was.Sessions, id), Released: without(was.Released, id)}
+	if on {
+		doc.Sessions = append(doc.Sessions, id)
+	} else {
+		doc.Released = append(doc.Released, id)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	return s.files.Write(LocalOnlyFile, text)
+}
+
+func without(all []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == id })
+}
+
+// readLocalOnly reads the list of sessions that never leave this machine.
+func (s *Book) readLocalOnly() (doc localOnlyDoc, err error) {
+	text, err := s.files.Read(LocalOnlyFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return localOnlyDoc{}, nil
+	case err != nil:
+		return localOnlyDoc{}, err
+	case json.Unmarshal(text, &doc) != nil || doc.V != version:
+		return localOnlyDoc{}, fmt.Errorf("read %s: not of this version", LocalOnlyFile)
+	}
+	return doc, nil
+}
+
+// GlobsFile is the name of the file beside the states with the globs that were given last.
+const GlobsFile = "deny.json"
+
+type privateDoc struct {
+	V     int      `json:"v"`
+	Globs []string `json:"globs"`
+}
+
+// Globs stores the given globs for the next process, or returns the globs of the last
+// process when given is nil. A malformed glob among those is an error.
+func (s *Book) Globs(given []string) ([]string, error) {
+	var doc privateDoc
+	text, err := s.files.Read(GlobsFile)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != version) {
+		err = fmt.Errorf("read %s: not of this version", GlobsFile)
+	}
+	for i, glob := range doc.Globs {
+		if _, bad := MatchGlob(glob, ""); bad != nil && err == nil {
+			err = fmt.Errorf("read %s: glob %d: %w", GlobsFile, i+1, bad)
+		}
+	}
+	switch {
+	case missing && len(given) == 0:
+		return given, nil
+	case given == nil || err == nil && slices.Equal(doc.Globs, given):
+		return doc.Globs, err
+	}
+	if text, err = json.Marshal(privateDoc{version, given}); err != nil {
+		return given, err
+	}
+	return given, s.files.Write(GlobsFile, text)
+}
+
+// RedactionFile is the name of the file beside the states with the version of the rules
+// of redaction that were given last. It holds no rule itself.
+const RedactionFile = "redaction.json"
+
+type redactionDoc struct {
+	V       int    `json:"v"`
+	Version string `json:"version"`
+}
+
+// Redaction returns the stored version of the rules; "" for none.
+func (s *Book) Redaction() (string, error) {
+	text, err := s.files.Read(RedactionFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var doc redactionDoc
+	if json.Unmarshal(text, &doc) != nil || doc.V != version {
+		return "", fmt.Errorf("read %s: not of this version", RedactionFile)
+	}
+	return doc.Version, nil
+}
+
+// SetRedaction stores the version of rules, durably, for all programs that open the
+// directory.
+func (s *Book) SetRedaction(rules string) error {
+	text, err := json.Marshal(redactionDoc{version, rules})
+	if err != nil {
+		return err
+	}
+	return s.files.Write(RedactionFile, text)
+}

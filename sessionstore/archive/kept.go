@@ -1,0 +1,98 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// keptRecord is the PAX record of each file of a session that stays on its machine. Readers
+// that do not know it pass over it.
+const keptRecord = "SESSIONSTORAGE.local-only"
+
+// Kept reports whether a session of st stays on this machine by the rules of package hybrid
+// that its directory remembers, or may do so: in doubt it does. A tar archive carries that as a
+// mark, by which [Read] keeps the session on the machine where it is imported. The other
+// formats carry none.
+func Kept(ctx context.Context, st *sessionstore.Store, id string) bool {
+	return keptAt(ctx, st.Dir(), id)
+}
+
+// keptAt is [Kept] of a sessions directory.
+func keptAt(ctx context.Context, dir, id string) bool {
+	if !remembers(dir) {
+		return false
+	}
+	base, err := sessiondir.Open(dir, nil)
+	if err != nil {
+		return true
+	}
+	defer base.Close() // only read
+	g := private.Guard{Dir: dir, Sessions: sessions{base}, Book: private.NewBook(private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
+	return g.Stays(ctx, id)
+}
+
+// remembers reports whether a sessions directory may remember rules.
+func remembers(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, sessiondir.Bookkeeping, private.Folder))
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}
+
+// keptSource reports whether a session's directory is one in a sessions directory that keeps
+// it, also when it is in the trash there.
+func keptSource(ctx context.Context, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	for _, path := range []string{path, real} {
+		for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if _, err := os.Stat(filepath.Join(dir, sessiondir.Bookkeeping)); err != nil {
+				continue
+			}
+			id, _, _ := strings.Cut(strings.TrimPrefix(path[len(dir):], string(filepath.Separator)), string(filepath.Separator))
+			if id == sessiondir.Bookkeeping || id == sessiondir.Trash {
+				id = filepath.Base(path)
+			}
+			if keptAt(ctx, dir, id) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sessions are the sessions of a directory that no store has open.
+type sessions struct{ *sessiondir.Base }
+
+func (s sessions) Has(id string) bool { return core.CheckID(id) == nil && s.Base.Has(id) }
+
+func (s sessions) Read(_ context.Context, id string, do func(*sessiondir.Dir) error) error {
+	dir, err := s.Dir(id)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(dir), dir.Close())
+}
+
+// keep has the new session stay on this machine, durably, before it appears.
+func (x *extraction) keep() error {
+	if !x.result.Kept {
+		return nil
+	}
+	book := private.NewBook(private.Opened(func() (*vfs.Dir, error) { return x.core.Bookkeeping(private.Folder) }))
+	if err := book.SetLocalOnly(x.result.ID, true); err != nil {
+		return fmt.Errorf("the session has to stay on this machine, as it did where it comes from, and that cannot be recorded: %w", err)
+	}
+	return nil
+}
