@@ -3,6 +3,7 @@ package hybrid
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -243,6 +244,14 @@ type SyncResult struct {
 	Conflicts    []Conflict `json:"conflicts"`
 }
 
+// MarshalJSON returns the members under their names. A result without conflicts has an
+// empty array of them.
+func (r SyncResult) MarshalJSON() ([]byte, error) {
+	type members SyncResult
+	r.Conflicts = append([]Conflict{}, r.Conflicts...)
+	return json.Marshal(members(r))
+}
+
 // add counts the result for a session.
 func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 	if out.Scanned {
@@ -269,6 +278,14 @@ type PullResult struct {
 	Failed    []Exception `json:"-"`        // they could not be brought; the call's error joins the reasons
 	Partial   []Exception `json:"-"`        // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
 	Conflicts []Conflict  `json:"conflicts"`
+}
+
+// MarshalJSON returns the members under their names. A result without conflicts has an
+// empty array of them.
+func (r PullResult) MarshalJSON() ([]byte, error) {
+	type members PullResult
+	r.Conflicts = append([]Conflict{}, r.Conflicts...)
+	return json.Marshal(members(r))
 }
 
 // Exception is a session that was not synced as usual, and the reason. The Err of a
