@@ -36,7 +36,9 @@ var oneCall = json.RawMessage(`{"rm": 1}`)
 
 // steps are all writers.
 var steps = []step{
-	{"record", func(t *testing.T, s *State) error { return s.RecordItems(t.Context(), items(`{"a": 1, "type": "x"}`)...) }, func(v *view) { v.history += "a" }},
+	{"record", func(t *testing.T, s *State) error {
+		return s.RecordItems(t.Context(), items(`{"a": 1, "type": "x"}`)...)
+	}, func(v *view) { v.history += "a" }},
 	{"record two", func(t *testing.T, s *State) error {
 		return s.RecordItems(t.Context(), items(large, `{"b": 1, "type": "x"}`)...)
 	}, func(v *view) { v.history += "tb" }},
