@@ -69,6 +69,10 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // the remote while no session had failed. It also returns the identity of the remote. It
 // opens no store and makes no request. The zero time means never.
 func LastSync(dir string) (at time.Time, remote string) {
+	dir, err := sessiondir.Abs(dir)
+	if err != nil {
+		return time.Time{}, ""
+	}
 	path := filepath.Join(dir, sessiondir.Bookkeeping, statesDir, lastSync)
 	text, err := os.ReadFile(path)
 	if fi, failed := os.Stat(path); err == nil && failed == nil {

@@ -53,7 +53,7 @@ func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOp
 // an archive. The directory may be one of another store.
 func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *ReadOptions) (Imported, error) {
 	im := newImporter(st, opts)
-	path, err := filepath.Abs(dir)
+	path, err := sessiondir.Abs(dir)
 	if err != nil {
 		return Imported{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
@@ -212,7 +213,7 @@ func (r *Run) Rollback(ctx context.Context, phase int) error {
 
 // Open opens the session in the directory dir.
 func (d *Dir) Open(dir string) (*Run, error) {
-	path, err := filepath.Abs(dir)
+	path, err := sessiondir.Abs(dir)
 	if err == nil {
 		var s State
 		if s, err = d.read(path); err == nil {
