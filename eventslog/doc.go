@@ -1,6 +1,10 @@
 // Package eventslog reads and writes events.jsonl, the audit log that the Amplifier tools
 // keep of a session: one event a line, only ever appended to.
 //
+// In the design of the Python tools this is EventsLog: [Open] is EventsLog(session_dir),
+// [Log.Append] is append(event), with the event's name in [Event].Name, and [Log.Close] is
+// close().
+//
 // [Log.Append] writes events as the Python logging hook does. The reading methods go
 // through a log of any size line by line. They return the head of an event: its small
 // members such as time and name. [Log.Open] returns the bytes of one event.

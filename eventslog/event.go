@@ -11,7 +11,7 @@ import (
 
 // Event is an event to be written.
 type Event struct {
-	Name  string
+	Name  string    // such as "llm:request"; an event without a name is refused
 	Level string    // "": the member lvl of Data, or INFO; an error is ERROR unless it is DEBUG
 	Time  time.Time // zero: the member timestamp of Data, or the current time
 	// Data is a JSON object or null: a json.RawMessage is taken as it is,
@@ -19,7 +19,10 @@ type Event struct {
 	Data any
 }
 
-var errNotObject = errors.New("data is not an object")
+var (
+	errNotObject = errors.New("data is not an object")
+	errNoName    = errors.New("it has no name: set Event.Name, such as \"llm:request\"")
+)
 
 // maxDepth leaves room for the containers that the envelope adds.
 const maxDepth = pyjson.MaxDepth - 2
@@ -38,6 +41,9 @@ func promoted(key []byte) bool {
 // appendLine appends the line of e: time, level, schema, name, the promoted
 // members in the order of the data, and the other ones as data.
 func (l *Log) appendLine(dst []byte, e Event) ([]byte, error) {
+	if strings.TrimSpace(e.Name) == "" {
+		return dst, errNoName
+	}
 	raw, err := pyjson.Encode(e.Data)
 	if err != nil {
 		return dst, err

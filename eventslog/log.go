@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
@@ -69,7 +70,7 @@ func OpenCapture(sessionDir string, opts *Options) (*Log, error) {
 }
 
 func open(dir string, opts *Options, hooks *seam.Seam) (*Log, error) {
-	dir, err := filepath.Abs(dir)
+	dir, err := sessiondir.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

@@ -82,7 +82,7 @@ func TestAppend(t *testing.T) {
 		`, "event": "a", "session_id": "sess", "status": "error", "data": {"x": "<&>"}}`+"\n"+
 		`{"ts": "2026-01-02T02:04:05.678900+00:00", "lvl": "DEBUG", `+schema+`, "event": "b:error", "session_id": "sess"}`+"\n",
 		content(t, l))
-	require.ErrorContains(t, l.Append(t.Context(), Event{Name: "c"}, Event{Data: 5}), "append events: encode event 1: data is not an object")
+	require.ErrorContains(t, l.Append(t.Context(), Event{Name: "c"}, Event{Name: "d", Data: 5}), "append events: encode event 1: data is not an object")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, l.Append(ended, Event{Name: "c"}), context.Canceled)
@@ -92,6 +92,25 @@ func TestAppend(t *testing.T) {
 	require.ErrorIs(t, l.Append(t.Context(), Event{Name: "c"}), fs.ErrClosed)
 	_, err = l.Summary(t.Context())
 	require.ErrorIs(t, err, fs.ErrClosed)
+}
+
+// An event without a name is refused, with all others of the call.
+func TestAppendRefusesNamelessEvents(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", " ", "\t\n"} {
+		l, err := Open(t.TempDir(), nil)
+		require.NoError(t, err)
+		for _, batch := range [][]Event{
+			{{Name: name, Data: map[string]any{"x": 1}}},
+			{{Name: "a"}, {Name: name}},
+			{{Name: name, Data: map[string]any{"event": "session:start"}}, {Name: "b"}},
+		} {
+			require.ErrorContains(t, l.Append(t.Context(), batch...), "it has no name: set Event.Name")
+			require.NoFileExists(t, l.path())
+		}
+		require.NoError(t, l.Append(t.Context(), Event{Name: "a"}))
+		require.NoError(t, l.Close())
+	}
 }
 
 func TestAppendEndsTornLine(t *testing.T) {

@@ -3,6 +3,10 @@
 // device of their owner has them and nothing is lost when two devices wrote while they were
 // offline.
 //
+// In the design of the Python tools this is HybridSessionStore: [Open] is its constructor,
+// cosmos_config (CosmosConfig) is Options.Remote, made by package cosmos, sync_enabled=False
+// is Options.Manual, and sync() and pull() are [Store.Sync] and [Store.Pull].
+//
 // A [Store] is a [sessionstore.Store] and a [workflow.Workflow] with a copy in the background.
 // The copy never makes a local call wait or fail. A write of this store only marks the
 // session; a worker reads its files later, and finds out from the files alone which lines

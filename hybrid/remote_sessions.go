@@ -106,7 +106,7 @@ type PreviewMessage struct {
 // answer. It Is [ErrDamaged] when segments are missing or cannot be read: then the
 // preview has all but Messages, or the messages before the damage.
 func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
-	p := Preview{SessionID: id}
+	p := Preview{SessionID: id, Messages: []PreviewMessage{}}
 	if s.engine == nil {
 		return p, wrap("preview", id, ErrNoRemote)
 	}

@@ -142,7 +142,7 @@ func (s *Store) Check(ctx context.Context, id string, opts *CheckOptions) (Repor
 	}
 	ctx = s.engine.asked(ctx)
 	found, err := s.engine.Check(ctx, id, opts != nil && opts.Mend)
-	r := Report{SessionID: id, Lines: found.Lines, Bytes: found.Bytes, Documents: found.Documents, Mended: found.Mended}
+	r := Report{SessionID: id, Lines: found.Lines, Bytes: found.Bytes, Documents: found.Documents, Problems: []Problem{}, Mended: found.Mended}
 	for i := range found.Problems {
 		p := &found.Problems[i]
 		r.Problems = append(r.Problems, Problem{

@@ -3,6 +3,7 @@ package hybrid
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -68,6 +69,10 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // the remote while no session had failed. It also returns the identity of the remote. It
 // opens no store and makes no request. The zero time means never.
 func LastSync(dir string) (at time.Time, remote string) {
+	dir, err := sessiondir.Abs(dir)
+	if err != nil {
+		return time.Time{}, ""
+	}
 	path := filepath.Join(dir, sessiondir.Bookkeeping, statesDir, lastSync)
 	text, err := os.ReadFile(path)
 	if fi, failed := os.Stat(path); err == nil && failed == nil {
@@ -248,6 +253,14 @@ type SyncResult struct {
 	Held         []Exception `json:"-"` // sessions of which nothing is sent, see [ErrHeld]
 }
 
+// MarshalJSON returns the members under their names. A result without conflicts has an
+// empty array of them.
+func (r SyncResult) MarshalJSON() ([]byte, error) {
+	type members SyncResult
+	r.Conflicts = append([]Conflict{}, r.Conflicts...)
+	return json.Marshal(members(r))
+}
+
 // add counts the result for a session.
 func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 	if errors.Is(out.Err, ErrHeld) {
@@ -277,6 +290,14 @@ type PullResult struct {
 	Failed    []Exception `json:"-"`        // they could not be brought; the call's error joins the reasons
 	Partial   []Exception `json:"-"`        // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
 	Conflicts []Conflict  `json:"conflicts"`
+}
+
+// MarshalJSON returns the members under their names. A result without conflicts has an
+// empty array of them.
+func (r PullResult) MarshalJSON() ([]byte, error) {
+	type members PullResult
+	r.Conflicts = append([]Conflict{}, r.Conflicts...)
+	return json.Marshal(members(r))
 }
 
 // Exception is a session that was not synced as usual, and the reason. The Err of a

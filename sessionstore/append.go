@@ -26,6 +26,7 @@ import (
 // person costs a write of the metadata, other messages do not. When Append returns nil
 // the count is right. A killed process or a power cut may leave out the messages of one
 // call; the next Append counts them. All other metadata stays as it is, byte for byte.
+// Metadata without a sound backup is copied to one, by the first Append of a Store.
 //
 // After an error, either none of msgs is stored, or all. All are stored when only
 // turn_count could not be written. The error Is [ErrConflict] when a program that takes

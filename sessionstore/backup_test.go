@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,4 +161,119 @@ func TestSaveUnchangedOvertaken(t *testing.T) {
 	s, err := st.Load(t.Context(), "s")
 	require.NoError(t, err)
 	require.Equal(t, "theirs", s.Messages[0].Content())
+}
+
+func answerOf(t *testing.T) Message {
+	t.Helper()
+	m, err := NewMessage(map[string]string{"role": "assistant", "content": "a"})
+	require.NoError(t, err)
+	return m
+}
+
+// From the second write of a session on, damage to metadata.json or to the transcript loses
+// nothing that a save of the reference would have in a backup: a file has one even if
+// no write has changed it since it was made.
+func TestUnchangedFileHasBackup(t *testing.T) {
+	t.Parallel()
+	named := mustMetadata(NewMetadata(map[string]any{"name": "Important", "bundle": "bundle:foundation"}))
+	answer := answerOf(t)
+	save := func(t *testing.T, st *Store, md Metadata, rows ...Message) {
+		t.Helper()
+		require.NoError(t, st.Save(t.Context(), "s", rows, md))
+	}
+	lives := map[string]func(t *testing.T, st *Store){
+		"appends": func(t *testing.T, st *Store) {
+			require.NoError(t, st.Append(t.Context(), "s", answer))
+		},
+		"saves": func(t *testing.T, st *Store) { save(t, st, named, answer, answer) },
+		"replace": func(t *testing.T, st *Store) {
+			at, err := st.Revision(t.Context(), "s")
+			require.NoError(t, err)
+			_, err = st.Replace(t.Context(), "s", at, []Message{answer, answer})
+			require.NoError(t, err)
+		},
+		"config": func(t *testing.T, st *Store) { require.NoError(t, st.SaveConfig(t.Context(), "s", named)) },
+		"update that changes nothing": func(t *testing.T, st *Store) {
+			_, err := st.UpdateMetadata(t.Context(), "s", func(*Metadata) error { return nil })
+			require.NoError(t, err)
+		},
+	}
+	for name, live := range lives {
+		for _, d := range []Durability{Durable, Relaxed} {
+			t.Run(name+" "+durabilities[d], func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				st, done := counted(t, dir, Options{Durability: d})
+				save(t, st, named, answer)
+				require.NoFileExists(t, filepath.Join(dir, "s", sessiondir.Backup(sessiondir.Metadata)), "the reference makes it with the second save")
+				live(t, st)
+				main := filepath.Join(dir, "s", sessiondir.Metadata)
+				whole, err := os.ReadFile(main)
+				require.NoError(t, err)
+				backup, err := os.ReadFile(main + ".backup")
+				require.NoError(t, err)
+				require.Equal(t, string(whole), string(backup))
+
+				clear(done)
+				live(t, st)
+				require.LessOrEqual(t, done[seam.Create], 1, "the backup is made once")
+				require.NoError(t, os.WriteFile(main, []byte(`{"session_id": "s`), 0o600))
+				s, err := st.Load(t.Context(), "s")
+				require.NoError(t, err)
+				require.Equal(t, "Important", s.Metadata.Text("name"))
+			})
+		}
+	}
+}
+
+// A save of other metadata leaves the transcript with a backup, too.
+func TestUnchangedTranscriptHasBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	st, done := counted(t, dir, Options{})
+	rows := []Message{say(t, "one"), say(t, "two")}
+	for n := range 2 {
+		require.NoError(t, st.Save(t.Context(), "s", rows, mustMetadata(NewMetadata(map[string]int{"n": n}))))
+	}
+	main := filepath.Join(dir, "s", sessiondir.Transcript)
+	require.FileExists(t, main+".backup")
+	clear(done)
+	require.NoError(t, st.Save(t.Context(), "s", rows, mustMetadata(NewMetadata(map[string]int{"n": 2}))))
+	require.LessOrEqual(t, done[seam.Create], 1, "the backup is made once")
+	require.NoError(t, os.WriteFile(main, []byte("{torn"), 0o600))
+	s, err := st.Load(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, s.Messages, 2)
+}
+
+// The backup of metadata.json is made beside a write that succeeds without it: where it
+// cannot be made, the write is acknowledged, and the next one makes it. A session that is
+// deleted and made again begins anew.
+func TestBackupOfMetadataIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	full := false
+	st, err := open(dir, nil, &seam.Seam{Before: func(op seam.Op) error {
+		if full && op.Kind == seam.Rename && strings.HasSuffix(op.To, "metadata.json.backup") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	answer := answerOf(t)
+	backup := filepath.Join(dir, "s", sessiondir.Backup(sessiondir.Metadata))
+	for range 2 {
+		require.NoError(t, st.Append(t.Context(), "s", answer))
+		full = true
+		require.NoError(t, st.Append(t.Context(), "s", answer))
+		require.NoFileExists(t, backup)
+		full = false
+		require.NoError(t, st.Append(t.Context(), "s", answer))
+		require.FileExists(t, backup)
+		s, err := st.Load(t.Context(), "s")
+		require.NoError(t, err)
+		require.Len(t, s.Messages, 3)
+		require.NoError(t, st.Delete(t.Context(), "s"))
+	}
 }

@@ -235,6 +235,9 @@ type soundBackup struct {
 	checkedAt time.Time // when the stamp was taken
 }
 
+// seen reports whether there was one when this store last looked.
+func (b soundBackup) seen() bool { return b != (soundBackup{}) }
+
 // soundBackups are the sound backups of one session.
 type soundBackups struct{ transcript, metadata soundBackup }
 

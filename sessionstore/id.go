@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // NewID returns a fresh top-level id: a random (version 4) UUID in lower case.
@@ -110,22 +111,11 @@ func DefaultDir(cwd string) (string, error) {
 // takes $AMPLIFIER_HOME, expands a leading ~, and resolves symlinks as far as
 // the path exists.
 func projectsDir() (string, error) {
-	home := os.Getenv("AMPLIFIER_HOME")
-	if home == "" {
-		home = "~/.amplifier"
-	}
-	if home == "~" || strings.HasPrefix(home, "~/") || strings.HasPrefix(home, `~\`) {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return "", wrap("find home directory", "", err)
-		}
-		home = filepath.Join(user, home[1:])
-	}
-	abs, err := filepath.Abs(home)
+	home, err := sessiondir.AmplifierHome()
 	if err != nil {
 		return "", wrap("find home directory", "", err)
 	}
-	return filepath.Join(resolveExisting(abs), "projects"), nil
+	return filepath.Join(resolveExisting(home), "projects"), nil
 }
 
 // resolveExisting resolves the symlinks of the longest part of path that

@@ -259,7 +259,10 @@ func (tx *transaction) updateMetadata(edit func(*Metadata) error) (md Metadata, 
 	if err != nil {
 		return md, err
 	}
-	return md, tx.saveMetadata(&m, content, edited)
+	if err := tx.saveMetadata(&m, content, edited); err != nil || len(tx.wrote) > 0 {
+		return md, err
+	}
+	return md, tx.ensureMetadataBackup(&m)
 }
 
 // initialMetadata completes the metadata of a new session, as the reference's command

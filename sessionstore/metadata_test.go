@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -163,7 +164,10 @@ func TestEqualMetadataIsNotRewritten(t *testing.T) {
 	changes = nil
 	require.NoError(t, st.Save(t.Context(), "s", parse(t, user("1"), user("2")), md))
 	require.Equal(t, []string{transcriptFile}, changes)
-	require.NoFileExists(t, dir+"/s/"+metadataBackup)
+	require.Equal(t, read(t, dir, "s", metadataFile), read(t, dir, "s", metadataBackup), "a copy, since there was no backup")
+	require.NoError(t, os.WriteFile(dir+"/s/"+metadataBackup, []byte("{}"), 0o600))
+	require.NoError(t, st.Save(t.Context(), "s", parse(t, user("1"), user("2"), user("3")), md))
+	require.Equal(t, "{}", read(t, dir, "s", metadataBackup), "a sound backup stays")
 }
 
 func TestUnstoredRoles(t *testing.T) {

@@ -62,6 +62,7 @@ func TestLogTellsOfRecovery(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, faultStore(t)))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "d", sessiondir.Metadata), []byte(`{"password": "hunter2" x`), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(dir, "d", sessiondir.Backup(sessiondir.Metadata))))
 	var log bytes.Buffer
 	st, err := Open(dir, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)

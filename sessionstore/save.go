@@ -15,20 +15,29 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/pyyaml"
 )
 
-// A write that changes a file makes its former state the backup. A write that changes
-// nothing has no former state to keep. It makes sure instead that there is a sound
-// backup, as the reference has one after every save: a session that is saved twice
-// survives damage to its files.
+// A write that changes a file makes its former state the backup. A file that a write leaves
+// as it was has no former state to keep. The write makes sure instead that there is a sound
+// backup, as the reference has one after every save: a session that is saved twice survives
+// damage to its files.
 
-// ensureBackups makes sure that the transcript and the metadata meta have sound
-// backups, unless this call wrote anything.
+// ensureBackups makes sure that the transcript and the metadata meta have sound backups. It
+// looks at those of a session each time that this call wrote nothing, and else once.
 func (tx *transaction) ensureBackups(meta *metadataFile) error {
+	switch {
+	case len(tx.wrote) > 0 && tx.s.backups.transcript.seen(), slices.Contains(tx.wrote, sessiondir.Transcript):
+	default:
+		if err := tx.ensureTranscriptBackup(); err != nil {
+			return err
+		}
+	}
 	if len(tx.wrote) > 0 {
-		return nil
+		return nil // the commit looks at the metadata
 	}
-	if err := tx.ensureTranscriptBackup(); err != nil {
-		return err
-	}
+	return tx.ensureMetadataBackup(meta)
+}
+
+// ensureMetadataBackup makes sure that sound metadata have a sound backup.
+func (tx *transaction) ensureMetadataBackup(meta *metadataFile) error {
 	if !meta.main.sound() {
 		return nil
 	}
@@ -36,6 +45,20 @@ func (tx *transaction) ensureBackups(meta *metadataFile) error {
 		f.parseMetadata()
 		return f.sound()
 	})
+}
+
+// backUpMetadata makes sure, once for a session, that metadata which a call of the store did
+// not write have a sound backup. Other packages write other files: the reference backs up
+// only these then. The call does not fail because of it: the next one tries again.
+func (tx *transaction) backUpMetadata() {
+	wrote := len(tx.wrote) > 0 && tx.op != ""
+	if !wrote || tx.s.backups.metadata.seen() || slices.Contains(tx.wrote, sessiondir.Metadata) {
+		return
+	}
+	meta := tx.metadata()
+	if err := tx.ensureMetadataBackup(&meta); err != nil {
+		tx.st.log.Warn("metadata not backed up", "session", tx.id, "err", err)
+	}
 }
 
 // ensureTranscriptBackup makes sure that the transcript has a sound backup. An
@@ -49,6 +72,7 @@ func (tx *transaction) ensureTranscriptBackup() error {
 	}
 	now, err := tx.dir.Stat(sessiondir.Backup(sessiondir.Transcript))
 	if err == nil && now.Same(c.backup) && now.Size > 0 {
+		tx.s.backups.transcript.stamp = now
 		return nil // this store made it, from the former transcript
 	}
 	main := file{name: sessiondir.Transcript, path: tx.dir.Path(sessiondir.Transcript), found: true, stamp: c.main}
@@ -80,7 +104,11 @@ func (tx *transaction) ensureBackup(main *file, seen *soundBackup, sound func(*f
 	if err := tx.copyToBackup(main); err != nil {
 		return fmt.Errorf("back up %s: %w", main.name, err)
 	}
-	return nil
+	seen.stamp, err = tx.dir.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) { // another writer changed main, and backs it up
+		return nil
+	}
+	return err
 }
 
 // copyToBackup makes a copy of main its backup: a file of its own, which gets its name
@@ -168,8 +196,8 @@ func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
 // written whole. Messages with role system or developer are not stored. Of metadata,
 // members that only the disk has stay ([Store.UpdateMetadata] removes them), and the disk
 // decides name, description and the members about them; values of secret keys are stored
-// as "[REDACTED]". Content that is equal to the disk is not written; a save that changes
-// nothing makes a backup where there is no sound one. The zero Metadata gives a new
+// as "[REDACTED]". Content that is equal to the disk is not written; where such a file has
+// no sound backup, a copy of it becomes its backup. The zero Metadata gives a new
 // session session_id, created, bundle, model, turn_count and working_dir; any other
 // metadata is stored as it is.
 //

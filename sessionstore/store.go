@@ -46,7 +46,7 @@ type Store struct {
 
 // Open opens the sessions directory dir (…/projects/<slug>/sessions) and
 // creates it if needed, for the owner alone. "" is [DefaultDir] of the working
-// directory.
+// directory, and a leading ~ the home directory.
 func Open(dir string, opts *Options) (*Store, error) {
 	return open(dir, opts, nil)
 }

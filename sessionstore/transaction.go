@@ -301,8 +301,10 @@ func (tx *transaction) sync() bool { return tx.st.opts.Durability != Relaxed }
 // session appear.
 func (tx *transaction) commit() error {
 	if tx.created {
+		tx.s.backups = soundBackups{}
 		return tx.publish()
 	}
+	tx.backUpMetadata()
 	if !tx.sync() || len(tx.wrote) == 0 && !tx.namesChanged {
 		return nil
 	}

@@ -55,7 +55,7 @@ func TestBadState(t *testing.T) {
 				"t": func(s *State) error { return s.AddTokenUsage(ctx, 1) },
 				"T": func(s *State) error { _, err := s.TokenInfo(ctx); return err },
 				"r": func(s *State) error { return s.SetRateLimits(ctx, json.RawMessage(`{}`)) },
-				"h": func(s *State) error { return s.RecordItems(ctx, items(`{"a": 1}`)...) },
+				"h": func(s *State) error { return s.RecordItems(ctx, items(`{"type": "a"}`)...) },
 				"e": func(s *State) error { _, err := s.Export(ctx); return err },
 			} {
 				s, _ := newState(t)
@@ -85,7 +85,7 @@ func TestErrorsHoldNoNames(t *testing.T) {
 	for _, err := range []error{
 		s.SetValue(t.Context(), secret, json.RawMessage(`{`)),
 		s.SetValue(t.Context(), secret, json.RawMessage(deep)),
-		s.RecordItems(t.Context(), json.RawMessage(`{"`+secret+`": 1`)),
+		s.RecordItems(t.Context(), json.RawMessage(`{"role": "user", "`+secret+`": 1`)),
 		s.KeepPending(t.Context(), "1", json.RawMessage(`{"`+secret+`": `+strings.Repeat("7", 4301)+`}`)),
 	} {
 		require.ErrorIs(t, err, ErrInvalid)
@@ -136,9 +136,9 @@ func TestBadPending(t *testing.T) {
 func TestOversized(t *testing.T) {
 	t.Parallel()
 	s, again := newState(t)
-	big := json.RawMessage(`{"text": "` + strings.Repeat("\\u0000é ", testenv.Share(4, 4, 64)<<20/9) + `"}`)
+	big := json.RawMessage(`{"role": "user", "text": "` + strings.Repeat("\\u0000é ", testenv.Share(4, 4, 64)<<20/9) + `"}`)
 	require.NoError(t, s.RecordItems(t.Context(), big))
-	require.NoError(t, s.RecordItems(t.Context(), json.RawMessage(`{"a": 1}`)))
+	require.NoError(t, s.RecordItems(t.Context(), json.RawMessage(`{"type": "a"}`)))
 	got, err := again().History(t.Context())
 	require.NoError(t, err)
 	require.Len(t, got, 2)
@@ -152,7 +152,7 @@ func TestSymlinks(t *testing.T) {
 	err := os.Symlink(outside, filepath.Join(st.Dir(), "out"))
 	testenv.Need(t, err == nil, "no symlinks here")
 	if s, err := Open(st, "out", nil); err == nil {
-		require.Error(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+		require.Error(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 		require.Error(t, s.AddApprovedCommand(t.Context(), "x"))
 		_, err := s.History(t.Context())
 		require.Error(t, err)
@@ -165,7 +165,7 @@ func TestSymlinks(t *testing.T) {
 	require.NoError(t, err)
 	before := read(t, s, "metadata.json")
 	require.NoError(t, os.Symlink("metadata.json", path(s, historyFile)))
-	require.Error(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+	require.Error(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 	_, err = s.History(t.Context())
 	require.Error(t, err)
 	require.Equal(t, before, read(t, s, "metadata.json"))
@@ -174,9 +174,9 @@ func TestSymlinks(t *testing.T) {
 func TestFence(t *testing.T) {
 	t.Parallel()
 	s, _ := newState(t)
-	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 	write(t, s, ownership.FenceName, "{}")
-	require.ErrorIs(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...), sessionstore.ErrFenced)
+	require.ErrorIs(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...), sessionstore.ErrFenced)
 	require.ErrorIs(t, s.KeepPending(t.Context(), "1", oneCall), sessionstore.ErrFenced)
 	_, err := s.Export(t.Context())
 	require.NoError(t, err, "reading is free")

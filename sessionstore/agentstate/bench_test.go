@@ -28,7 +28,7 @@ func filled(t testing.TB, n int) (*State, *[]seam.Op) {
 	require.NoError(t, os.WriteFile(filepath.Join(st.Dir(), id, historyFile), []byte(strings.Repeat(line, n)), 0o600))
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
-	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 	ops = nil
 	return s, &ops
 }

@@ -52,7 +52,7 @@ func testFork(t *testing.T) {
 	require.NoError(t, st.Append(t.Context(), id, m))
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
-	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 	require.NoError(t, s.KeepPending(t.Context(), "1", oneCall))
 	forked, err := slice.Fork(t.Context(), st, id, nil)
 	require.NoError(t, err)

@@ -14,6 +14,14 @@
 // A [Runtime] is memory alone: the execution state, turns, tool use, errors,
 // the interrupt and pending approvals. A [Session] joins both.
 //
+// In the data model that describes them, a State is SessionState: recordItems is
+// [State.RecordItems], historySnapshot [State.History], addTokenUsage
+// [State.AddTokenUsage], addApprovedCommand [State.AddApprovedCommand], isCommandApproved
+// [State.IsCommandApproved], export [State.Export] and import [State.Import]. A ResponseItem
+// is a JSON object with a type or a role. A Session is Session: addToHistory is
+// [Session.AddItems]; executionState, currentTurn, turnHistory, toolUsageStats, errorHistory,
+// interruptRequested and pendingApprovals are methods of Runtime.
+//
 // Approvals that must survive a restart are in pending_approvals.json, each bound to one
 // call that runs at most once, whatever is killed in between, and not at all when the
 // user's last verdict rejected it.

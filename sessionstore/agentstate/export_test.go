@@ -32,12 +32,12 @@ func TestExport(t *testing.T) {
 
 func TestImportTakesEveryShape(t *testing.T) {
 	t.Parallel()
-	const want = `{"history": [{"a": 1}], "approvedCommands": ["x"], "tokenInfo": `
+	const want = `{"history": [{"type": "a"}], "approvedCommands": ["x"], "tokenInfo": `
 	for _, c := range []struct{ name, in, state string }{
-		{"exported", `{"state": {"history": [{"a": 1}], "approvedCommands": ["x", "x"], "tokenInfo": {"total": 1, "prompt": 1, "completion": 0}}, "metadata": {"created": "2025-10-01T14:00:00+02:00"}}`, want + `{"total": 1, "prompt": 1, "completion": 0}}`},
-		{"items", `{"state": {"history": {"items": [{"a": 1}]}, "approvedCommands": ["x"], "tokenInfo": {"total_tokens": 2}}, "metadata": {"created": 1759320000000}}`, want + `{"total_tokens": 2}}`},
-		{"conversationHistory and members outside", `{"conversationHistory": [{"a": 1}], "approvedCommands": ["x"], "tokenInfo": {"total": 3}, "metadata": {"created": 1759320000000.0}, "id": "other"}`, want + `{"total": 3}}`},
-		{"runtime is dropped", `{"state": {"history": [{"a": 1}], "approvedCommands": ["x"], "tokenInfo": {"total": 4}, "executionState": "processing", "currentTurn": {"turnNumber": 2}, "pendingApprovals": {"1": {}}, "toolUsageStats": {}}, "interruptRequested": true, "created": 1759320000000}`, want + `{"total": 4}}`},
+		{"exported", `{"state": {"history": [{"type": "a"}], "approvedCommands": ["x", "x"], "tokenInfo": {"total": 1, "prompt": 1, "completion": 0}}, "metadata": {"created": "2025-10-01T14:00:00+02:00"}}`, want + `{"total": 1, "prompt": 1, "completion": 0}}`},
+		{"items", `{"state": {"history": {"items": [{"type": "a"}]}, "approvedCommands": ["x"], "tokenInfo": {"total_tokens": 2}}, "metadata": {"created": 1759320000000}}`, want + `{"total_tokens": 2}}`},
+		{"conversationHistory and members outside", `{"conversationHistory": [{"type": "a"}], "approvedCommands": ["x"], "tokenInfo": {"total": 3}, "metadata": {"created": 1759320000000.0}, "id": "other"}`, want + `{"total": 3}}`},
+		{"runtime is dropped", `{"state": {"history": [{"type": "a"}], "approvedCommands": ["x"], "tokenInfo": {"total": 4}, "executionState": "processing", "currentTurn": {"turnNumber": 2}, "pendingApprovals": {"1": {}}, "toolUsageStats": {}}, "interruptRequested": true, "created": 1759320000000}`, want + `{"total": 4}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +56,7 @@ func TestImportRefuses(t *testing.T) {
 	s, _ := newState(t)
 	for _, bad := range []string{
 		``, `[]`, `{"state": []}`, `{"state": {"history": "x"}}`, `{"state": {"history": [1]}}`, `{"conversationHistory": [{}, null]}`,
-		`{"approvedCommands": [""]}`, `{"approvedCommands": [" \t"]}`, `{"state": {"history": [{"a": 1}, {}]}}`, `{"approvedCommands": [1]}`, `{"approvedCommands": {}}`, `{"tokenInfo": {"total_tokens": -1}}`,
+		`{"approvedCommands": [""]}`, `{"approvedCommands": [" \t"]}`, `{"state": {"history": [{"type": "a"}, {}]}}`, `{"state": {"history": [{"nonsense": 1}]}}`, `{"approvedCommands": [1]}`, `{"approvedCommands": {}}`, `{"tokenInfo": {"total_tokens": -1}}`,
 		`{"state": {"tokenInfo": {"prompt": -2}}}`, `{"latestRateLimits": 1}`, `{"metadata": {"created": "noon"}}`, `{"metadata": {"created": 1e300}}`,
 	} {
 		require.ErrorIs(t, s.Import(t.Context(), json.RawMessage(bad)), ErrInvalid, bad)

@@ -17,7 +17,7 @@ import (
 )
 
 // large takes several sectors.
-var large = `{"text": "` + strings.Repeat("large ", 500) + `"}`
+var large = `{"text": "` + strings.Repeat("large ", 500) + `", "role": "user"}`
 
 // A view is what readers find.
 type view struct {
@@ -36,9 +36,11 @@ var oneCall = json.RawMessage(`{"rm": 1}`)
 
 // steps are all writers.
 var steps = []step{
-	{"record", func(t *testing.T, s *State) error { return s.RecordItems(t.Context(), items(`{"a": 1}`)...) }, func(v *view) { v.history += "a" }},
+	{"record", func(t *testing.T, s *State) error {
+		return s.RecordItems(t.Context(), items(`{"a": 1, "type": "x"}`)...)
+	}, func(v *view) { v.history += "a" }},
 	{"record two", func(t *testing.T, s *State) error {
-		return s.RecordItems(t.Context(), items(large, `{"b": 1}`)...)
+		return s.RecordItems(t.Context(), items(large, `{"b": 1, "type": "x"}`)...)
 	}, func(v *view) { v.history += "tb" }},
 	{"approve", func(t *testing.T, s *State) error { return s.AddApprovedCommand(t.Context(), "x") }, func(v *view) { v.commands += "x" }},
 	{"tokens", func(t *testing.T, s *State) error { return s.AddTokenUsage(t.Context(), 5) }, func(v *view) { v.total += 5 }},
@@ -66,7 +68,7 @@ func viewOf(t *testing.T, s *State, at any) view {
 	require.NoError(t, err, at)
 	for _, item := range history {
 		v.history += string(item[2]) // the first letter of its first member
-		require.True(t, len(item) < 20 || string(item) == large, at)
+		require.True(t, len(item) < 30 || string(item) == large, at)
 	}
 	raw, err := s.object(t.Context())
 	require.NoError(t, err, at)

@@ -13,10 +13,10 @@ import (
 // stored exports and imports to the same.
 func FuzzImport(f *testing.F) {
 	for _, seed := range []string{
-		`{"id": "x", "state": {"history": [{"a": 1}], "approvedCommands": ["x"], "tokenInfo": {"total": 1}, "latestRateLimits": {}}, "metadata": {"created": "2025-10-01T14:00:00Z"}}`,
-		`{"state": {"history": {"items": [{"a": "\n"}]}}, "metadata": {"created": 1759320000000}}`,
+		`{"id": "x", "state": {"history": [{"type": "a"}], "approvedCommands": ["x"], "tokenInfo": {"total": 1}, "latestRateLimits": {}}, "metadata": {"created": "2025-10-01T14:00:00Z"}}`,
+		`{"state": {"history": {"items": [{"role": "\n"}]}}, "metadata": {"created": 1759320000000}}`,
 		`{"conversationHistory": [{}], "approvedCommands": ["é", "\ud800"], "tokenInfo": {"total_tokens": 2, "input_tokens": 1}}`,
-		`{"state": {"history": [{"a": 1, "a": 2}]}, "created": 1e3}`,
+		`{"state": {"history": [{"role": "user", "a": 1, "a": 2}]}, "created": 1e3}`,
 		`{"history": [{}], "state": {"history": null}}`,
 	} {
 		f.Add([]byte(seed))
@@ -52,7 +52,7 @@ func FuzzImport(f *testing.F) {
 
 // FuzzHistory reads any history and adds to it: what is whole is kept.
 func FuzzHistory(f *testing.F) {
-	f.Add([]byte("{\"a\": 1}\n{\"b\": "))
+	f.Add([]byte("{\"type\": \"a\"}\n{\"b\": "))
 	f.Add([]byte("{\"a\": 1}"))
 	f.Add([]byte("noise\n\n{}\n\x00\x00\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -64,8 +64,8 @@ func FuzzHistory(f *testing.F) {
 		require.NoError(t, err)
 		write(t, s, historyFile, string(data))
 		before, _ := s.History(t.Context())
-		require.NoError(t, s.RecordItems(t.Context(), items(`{"new": 1}`)...))
+		require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "new"}`)...))
 		after, _ := s.History(t.Context())
-		require.Equal(t, append(before, items(`{"new": 1}`)...), after)
+		require.Equal(t, append(before, items(`{"type": "new"}`)...), after)
 	})
 }

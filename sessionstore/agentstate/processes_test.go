@@ -52,7 +52,7 @@ func writeAsChild(dir, rounds string) error {
 
 func writeOnce(s *State, name string) error {
 	ctx := context.Background()
-	raw, err := json.Marshal(map[string]string{"n": name})
+	raw, err := json.Marshal(map[string]string{"n": name, "role": "user"})
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func TestKills(t *testing.T) {
 	}
 	t.Logf("%d calls acknowledged of %d", len(all.ended), len(all.begun))
 	require.NotEmpty(t, all.ended)
-	require.NoError(t, s.RecordItems(t.Context(), items(`{"n": "last"}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"role": "user", "n": "last"}`)...))
 	all.hear("end item last")
 	all.check(t, s)
 }

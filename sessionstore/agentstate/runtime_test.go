@@ -107,7 +107,7 @@ func TestResumingForgetsTheRuntime(t *testing.T) {
 	s := NewSession(state)
 	ctx := t.Context()
 	require.NoError(t, s.StartTurn())
-	require.NoError(t, s.AddItems(ctx, items(`{"a": 1}`)...))
+	require.NoError(t, s.AddItems(ctx, items(`{"type": "a"}`)...))
 	require.NoError(t, s.RequestApproval("1", json.RawMessage(`{"rm": 1}`)))
 	s.Runtime.RecordTool("bash")
 	out, err := s.Export(ctx)
@@ -124,5 +124,5 @@ func TestResumingForgetsTheRuntime(t *testing.T) {
 	require.Equal(t, &Runtime{}, resumed.Runtime)
 	history, err := resumed.State.History(ctx)
 	require.NoError(t, err)
-	require.Equal(t, items(`{"a": 1}`), history)
+	require.Equal(t, items(`{"type": "a"}`), history)
 }

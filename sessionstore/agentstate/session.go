@@ -101,8 +101,8 @@ func (s *Session) Close() error {
 // Export is [State.Export]; nothing of the runtime is in it.
 func (s *Session) Export(ctx context.Context) (json.RawMessage, error) { return s.State.Export(ctx) }
 
-// RecordItems appends items to the history. Each item is a JSON object with at
-// least one member. When one is refused, none is appended, and the error Is
+// RecordItems appends items to the history. Each item is a JSON object of any
+// kind: it says what it is by the member type, or by role. When one is refused, none is appended, and the error Is
 // [ErrInvalid] and names the item. Line breaks between the members of an item
 // become spaces; otherwise items stay as they are.
 func (s *State) RecordItems(ctx context.Context, items ...json.RawMessage) error {
@@ -124,8 +124,8 @@ func toLines(items []json.RawMessage) (lines []byte, err error) {
 		if !isObject(item) {
 			return nil, fmt.Errorf("item %d: %w: not an object", i, ErrInvalid)
 		}
-		if isEmpty(item) {
-			return nil, fmt.Errorf("item %d: %w: an object without members", i, ErrInvalid)
+		if !saysWhat(pyjson.Trim(item)) {
+			return nil, fmt.Errorf("item %d: %w: an object with neither a type nor a role", i, ErrInvalid)
 		}
 		line := bytes.Map(func(r rune) rune { // inside of strings these are escaped
 			if r == '\n' || r == '\r' {
@@ -138,12 +138,9 @@ func toLines(items []json.RawMessage) (lines []byte, err error) {
 	return lines, nil
 }
 
-// isEmpty reports whether an object has no members.
-func isEmpty(object []byte) bool {
-	for range pyjson.Members(pyjson.Trim(object)) {
-		return false
-	}
-	return true
+// saysWhat reports whether an item has a type or a role, which is a string and not empty.
+func saysWhat(item []byte) bool {
+	return pyjson.Text(member(item, "type")) != "" || pyjson.Text(member(item, "role")) != ""
 }
 
 // History returns a copy of the items. When lines are damaged, it returns the

@@ -22,12 +22,12 @@ func TestHistoryKeepsItemsAsTheyAre(t *testing.T) {
 	got, err := s.History(ctx)
 	require.NoError(t, err)
 	require.Empty(t, got)
-	require.NoError(t, s.RecordItems(ctx, items(`{"b": 1.50, "a": "<x>", "n": 12345678901234567890}`, "{\n\"c\": \"\\n\"\r\n}")...))
-	require.NoError(t, s.RecordItems(ctx, items(`{"d": NaN}`)...))
+	require.NoError(t, s.RecordItems(ctx, items(`{"type": "b", "b": 1.50, "a": "<x>", "n": 12345678901234567890}`, "{\n\"role\": \"\\n\"\r\n}")...))
+	require.NoError(t, s.RecordItems(ctx, items(`{"type": "d", "d": NaN}`)...))
 	require.NoError(t, s.RecordItems(ctx))
 	got, err = again().History(ctx)
 	require.NoError(t, err)
-	require.Equal(t, items(`{"b": 1.50, "a": "<x>", "n": 12345678901234567890}`, `{ "c": "\n"  }`, `{"d": NaN}`), got)
+	require.Equal(t, items(`{"type": "b", "b": 1.50, "a": "<x>", "n": 12345678901234567890}`, `{ "role": "\n"  }`, `{"type": "d", "d": NaN}`), got)
 	got[0][0] = 'X'
 	got, err = s.History(ctx)
 	require.NoError(t, err)
@@ -40,8 +40,9 @@ func TestValidationRules(t *testing.T) {
 	s, _ := newState(t)
 	ctx := t.Context()
 	t.Run("history items must be valid objects", func(t *testing.T) {
-		for _, bad := range []string{``, `1`, `[]`, `null`, `{`, `{}`, `{ }`, `{"a": "` + "\xff" + `"}`} {
-			require.ErrorIs(t, s.RecordItems(ctx, items(`{"a": 1}`, bad)...), ErrInvalid)
+		for _, bad := range []string{``, `1`, `[]`, `null`, `{`, `{}`, `{ }`, `{"type": "` + "\xff" + `"}`,
+			`{"nonsense": 1}`, `{"type": ""}`, `{"type": null, "role": 1}`, `{"role": ["user"]}`, `{"types": "message"}`, `{"content": {"role": "user"}}`} {
+			require.ErrorIs(t, s.RecordItems(ctx, items(`{"type": "a"}`, bad)...), ErrInvalid)
 		}
 		require.NoFileExists(t, path(s, historyFile), "all of them or none")
 	})
@@ -115,16 +116,16 @@ func TestTornAndDamagedHistory(t *testing.T) {
 		want         []json.RawMessage
 		damaged      bool
 	}{
-		{"torn", "{\"a\": 1}\n{\"b\": ", items(`{"a": 1}`, `{"z": 0}`), false},
-		{"whole without its end", "{\"a\": 1}\n{\"b\": 2}", items(`{"a": 1}`, `{"b": 2}`, `{"z": 0}`), false},
-		{"empty", "", items(`{"z": 0}`), false},
-		{"bad line", "{\"a\": 1}\nnoise\n{\"b\": 2}\n", items(`{"a": 1}`, `{"b": 2}`, `{"z": 0}`), true},
+		{"torn", "{\"type\": \"a\"}\n{\"b\": ", items(`{"type": "a"}`, `{"type": "z"}`), false},
+		{"whole without its end", "{\"type\": \"a\"}\n{\"b\": 2}", items(`{"type": "a"}`, `{"b": 2}`, `{"type": "z"}`), false},
+		{"empty", "", items(`{"type": "z"}`), false},
+		{"bad line", "{\"type\": \"a\"}\nnoise\n{\"b\": 2}\n", items(`{"type": "a"}`, `{"b": 2}`, `{"type": "z"}`), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := newState(t)
 			write(t, s, historyFile, c.before)
-			require.NoError(t, s.RecordItems(t.Context(), items(`{"z": 0}`)...))
+			require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "z"}`)...))
 			got, err := s.History(t.Context())
 			require.Equal(t, c.want, got)
 			if !c.damaged {
@@ -167,7 +168,7 @@ func TestFutureVersionsAreLeftAlone(t *testing.T) {
 	const future = `{"v": 2}`
 	write(t, s, stateFile, future)
 	write(t, s, pendingFile, future)
-	require.ErrorIs(t, s.RecordItems(ctx, items(`{"a": 1}`)...), ErrVersion)
+	require.ErrorIs(t, s.RecordItems(ctx, items(`{"type": "a"}`)...), ErrVersion)
 	require.ErrorIs(t, s.AddApprovedCommand(ctx, "x"), ErrVersion)
 	require.ErrorIs(t, s.KeepPending(ctx, "1", json.RawMessage(`1`)), ErrVersion)
 	_, err := s.Approvals(ctx)
@@ -197,7 +198,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 			for i := range 8 {
 				n := strconv.Itoa(w*8 + i)
 				for _, call := range []func() error{
-					func() error { return s.RecordItems(t.Context(), items(`{"n": `+n+`}`)...) },
+					func() error { return s.RecordItems(t.Context(), items(`{"role": "user", "n": `+n+`}`)...) },
 					func() error { return s.AddApprovedCommand(t.Context(), n) },
 					func() error { return s.AddTokenUsage(t.Context(), 1) },
 				} {
@@ -221,4 +222,18 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	list, err := commands(raw)
 	require.NoError(t, err)
 	require.Len(t, list, 24)
+}
+
+// TestItemsOfAnyKind records items of the kinds that agents have, and of kinds to come.
+func TestItemsOfAnyKind(t *testing.T) {
+	t.Parallel()
+	s, again := newState(t)
+	want := items(
+		`{"type": "message", "role": "user", "content": []}`, `{"role": "assistant"}`, `{"type": "function_call", "call_id": "1"}`,
+		`{"type": "of a kind to come", "x": {}}`, ` {"content": "a", "role": "tool"}`, `{"role": null, "type": "reasoning"}`,
+	)
+	require.NoError(t, s.RecordItems(t.Context(), want...))
+	got, err := again().History(t.Context())
+	require.NoError(t, err)
+	require.Len(t, got, len(want))
 }

@@ -25,7 +25,7 @@ func TestOnChange(t *testing.T) {
 	s, err := Open(st, id, nil)
 	require.NoError(t, err)
 	files = nil
-	require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+	require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 	require.NoError(t, s.AddTokenUsage(t.Context(), 1))
 	require.NoError(t, s.KeepPending(t.Context(), "1", oneCall))
 	require.Error(t, s.KeepPending(t.Context(), "1", oneCall))
@@ -48,7 +48,7 @@ func TestClose(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			for i := 0; ; i++ {
-				err := s.RecordItems(t.Context(), items(`{"a": 1}`)...)
+				err := s.RecordItems(t.Context(), items(`{"type": "a"}`)...)
 				if i == 0 {
 					started <- struct{}{}
 				}
@@ -115,7 +115,7 @@ func TestDurability(t *testing.T) {
 			require.NoError(t, st.Create(t.Context(), id, sessionstore.Metadata{}))
 			s, err := Open(st, id, &Options{Durability: c.state})
 			require.NoError(t, err)
-			require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+			require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 			var synced []string
 			hooks.After = func(op seam.Op) {
 				switch op.Kind {
@@ -129,7 +129,7 @@ func TestDurability(t *testing.T) {
 					synced = append(synced, "syncdir")
 				}
 			}
-			require.NoError(t, s.RecordItems(t.Context(), items(`{"a": 1}`)...))
+			require.NoError(t, s.RecordItems(t.Context(), items(`{"type": "a"}`)...))
 			require.Equal(t, c.want, synced)
 			require.FileExists(t, filepath.Join(st.Dir(), id, historyFile))
 		})

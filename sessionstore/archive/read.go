@@ -58,7 +58,7 @@ func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOp
 // machine is asked there.
 func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *ReadOptions) (Imported, error) {
 	im := newImporter(st, opts)
-	path, err := filepath.Abs(dir)
+	path, err := sessiondir.Abs(dir)
 	if err != nil {
 		return Imported{}, err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // Setup is the input for a new session.
@@ -29,7 +31,7 @@ func (d *Dir) Create(ctx context.Context, outputDir string, setup Setup) (*Run, 
 }
 
 func (d *Dir) create(ctx context.Context, outputDir string, setup Setup) (*Run, error) {
-	output, err := filepath.Abs(outputDir)
+	output, err := sessiondir.Abs(outputDir)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -108,7 +109,7 @@ func (d *Dir) cutoff(maxAge time.Duration) time.Time {
 // readAll reads every session of outputDir and of the temporary directory, newest
 // first.
 func (d *Dir) readAll(ctx context.Context, outputDir string) (Found, error) {
-	output, err := filepath.Abs(outputDir)
+	output, err := sessiondir.Abs(outputDir)
 	if err != nil {
 		return Found{}, err
 	}

@@ -9,6 +9,11 @@
 // refused, and never rewritten. An approval of a phase is part of the file and goes with it,
 // also into a copy or an archive, unlike the approvals of package agentstate.
 //
+// In the session schema that describes it, find_resumable_sessions is [Dir.FindResumable],
+// resume_session [Run.Resume], checkpoint_phase [Run.Checkpoint], rollback_to_phase
+// [Run.Rollback], log_user_decision [Run.Decide], and cleanup_old_sessions [Dir.Cleanup].
+// config.num_chapters is [State.Chapters], user_context is [State.Context].
+//
 // Each change reads the file, changes it and replaces it under a lock, so two processes
 // never lose each other's update. It is durable when the call returns, as
 // [Options].Durability says, and the state before is in session-state.json.backup. That is

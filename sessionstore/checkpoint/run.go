@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
@@ -72,8 +73,7 @@ func (r *Run) apply(ctx context.Context, edit func(old State) ([]byte, error)) e
 	if report := validate(raw); len(report.Violations) > 0 {
 		return &InvalidError{report.Violations}
 	}
-	whole := schema()
-	raw = withZones(raw, &whole)
+	raw = withZones(raw, schema())
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -109,6 +109,14 @@ func (r *Run) SetContext(ctx context.Context, c Context) error {
 			to = pyjson.Splice(to, pyjson.Text(m.Key), m.Value)
 		}
 		return pyjson.Splice(old.raw, "user_context", to), nil
+	})
+}
+
+// SetChapters sets config.num_chapters, from 3 to 7, which phase 1 makes known.
+func (r *Run) SetChapters(ctx context.Context, n int) error {
+	return r.change(ctx, "set number of chapters", func(old State) ([]byte, error) {
+		config := pyjson.Splice(memberOr(old.raw, "config", "{}"), "num_chapters", strconv.AppendInt(nil, int64(n), 10))
+		return pyjson.Splice(old.raw, "config", config), nil
 	})
 }
 
@@ -205,7 +213,7 @@ func (r *Run) Rollback(ctx context.Context, phase int) error {
 
 // Open opens the session in the directory dir.
 func (d *Dir) Open(dir string) (*Run, error) {
-	path, err := filepath.Abs(dir)
+	path, err := sessiondir.Abs(dir)
 	if err == nil {
 		var s State
 		if s, err = d.read(path); err == nil {

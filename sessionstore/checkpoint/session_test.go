@@ -33,6 +33,7 @@ func TestLife(t *testing.T) {
 
 	require.NoError(t, s.SetContext(ctx, Context{DatasetDescription: "mice"}))
 	require.Equal(t, "find out", s.State().ResearchGoals(), "what is not given stays")
+	require.Equal(t, Context{DatasetDescription: "mice", ResearchGoals: "find out"}, s.State().Context())
 	require.NoError(t, s.Checkpoint(ctx, 0, nil))
 	require.Equal(t, InProgress, s.State().Status(), "the first checkpoint")
 	require.NoError(t, s.Checkpoint(ctx, 1, map[string]any{"research_structure": "a.md"}))
@@ -61,6 +62,44 @@ func TestLife(t *testing.T) {
 	again, err := st.Open(s.Dir())
 	require.NoError(t, err)
 	require.Equal(t, s.State().Raw(), again.State().Raw())
+}
+
+// The number of chapters and the user's context are set and read at any time, also in
+// states that lack their objects, and what else is in these stays.
+func TestChaptersAndContext(t *testing.T) {
+	t.Parallel()
+	ctx, st := t.Context(), newStore(t)
+	s, err := st.Create(ctx, t.TempDir(), Setup{})
+	require.NoError(t, err)
+	require.Zero(t, s.State().Chapters())
+	require.Zero(t, s.State().Context())
+	foreign(t, s, "config", "own", "1")
+	require.NoError(t, s.SetChapters(ctx, 4))
+	require.NoError(t, s.SetChapters(ctx, 7))
+	require.Equal(t, 7, s.State().Chapters())
+	require.NotEmpty(t, s.State().OutputDirectory())
+	require.Contains(t, onDisk(t, s), `"own": 1`)
+	for _, n := range []int{-1, 0, 2, 8, math.MaxInt} {
+		require.ErrorAs(t, s.SetChapters(ctx, n), new(*InvalidError))
+	}
+	require.Equal(t, 7, s.State().Chapters())
+	full := Context{"50,000 cells", "find markers", map[string]string{"genes": "a, b", "é\"": ""}}
+	require.NoError(t, s.SetContext(ctx, full))
+	require.Equal(t, full, s.State().Context())
+	again, err := st.Open(s.Dir())
+	require.NoError(t, err)
+	require.Equal(t, 7, again.State().Chapters())
+	require.Equal(t, full, again.State().Context())
+	again.State().Context().BiologicalContext["genes"] = "changed"
+	require.Equal(t, full, again.State().Context(), "each call returns its own map")
+
+	bare := put(t, st, t.TempDir(), `{"version": "1.0", "session_id": "session-20260101-000000-1", "created_at": "2026-02-06T10:00:00Z", "status": "initialized", "current_phase": 0, "config": null, "user_context": {"biological_context": null}}`)
+	require.Zero(t, bare.State().Chapters())
+	require.Zero(t, bare.State().Context())
+	require.NoError(t, bare.SetChapters(ctx, 3))
+	require.Equal(t, 3, bare.State().Chapters())
+	require.Zero(t, State{}.Chapters())
+	require.Zero(t, State{}.Context())
 }
 
 func TestRefusedChangesWriteNothing(t *testing.T) {

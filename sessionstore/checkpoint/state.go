@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -46,6 +47,24 @@ func (s State) Status() Status { return Status(s.text("status")) }
 
 // ResearchGoals returns the user's goals, or "".
 func (s State) ResearchGoals() string { return s.text("user_context", "research_goals") }
+
+// Context returns the user's description of the work, empty where the state has none.
+func (s State) Context() Context {
+	c := Context{DatasetDescription: s.text("user_context", "dataset_description"), ResearchGoals: s.ResearchGoals()}
+	for m := range pyjson.Members(memberOr(memberOr(s.raw, "user_context", "{}"), "biological_context", "{}")) {
+		if c.BiologicalContext == nil {
+			c.BiologicalContext = map[string]string{}
+		}
+		c.BiologicalContext[pyjson.Text(m.Key)] = pyjson.Text(m.Value)
+	}
+	return c
+}
+
+// Chapters returns config.num_chapters, the number of chapters of the research structure;
+// 0: it is not known.
+func (s State) Chapters() int {
+	return int(numberOf(memberOr(memberOr(s.raw, "config", "{}"), "num_chapters", "0")))
+}
 
 // OutputDirectory returns the directory of the documents, or "".
 func (s State) OutputDirectory() string { return s.text("config", "output_directory") }
@@ -195,8 +214,8 @@ func documents() []string {
 	return []string{"researcher_plan", "architect_handoff", "engineering_translation"}
 }
 
-// schema returns the rule of a whole state.
-func schema() rule {
+// schema returns the rule of a whole state. Nobody changes it.
+var schema = sync.OnceValue(func() *rule {
 	str, integral, truth, when := rule{kind: text}, rule{kind: integer}, rule{kind: boolean}, rule{kind: text, time: true}
 	strs := rule{kind: array, items: &str}
 	phase := rule{kind: integer, bounded: true, min: firstPhase, max: lastPhase}
@@ -215,7 +234,7 @@ func schema() rule {
 		"timestamp": when, "agent": str, "phase": integral, "duration_seconds": {kind: number},
 		"status": {kind: text, enum: []string{"success", "failure", "timeout"}}, "output_files": strs,
 	}}
-	return rule{
+	return &rule{
 		kind:     object,
 		required: []string{"version", "session_id", "created_at", "status", "current_phase"},
 		members: map[string]rule{
@@ -246,7 +265,7 @@ func schema() rule {
 			"agent_execution_log": {kind: array, items: &run},
 		},
 	}
-}
+})
 
 // A Violation is the fault at one place of a state.
 type Violation struct {
@@ -272,8 +291,7 @@ func validate(raw []byte) report {
 		r.violate("", "not JSON")
 		return r
 	}
-	s := schema()
-	r.check(pyjson.Trim(raw), "", &s)
+	r.check(pyjson.Trim(raw), "", schema())
 	return r
 }
 

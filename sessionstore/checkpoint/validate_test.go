@@ -190,3 +190,10 @@ func values() []any {
 		map[string]any{"timestamp": "x"},
 	}
 }
+
+// The rules of a state are made once in a program: a change of a state asks for them three
+// times.
+func TestSchemaIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	require.Same(t, schema(), schema())
+}

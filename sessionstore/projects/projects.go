@@ -17,6 +17,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -48,7 +49,7 @@ func open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*Projects, 
 		}
 		dir = filepath.Dir(filepath.Dir(sessions))
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := sessiondir.Abs(dir)
 	if err != nil {
 		return nil, wrap("open projects", "", err)
 	}

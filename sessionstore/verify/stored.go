@@ -20,8 +20,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// stored checks the transcript and the metadata. Files that the newer tools read without a
-// remark are sound for all tools.
+// stored checks the transcript and the metadata, as the older tools and as the newer ones
+// read them. Each refuses files that the other reads: the older ones a byte order mark and
+// raw surrogates, the newer ones rows without a role.
 func (c *check) stored(of *sessionstore.Store) {
 	st, err := sessionstore.Open(of.Dir(), &sessionstore.Options{CacheBytes: -1}) // a store that keeps nothing that it reads
 	if err != nil {
@@ -29,12 +30,12 @@ func (c *check) stored(of *sessionstore.Store) {
 		return
 	}
 	defer st.Close()
-	found, notes, refused := st.LoadStrict(c.ctx, c.id)
-	if refused == nil && len(notes) == 0 && len(found.Messages) > 0 || c.ended() {
+	s, err := st.Load(c.ctx, c.id)
+	if c.ended() {
 		return
 	}
-	s, err := st.Load(c.ctx, c.id)
-	if _, gone := os.Lstat(c.dir); errors.Is(gone, fs.ErrNotExist) {
+	_, _, refused := st.LoadStrict(c.ctx, c.id)
+	if _, gone := os.Lstat(c.dir); errors.Is(gone, fs.ErrNotExist) || c.ended() {
 		return // it was removed since
 	}
 	strict := (*sessionstore.StrictError)(nil)

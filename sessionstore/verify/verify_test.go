@@ -20,6 +20,7 @@ func TestMain(m *testing.M) { testenv.Main(m, nil) }
 
 const (
 	sound  = "{\"role\": \"user\", \"content\": \"secretword\"}\n"
+	bom    = "\ufeff"
 	events = "{\"ts\": \"2026-01-02T03:04:05.000+00:00\", \"event\": \"session:start\"}\n"
 )
 
@@ -63,6 +64,18 @@ var sessions = []struct {
 		"state phase_outputs.jsonl:3", "state session_conversation.jsonl:1", "state state_history.jsonl:1",
 		"state state.json:0", "state pending_approvals.json:0", "state session-state.json:0", "state checkpoint.json:0",
 	}},
+	{"bom", map[string]string{"metadata.json": "{}", "transcript.jsonl": bom + sound}, []string{"damaged transcript.jsonl:1"}},
+	{"bom-backed", map[string]string{"metadata.json": "{}", "transcript.jsonl": bom + sound, "transcript.jsonl.backup": sound}, []string{"recovered transcript.jsonl:1"}},
+	{"bom-metadata", map[string]string{"metadata.json": bom + "{}", "transcript.jsonl": sound}, []string{"damaged metadata.json:0"}},
+	{"bom-others", map[string]string{
+		"metadata.json": "{}", "metadata.json.backup": bom + "{}", "transcript.jsonl": sound, "transcript.jsonl.backup": bom + sound,
+		"state_history.jsonl": bom + "{}\n", "state.json": bom + "{}",
+	}, []string{"backup transcript.jsonl.backup:1", "backup metadata.json.backup:0", "state state_history.jsonl:1", "state state.json:0"}},
+	{"nul", map[string]string{"metadata.json": "{}", "transcript.jsonl": sound + "\x00\x00\x00"}, []string{"damaged transcript.jsonl:2"}},
+	{"nul-metadata", map[string]string{"metadata.json": "\x00\x00", "transcript.jsonl": sound}, []string{"damaged metadata.json:0"}},
+	{"surrogates", map[string]string{"metadata.json": "{}", "transcript.jsonl": "{\"role\": \"user\", \"content\": \"\xed\xa0\x80\"}\n"}, []string{"damaged transcript.jsonl:1"}},
+	{"utf16", map[string]string{"metadata.json": "{}", "transcript.jsonl": "\xff\xfe{\x00}\x00\n\x00"}, []string{"damaged transcript.jsonl:1"}},
+	{"utf16-metadata", map[string]string{"metadata.json": "\xff\xfe{\x00}\x00", "transcript.jsonl": sound}, []string{"damaged metadata.json:0"}},
 	{"strict", map[string]string{"metadata.json": "{}", "transcript.jsonl": "{\"content\": \"secretword\"}\n"}, []string{"strict transcript.jsonl:1"}},
 }
 
@@ -121,6 +134,21 @@ func TestFindings(t *testing.T) {
 	require.Equal(t, before, tree(t, st.Dir()), "nothing is written")
 	for range Check(t.Context(), st, "none", nil) {
 		t.Fatal("a session that is not there has findings")
+	}
+}
+
+// What Load refuses or recovers has a finding, and what it reads has none that says so.
+func TestFindingsAgreeWithLoad(t *testing.T) {
+	t.Parallel()
+	st := store(t)
+	for _, s := range sessions {
+		loaded, err := st.Load(t.Context(), s.id)
+		sound := err == nil && loaded.Recovered == nil
+		for f, err := range Check(t.Context(), st, s.id, nil) {
+			require.NoError(t, err)
+			sound = sound || f.Kind == Damaged || f.Kind == Recovered || f.Kind == Pending
+		}
+		require.True(t, sound, s.id)
 	}
 }
 

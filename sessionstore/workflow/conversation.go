@@ -119,9 +119,9 @@ const (
 	systemRole    = "system"
 )
 
-// maxPairsByDefault is how many pairs of messages a resumed workflow is given.
+// DefaultMaxPairs is how many pairs of messages a resumed workflow is given.
 // At about 1,000 tokens a message and more, they fit a model of 64k tokens.
-const maxPairsByDefault = 25
+const DefaultMaxPairs = 25
 
 // ChatMessage is a message for a model.
 type ChatMessage struct {
@@ -132,10 +132,10 @@ type ChatMessage struct {
 // ReconstructContext makes the conversation with a model from the records of a workflow:
 // from each record that is completed and has a user input, it takes the input and the
 // output, empty when there is none. It keeps the last maxPairs pairs; zero and less mean
-// the 25 pairs that [Workflow.Resume] gives.
+// [DefaultMaxPairs], as [Workflow.Resume] gives.
 func ReconstructContext(outputs []PhaseRecord, maxPairs int) []ChatMessage {
 	if maxPairs <= 0 {
-		maxPairs = maxPairsByDefault
+		maxPairs = DefaultMaxPairs
 	}
 	messages := pairs(outputs)
 	return messages[max(0, len(messages)/2-maxPairs)*2:]
@@ -168,9 +168,23 @@ type ResumeContext struct {
 // ResumeResult describes how a workflow goes on. NextPhaseID is empty when the last phase
 // is completed.
 type ResumeResult struct {
-	Session     sessionstore.Metadata `json:"session"`
+	Session     sessionstore.Metadata `json:"session"` // as [Workflow.Session] returns it
 	NextPhaseID string                `json:"next_phase_id"`
 	Context     ResumeContext         `json:"context"`
+}
+
+// Session returns the metadata of a session with one more member, id: the id by which
+// [Workflow.Resume] finds it. A user interface reads the session from its JSON. The
+// member is not stored: do not save the result.
+func (w *Workflow) Session(ctx context.Context, sessionID string) (sessionstore.Metadata, error) {
+	md, err := w.store.Metadata(ctx, sessionID)
+	switch {
+	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
+		return md, err
+	case err != nil:
+		return md, limits.Reference(err, fmt.Sprintf("Session %s not found: %v", limits.ID(sessionID), err))
+	}
+	return md, md.Set("id", sessionID)
 }
 
 // Resume returns how the workflow of a session goes on: with the phase that follows the
@@ -184,12 +198,9 @@ type ResumeResult struct {
 // The example Resume of package slice/accept shows how an agent goes on with a
 // session.
 func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, error) {
-	md, err := w.store.Metadata(ctx, sessionID)
-	switch {
-	case errors.Is(err, sessionstore.ErrClosed), err != nil && ctx.Err() != nil:
+	md, err := w.Session(ctx, sessionID)
+	if err != nil {
 		return ResumeResult{}, err
-	case err != nil:
-		return ResumeResult{}, limits.Reference(err, fmt.Sprintf("Session %s not found: %v", limits.ID(sessionID), err))
 	}
 	if err := resumable(sessionID, md); err != nil {
 		return ResumeResult{}, err
@@ -213,7 +224,7 @@ func (w *Workflow) Resume(ctx context.Context, sessionID string) (ResumeResult, 
 		return ResumeResult{}, fmt.Errorf("resume session %q: %w", limits.ID(sessionID), err)
 	}
 	return ResumeResult{md, next, ResumeContext{
-		History:            ReconstructContext(records, maxPairsByDefault),
+		History:            ReconstructContext(records, DefaultMaxPairs),
 		LastCompletedPhase: last,
 		TotalPhases:        len(manifest.Phases),
 		CompletedPhases:    len(done),

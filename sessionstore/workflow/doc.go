@@ -7,6 +7,15 @@
 // a line, phase_outputs.jsonl and session_conversation.jsonl, and go with the session when
 // it is deleted. A fork has neither.
 //
+// In the documents that describe it, a [PhaseOutput] is PhaseOutputPayload, a [PhaseRecord]
+// PhaseOutputRecord, a [ResumeResult] ResumeSessionResult with its SessionContext, and the
+// JSON of [Workflow.Session] a ResearchSession. The commands are save_phase_output
+// ([Workflow.SavePhaseOutput]), get_phase_outputs ([Workflow.PhaseOutputs]),
+// add_session_message ([Workflow.AddMessage]), get_session_conversation
+// ([Workflow.Conversation]), resume_research_session ([Workflow.Resume]),
+// reconstruct_session_context ([ReconstructContext]) and emit_phase_output_with_prompts
+// ([Workflow.Emit]).
+//
 // A call's acknowledged data is on disk as [sessionstore.Durability] of the store says:
 // with Relaxed it survives a killed process, otherwise a power cut as well. A write costs
 // its line, however long the log is. When another process wrote in between, the log is read

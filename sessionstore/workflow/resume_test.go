@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"testing"
@@ -35,6 +36,39 @@ func TestResumeFlow(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.NextPhaseID, "the workflow is done")
 	require.Equal(t, ResumeContext{[]ChatMessage{{"user", "i1"}, {"assistant", "o1"}, {"user", "i2"}, {"assistant", "o2"}}, "phase_3", 3, 3}, r.Context)
+}
+
+// The JSON of a session has the id by which it is resumed, also where metadata.json says
+// another one, and nothing of it is written.
+func TestSessionHasItsID(t *testing.T) {
+	t.Parallel()
+	for _, metadata := range []string{`{"session_id": "other"}`, `{"id": "other"}`, `{"id": null, "name": "n"}`} {
+		l, st := newLog(t, metadata, research)
+		save(t, l, PhaseOutput{PhaseID: "phase_1", Status: completed, Output: new("o1")})
+		before := readFile(t, st, "metadata.json")
+		r, err := l.Resume(t.Context(), "s")
+		require.NoError(t, err)
+		md, err := l.Session(t.Context(), "s")
+		require.NoError(t, err)
+		require.Equal(t, "s", md.Text("id"))
+		var shown struct {
+			Session struct {
+				ID       string `json:"id"`
+				Status   string `json:"status"`
+				Manifest string `json:"manifest_name"`
+			} `json:"session"`
+		}
+		raw, err := json.Marshal(r)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, &shown))
+		require.Equal(t, "s", shown.Session.ID)
+		require.Equal(t, "in_progress", shown.Session.Status)
+		require.Equal(t, "research", shown.Session.Manifest)
+		require.Equal(t, before, readFile(t, st, "metadata.json"))
+		_, err = l.Session(t.Context(), "gone")
+		require.ErrorContains(t, err, "Session gone not found: ")
+	}
+	require.Equal(t, 25, DefaultMaxPairs)
 }
 
 // TestResumeErrors are the errors of the original contract, and ours.

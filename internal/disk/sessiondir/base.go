@@ -43,7 +43,7 @@ type Base struct {
 // Open opens the sessions directory path and makes it, with its parents, if it is
 // missing. hooks may be nil.
 func Open(path string, hooks *seam.Seam) (*Base, error) {
-	abs, err := filepath.Abs(path)
+	abs, err := Abs(path)
 	if err != nil {
 		return nil, err
 	}
@@ -242,14 +242,20 @@ func AmplifierHome() (string, error) {
 	if home == "" {
 		home = "~/.amplifier"
 	}
-	if home == "~" || strings.HasPrefix(home, "~/") || strings.HasPrefix(home, `~\`) {
-		user, err := os.UserHomeDir()
+	return Abs(home)
+}
+
+// Abs returns path as an absolute path. A first element ~ is the user's home directory, as
+// the Python tools read it; "./~" is a file of that name.
+func Abs(path string) (string, error) {
+	if path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, `~\`) {
+		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", err
 		}
-		home = filepath.Join(user, home[1:])
+		path = filepath.Join(home, path[1:])
 	}
-	return filepath.Abs(home)
+	return filepath.Abs(path)
 }
 
 // Entry is the directory of a session as a listing finds it.
@@ -282,10 +288,6 @@ func syncBelow(dir *vfs.Dir, path string) error {
 const Trash = ".trash"
 
 var errSymlink = errors.New("it is a symlink")
-
-// lockPerm is the mode of a lock file before umask, as the newer Python tools
-// make it.
-const lockPerm fs.FileMode = 0o666
 
 const (
 	maxName = 255
@@ -347,7 +349,7 @@ func (b *Base) Lock(ctx context.Context, id string) (*lock.Lock, error) {
 // is root's directory, or nil.
 func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (held *lock.Lock, err error) {
 	err = b.queue.Line("session "+id).Wait(ctx, func() (err error) {
-		held, err = lock.Options{Perm: lockPerm, In: in, Alone: b.Alone}.Try(root, name)
+		held, err = lock.Options{In: in, Alone: b.Alone}.Try(root, name)
 		return err
 	})
 	return held, err
@@ -379,7 +381,7 @@ func (b *Base) Free(id string) bool {
 		defer sub.Close()
 		root = sub
 	}
-	lock, err := lock.Options{Perm: lockPerm, Alone: b.Alone}.Try(root, name)
+	lock, err := lock.Options{Alone: b.Alone}.Try(root, name)
 	if err != nil {
 		return errors.Is(err, errors.ErrUnsupported)
 	}

@@ -122,7 +122,7 @@ func encodable(data string) bool {
 func (h *history) putMetadata(s saving) (failed string) {
 	content := render(h.merged(s), pyjson.Style{Indent: 2})
 	same := h.has(metadataFile) && h.files[metadataFile] == content
-	if same && h.files[metadataBackup] != content && h.f.by(equalNotRewritten) {
+	if same && h.good(metadataBackup, s) && h.files[metadataBackup] != content && h.f.by(equalNotRewritten) {
 		return succeeded
 	}
 	if h.good(metadataFile, s) {

@@ -30,7 +30,7 @@ func (m *model) saveMetadata(metadata string) (failed string) {
 func (m *model) writeMetadata(metadata string) (failed string) {
 	content := render(metadata, pyjson.Style{Indent: 2, Redact: true})
 	same := m.has(metadataFile) && m.files[metadataFile] == content
-	if same && m.files[metadataBackup] != content && m.f.by(metadataUnchanged) {
+	if same && m.sound(metadataBackup) && m.files[metadataBackup] != content && m.f.by(metadataUnchanged) {
 		return succeeded
 	}
 	return m.write(metadataFile, content, hasLone(content))
