@@ -24,13 +24,13 @@
 //
 // Package hybrid ends a call when nothing has moved for 30 seconds: the cause of the end of
 // its ctx is a [NoAnswer] then. So an implementation needs no limits of its own, and returns
-// soon after ctx has ended, with [ErrUnknown] where a swap may yet be made. It calls [Sent]
+// soon after ctx has ended, with [ErrUnknown] where a swap may yet be made. It calls [Moved]
 // when it begins a request and for each block that it sends, and [Heard] for each block that
 // it receives. A call that calls neither has 30 seconds, and the time in which its bytes move
 // at 16 KB a second: the bytes of a Commit, and [MaxObject] for a Get. Of a List only the
 // time counts in which the caller waits.
 //
-// A call that does not return within a second of the end of its ctx, as a system call on a
+// A call that does not return within two seconds of the end of its ctx, as a system call on a
 // mount whose server is gone, is left: it goes on by itself, and its result is dropped. While
 // four such calls have not returned, all further calls fail with [ErrUnreachable]. What a
 // left Commit was given does not change, so it may still read it. A goroutine stays for each

@@ -31,7 +31,7 @@ func Observe(ctx context.Context, r Request) {
 
 type (
 	listenerKey struct{}
-	senderKey   struct{}
+	moverKey    struct{}
 )
 
 // Listened returns ctx for calls that call f for each part of an answer that comes. f is
@@ -49,17 +49,17 @@ func Heard(ctx context.Context) {
 	}
 }
 
-// Sending returns ctx for calls that call f for each part of a request that is sent. f is
-// called by many goroutines.
-func Sending(ctx context.Context, f func()) context.Context {
-	return context.WithValue(ctx, senderKey{}, f)
+// Moving returns ctx for calls that call f when a part of a request moves. f is called by many
+// goroutines.
+func Moving(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, moverKey{}, f)
 }
 
-// Sent calls the function that [Sending] gave a call's ctx, if it has one. Implementations
-// call it when they begin a request, and for each block of its body that is on its way: that
-// is not yet an answer.
-func Sent(ctx context.Context) {
-	if f, ok := ctx.Value(senderKey{}).(func()); ok {
+// Moved calls the function that [Moving] gave a call's ctx, if it has one. Implementations
+// call it when they begin a request, and for each block of it that is on its way: that is not
+// yet an answer.
+func Moved(ctx context.Context) {
+	if f, ok := ctx.Value(moverKey{}).(func()); ok {
 		f()
 	}
 }

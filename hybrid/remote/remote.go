@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -62,6 +63,20 @@ func TooLarge(label, body int64) error {
 		return nil
 	}
 	return fmt.Errorf("%w: its label has %d bytes and its body %d, the most are %d and %d", ErrTooLarge, label, body, MaxLabel, MaxObject)
+}
+
+// CheckSizes returns an [ErrTooLarge] where an object of a commit is larger than it may be.
+// Implementations call it before they store anything.
+func CheckSizes(objects []Object, swap *Swap) error {
+	if swap != nil {
+		objects = append(slices.Clone(objects), swap.Object)
+	}
+	for i := range objects {
+		if err := TooLarge(int64(len(objects[i].Label)), int64(len(objects[i].Body))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Query selects the objects of a part to list.

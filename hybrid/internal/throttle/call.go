@@ -123,7 +123,7 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 			c.observe(ctx, r)
 		}
 	})
-	err := made(remote.Sending(remote.Listened(told, c.hear), c.move), c)
+	err := made(remote.Moving(remote.Listened(told, c.hear), c.move), c)
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
 	switch {
 	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):

@@ -13,7 +13,7 @@ import (
 const (
 	silence   = 30 * time.Second // the longest one between two parts of a request or an answer
 	slowest   = 16 << 10         // bytes a second of a remote that tells of no parts
-	lastWords = time.Second      // from the end of a call's context to its return
+	lastWords = 2 * time.Second  // from the end of a call's context to its return
 	maxLeft   = 4                // calls that have not returned then
 )
 

@@ -119,7 +119,7 @@ func deaf(ctx context.Context) error {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	sent := func(act func(context.Context) error) func(context.Context) error {
-		return func(ctx context.Context) error { remote.Sent(ctx); return act(ctx) }
+		return func(ctx context.Context) error { remote.Moved(ctx); return act(ctx) }
 	}
 	for name, tt := range map[string]struct {
 		act  func(context.Context) error
@@ -129,7 +129,7 @@ func TestSilence(t *testing.T) {
 		"mute":        {sent(mute), silence, 0},
 		"mute, later": {sent(mute), silence, 2},
 		"mute since it sent": {func(ctx context.Context) error {
-			remote.Sent(ctx)
+			remote.Moved(ctx)
 			return cmp.Or(jitter.Pause(ctx, 20*time.Second, nil), sent(mute)(ctx))
 		}, 20*time.Second + silence, 0},
 		"mute amid a body": {func(ctx context.Context) error {
@@ -230,7 +230,7 @@ func TestLeft(t *testing.T) {
 		release, made := make(chan struct{}), atomic.Int64{}
 		a, b, r := acting(t, func(ctx context.Context) error {
 			made.Add(1)
-			remote.Sent(ctx)
+			remote.Moved(ctx)
 			<-release
 			return nil
 		})

@@ -135,23 +135,20 @@ func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Ob
 // that repeats itself have one name. The error Is [remote.ErrTooLarge] for an object that no
 // remote takes.
 func once(objects []remote.Object, swap *remote.Swap) (all []remote.Object, err error) {
-	seen := map[string]*remote.Object{}
-	if swap != nil {
-		seen[swap.Name], err = &swap.Object, remote.TooLarge(int64(len(swap.Label)), int64(len(swap.Body)))
+	if err := remote.CheckSizes(objects, swap); err != nil {
+		return nil, err
 	}
+	seen := map[string]*remote.Object{}
 	for i := range objects {
 		o := &objects[i]
-		was, again := seen[o.Name]
-		switch {
-		case err != nil:
-			return nil, err
-		case again && (swap != nil && o.Name == swap.Name || !bytes.Equal(was.Label, o.Label) || !bytes.Equal(was.Body, o.Body)):
+		switch was := seen[o.Name]; {
+		case swap != nil && o.Name == swap.Name, was != nil && !(bytes.Equal(was.Label, o.Label) && bytes.Equal(was.Body, o.Body)):
 			return nil, fmt.Errorf("a commit has two objects of the name %s", o.Name)
-		case !again:
-			seen[o.Name], all, err = o, append(all, *o), remote.TooLarge(int64(len(o.Label)), int64(len(o.Body)))
+		case was == nil:
+			seen[o.Name], all = o, append(all, *o)
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // atOnce is the number of objects that one call removes. A call that fails is made again
