@@ -127,7 +127,7 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
 	switch {
 	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):
-		if outcome, trouble, err = context.Canceled, nil, c.whyEnded(); c.is.swaps {
+		if outcome, trouble, err = context.Canceled, nil, c.whyEnded(); c.is.swaps && ctx.Err() == nil { // its caller goes on
 			err = fmt.Errorf("%w: %w", remote.ErrUnknown, err)
 		}
 	case isAnswer(err), errors.Is(err, remote.ErrBlocked), errors.Is(err, remote.ErrUnauthorized), trouble != nil && (trouble.After > 0 || trouble.Kind == remote.Throttled):
