@@ -137,40 +137,52 @@ func TestUnanswered(t *testing.T) {
 // is blocked and says why, and the others go on.
 func TestLargeObject(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := &other{Remote: hybridtest.New()}
-		a, b := r.device(t, "a", nil), r.device(t, "b", nil)
-		for _, id := range []string{"s0", "s1"} {
-			append1(t, a, id, "hello")
-		}
-		_, err := a.Sync(t.Context())
-		require.NoError(t, err)
-		large := remote.Object{Version: "v", Label: []byte(`{"type":"head","v":3}`), Body: make([]byte, remote.MaxObject+1)}
-		bad := ""
-		r.get = func(name string) (remote.Object, bool) {
-			if bad == "" && strings.HasSuffix(name, "-head") {
-				bad = name
+	for _, of := range []string{"-head", "-t-"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &other{Remote: hybridtest.New()}
+			a, b := r.device(t, "a", nil), r.device(t, "b", nil)
+			for _, id := range []string{"s0", "s1"} {
+				append1(t, a, id, "hello")
 			}
-			large.Name = name
-			return large, name == bad
-		}
-		_, err = b.Pull(t.Context())
-		require.ErrorIs(t, err, remote.ErrTooLarge)
-		all, err := b.Status(t.Context())
-		require.NoError(t, err)
-		states := map[State]int{}
-		for _, s := range all {
-			if states[s.State]++; s.State == Blocked {
-				require.ErrorIs(t, s.Err, remote.ErrTooLarge)
+			_, err := a.Sync(t.Context())
+			require.NoError(t, err)
+			large := remote.Object{Version: "v", Label: []byte(`{"type":"head","v":3}`), Body: make([]byte, remote.MaxObject+1)}
+			bad := ""
+			r.get = func(name string) (remote.Object, bool) {
+				if bad == "" && strings.Contains(name, of) {
+					bad = name
+				}
+				large.Name = name
+				return large, name == bad
 			}
-		}
-		ids, err := b.List(t.Context(), nil)
-		require.NoError(t, err)
-		require.Len(t, ids, 1, "the other one came")
-		r.get = nil
-		_, err = b.Pull(t.Context())
-		require.NoError(t, err)
-	})
+			out, err := b.Pull(t.Context())
+			require.ErrorIs(t, err, remote.ErrTooLarge, of)
+			require.Equal(t, 1, out.Pulled, "the other one came")
+			append1(t, a, "s0", "more")
+			append1(t, a, "s1", "more")
+			_, err = a.Sync(t.Context())
+			states := map[State]int{}
+			all, failed := a.Status(t.Context())
+			require.NoError(t, failed)
+			for _, s := range all {
+				if states[s.State]++; s.State == Blocked {
+					require.ErrorIs(t, s.Err, remote.ErrTooLarge)
+				}
+			}
+			if of == "-head" {
+				require.ErrorIs(t, err, remote.ErrTooLarge)
+				require.Equal(t, map[State]int{Blocked: 1, UpToDate: 1}, states)
+			}
+			r.get = nil
+			_, err = a.Sync(t.Context())
+			require.NoError(t, err)
+			_, err = b.Pull(t.Context())
+			require.NoError(t, err)
+			ids, err := b.List(t.Context(), nil)
+			require.NoError(t, err)
+			require.Len(t, ids, 2)
+		})
+	}
 }
 
 // TestLineRepeatsItself syncs lines whose pieces are equal: a remote gets each name once in a
