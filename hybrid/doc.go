@@ -119,7 +119,7 @@
 // This package makes all retries itself, whatever the options of the client say, and
 // reports each request of a remote to the Observer. Stores that share [Limits] wait
 // together. When the account throttles them, they slow down until five minutes after it
-// last did. A request ends after 30 seconds without a byte in either direction. An
+// last did. A call of any remote ends when nothing has moved for 30 seconds. An
 // account that does not answer, as without a network, counts as away for 30 seconds, in
 // which all calls return [ErrUnreachable] at once; then a single request of the
 // background, or of the next call, finds out whether it is back. When a request gets no

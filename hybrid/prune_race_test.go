@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -56,9 +57,26 @@ func (w *tripwire) Do(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := w.next.Do(r)
 	if now && w.after {
-		w.trip()
+		asleep(r.Context(), w.trip)
 	}
 	return answer, err
+}
+
+// asleep runs trip while the machine sleeps, which the limits of silence do not count.
+func asleep(ctx context.Context, trip func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		trip()
+	}()
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(20 * time.Second):
+			remote.Moved(ctx)
+		}
+	}
 }
 
 // kill lets nothing through any more, or everything again.

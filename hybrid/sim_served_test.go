@@ -49,12 +49,12 @@ func (r *servedRemote) call(ctx context.Context, c *served.Call) (a served.Answe
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	r.turn <- struct{}{}
+	asleep(ctx, func() { r.turn <- struct{}{} }) // where another call's machine sleeps, this one's does
 	defer func() { <-r.turn }()
 	c.Now = time.Now()
 	err = errors.Join(r.out.Encode(c), r.in.Decode(&a))
 	if err == nil && a.Stopped {
-		r.stopped()
+		asleep(ctx, r.stopped)
 		a = served.Answer{}
 		err = errors.Join(r.out.Encode(served.Call{Now: time.Now()}), r.in.Decode(&a))
 	}

@@ -251,6 +251,9 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	unasked, end := context.WithCancel(ctx)
 	end()
 	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
+	if e.opts.Limits.RequestUnitsPerSecond > 0 && !info.Units {
+		return errors.New("Limits.RequestUnitsPerSecond is set, and this remote counts no request units: leave it 0")
+	}
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}

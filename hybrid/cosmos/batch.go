@@ -19,6 +19,9 @@ import (
 // harm: documents that the swap leads to come before it, and documents that it no longer
 // leads to are removed after it.
 func (c *Remote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+	if err := remote.CheckSizes(objects, swap); err != nil {
+		return "", err
+	}
 	all, err := ops(part, objects, swap)
 	if err != nil {
 		return "", err
@@ -65,7 +68,7 @@ func fits(objects []remote.Object, swap *remote.Swap) bool {
 func (a *reply) failure(swaps bool) error {
 	trouble := (*remote.Unreachable)(nil)
 	switch {
-	case swaps && errors.As(a.Err, &trouble) && trouble.Kind != remote.Throttled:
+	case swaps && (a.silent || errors.As(a.Err, &trouble) && trouble.Kind != remote.Throttled):
 		return fmt.Errorf("%w: %w", remote.ErrUnknown, a.Err)
 	case a.missing():
 		return fmt.Errorf("%w: %w", remote.ErrChanged, a.Err)

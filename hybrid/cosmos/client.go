@@ -2,6 +2,7 @@ package cosmos
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func New(container *azcosmos.ContainerClient) *Remote {
 func (c *Remote) Info(context.Context) (remote.Info, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return remote.Info{Identity: c.identity, Time: c.time, Batch: remote.Batch{Objects: maxOps, Bytes: maxBytes}}, nil
+	return remote.Info{Identity: c.identity, Time: c.time, Batch: remote.Batch{Objects: maxOps, Bytes: maxBytes}, Units: true}, nil
 }
 
 // request makes one request, and returns the session token that came with the
@@ -85,6 +86,8 @@ func (c *Remote) do(ctx context.Context, part string, r request) reply {
 	a := classify(err, time.Now())
 	a.requireService(answered(response.RawResponse, err))
 	switch {
+	case errors.Is(err, remote.ErrTooLarge):
+		a.Err = err
 	case !a.silent:
 		t.heard()
 	case t.ctx.Err() != nil:

@@ -19,11 +19,10 @@
 //	nil             2xx
 //	ErrNotExist     404
 //	ErrChanged      409, 412
-//	ErrTooLarge     413
+//	ErrTooLarge     413, and an answer larger than any object
 //	Throttled       429: not done, and not to be asked again before a time
 //	ErrUnreachable  408, 410, 449, 5xx, 403 with 3 or 1008, 404 with 1002, no answer, an answer that
 //	                is not from the service: the outcome is unknown, so a swap is ErrUnknown
-//	NoAnswer        nothing came for half a minute
 //	ErrBlocked      401, 403, 404 with 1003: nothing is done until a user acts
 //	ErrUnauthorized 401 with 5006 or 5013, 403 with 5300 to 5304 or 5400: a token or role is on its way, or missing
 //	ErrFull         403 with 1014: the partition holds all that it can; others go on

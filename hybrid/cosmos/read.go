@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -35,6 +36,7 @@ func (c *Remote) Get(ctx context.Context, part, name string, known remote.Versio
 		r, err := c.container.ReadItem(ctx, partition(part), name, &azcosmos.ItemOptions{SessionToken: c.sessionToken(part)})
 		if same = err == nil && r.RawResponse != nil && r.RawResponse.StatusCode == http.StatusNotModified; !same && err == nil {
 			o = decode(r.Value, name, r.ETag)
+			err = remote.TooLarge(int64(len(o.Label)), int64(len(o.Body)))
 		}
 		return r.Response, text(r.SessionToken), err
 	})
@@ -84,6 +86,9 @@ func (c *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq
 			}
 			for _, row := range rows {
 				o := decode(row, "", "") // without a name where it is of another tool
+				if len(o.Label) > remote.MaxLabel {
+					o.Label = nil
+				}
 				if o.Name != "" && strings.HasPrefix(o.Name, q.Prefix) && !yield(o, nil) {
 					return
 				}
@@ -220,7 +225,7 @@ func text(s *string) string {
 // an outcome that the SDK, whose policies cannot be left out, or net/http would repeat is
 // returned as an [unrepeated]. But it lets the SDK go to another region, once for a call,
 // where one refuses a request or takes no connection. It reports to the [trip] of a
-// request each byte that moves and each request that is made, and rejects every answer
+// request each block that moves and each request that is made, and rejects every answer
 // that is not from the service.
 type wire struct{ next policy.Transporter }
 
@@ -252,9 +257,9 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	if out.Body == nil {
 		out.Body = http.NoBody
 	}
-	out.Body = &moving{out.Body, data} // also where there is none: net/http repeats a request without a body
+	out.Body = &moving{out.Body, data.moved, math.MaxInt64 - 1} // also where there is none: net/http repeats a request without a body
 	start := time.Now()
-	data.moves()
+	data.moved()
 	answer, err := w.next.Do(out)
 	t.made(r, start, answer)
 	if err != nil && undialed(err) && data.goesOn() {
@@ -269,7 +274,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, answer.Body.Close())
 	}
 	t.heard()
-	answer.Body = &moving{answer.Body, data}
+	answer.Body = &moving{answer.Body, data.heard, maxAnswer}
 	if repeated(answer) && !(answer.StatusCode == http.StatusForbidden && data.goesOn()) {
 		_, err := io.Copy(io.Discard, answer.Body) // so that the connection can be used again
 		if err := errors.Join(err, answer.Body.Close()); err != nil {
@@ -315,15 +320,25 @@ func outcome(err error) (_ error, stale bool) {
 	return err, false
 }
 
-// moving is the body of a request or answer. It reports moved bytes to the trip.
+// maxAnswer is the largest number of bytes of an answer. The service sends pages of 4 MB.
+const maxAnswer = remote.MaxObject
+
+// moving is the body of a request or answer. It tells of each block that moves, and ends with
+// [remote.ErrTooLarge] when it has no room for more.
 type moving struct {
 	io.ReadCloser
-	trip *trip
+	tell func()
+	room int64
 }
 
 func (m *moving) Read(p []byte) (int, error) {
-	n, err := m.ReadCloser.Read(p)
-	if m.trip.moved(); err != nil && err != io.EOF {
+	if m.room < 0 {
+		return 0, &unrepeated{outcome: fmt.Errorf("%w: an answer has more than %d bytes", remote.ErrTooLarge, maxAnswer)}
+	}
+	n, err := m.ReadCloser.Read(p[:min(int64(len(p)), m.room+1)])
+	m.tell()
+	m.room -= int64(n)
+	if err != nil && err != io.EOF {
 		err = &unrepeated{outcome: err}
 	}
 	return n, err

@@ -19,9 +19,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// idleTime is the time without a byte in either direction after which a request ends.
-const idleTime = 30 * time.Second
-
 // trip is a request of a [Remote], from its beginning to the end of the answer. A nil
 // trip, as of a request that no Remote makes, ignores all reports.
 type trip struct {
@@ -29,7 +26,6 @@ type trip struct {
 	ctx    context.Context      // of the request
 	end    context.CancelCauseFunc
 	began  time.Time
-	idle   *time.Timer     // ends the trip when nothing moves; nil: no wire has begun the request
 	wired  bool            // the client has a wire
 	last   *remote.Request // that the wire made; nil: none
 	beside func(*trip)     // called with the trip of a request for the account's regions; nil: the client prefers none
@@ -52,40 +48,18 @@ func setOut(ctx context.Context, count func(remote.Request)) (*trip, context.Con
 }
 
 // over ends the trip.
-func (t *trip) over() {
-	if t.idle != nil {
-		t.idle.Stop()
-	}
-	t.end(errOver)
-}
+func (t *trip) over() { t.end(errOver) }
 
 var errOver = errors.New("the request is over")
 
-// moves records that the wire begins the request, perhaps again: from now on bytes must
-// move.
-func (t *trip) moves() {
-	if t == nil {
-		return
-	}
-	if t.idle != nil {
-		t.idle.Reset(idleTime)
-		return
-	}
-	t.idle = time.AfterFunc(idleTime, func() {
-		if t.ctx.Err() == nil { // the transport may read on after the trip
-			t.end(remote.NoAnswer(idleTime))
-		}
-	})
-}
-
-// moved records that a part of the request or of the answer moved.
+// moved reports that the wire begins the request, or that a part of it moved.
 func (t *trip) moved() {
 	if t != nil {
-		t.idle.Reset(idleTime)
+		remote.Moved(t.ctx)
 	}
 }
 
-// heard reports that the account answers.
+// heard reports that the account answers, and each part of an answer.
 func (t *trip) heard() {
 	if t != nil {
 		remote.Heard(t.ctx)

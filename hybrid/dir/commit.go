@@ -14,9 +14,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Commit implements [remote.Remote]. Each object is stored by itself.
+// Commit implements [remote.Remote]. Each object is stored by itself. It does not tell of what
+// moves: a file may be durable long after it was written.
 func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
 	return within(ctx, r, func(top *vfs.Dir) (remote.Version, error) {
+		if err := remote.CheckSizes(objects, swap); err != nil {
+			return "", err
+		}
 		d, err := r.open(top, "p-"+part, true)
 		if err != nil {
 			return "", err
@@ -35,7 +39,7 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 		}
 		v, err := r.swap(d, swap)
 		if err == nil {
-			removeAll(d, swap.Remove)
+			removeAll(context.Background(), d, swap.Remove)
 		}
 		return v, err
 	})
@@ -68,7 +72,7 @@ func (r *Remote) swap(part *vfs.Dir, s *remote.Swap) (remote.Version, error) {
 		return "", err
 	}
 	defer func() { _ = d.Close() }() // the written files are durable
-	n, was, o, err := r.newest(d, false)
+	n, was, o, err := r.newest(context.Background(), d, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -83,7 +87,7 @@ func (r *Remote) swap(part *vfs.Dir, s *remote.Swap) (remote.Version, error) {
 	err = r.name(d, p, numbered(n+1))
 	p.Discard()
 	if err != nil {
-		switch taken, _, found := r.read(d, numbered(n+1), false); {
+		switch taken, _, found := r.read(context.Background(), d, numbered(n+1), false); {
 		case found == nil && taken.Op == next.Op: // an answer was lost
 		case found == nil, errors.Is(err, fs.ErrExist) && errors.Is(found, fs.ErrNotExist):
 			return "", remote.ErrChanged
@@ -108,7 +112,7 @@ func (r *Remote) won(d *vfs.Dir, n uint64, op string) error {
 		return fmt.Errorf("%w: %w", remote.ErrUnknown, err)
 	}
 	if len(all) > 0 && all[len(all)-1] > n {
-		if next, _, err := r.read(d, numbered(n+1), false); err != nil || next.After != op {
+		if next, _, err := r.read(context.Background(), d, numbered(n+1), false); err != nil || next.After != op {
 			return remote.ErrChanged
 		}
 	}
@@ -140,7 +144,7 @@ func forget(d *vfs.Dir, all []uint64) {
 
 // newest reads the highest number of the directory of a fixed name. The error Is
 // [fs.ErrNotExist] where it has none.
-func (r *Remote) newest(d *vfs.Dir, whole bool) (n uint64, h header, o remote.Object, err error) {
+func (r *Remote) newest(ctx context.Context, d *vfs.Dir, whole bool) (n uint64, h header, o remote.Object, err error) {
 	all, _, err := numbers(d)
 	if err != nil {
 		return 0, h, o, err
@@ -149,7 +153,7 @@ func (r *Remote) newest(d *vfs.Dir, whole bool) (n uint64, h header, o remote.Ob
 		return 0, h, o, fs.ErrNotExist
 	}
 	n = all[len(all)-1]
-	h, o, err = r.read(d, numbered(n), whole)
+	h, o, err = r.read(ctx, d, numbered(n), whole)
 	if errors.Is(err, fs.ErrNotExist) { // the highest is never removed
 		err = fmt.Errorf("%s: it is listed and not there", numbered(n))
 	}
@@ -173,10 +177,11 @@ func numbers(d *vfs.Dir) (all []uint64, files []string, err error) {
 
 // Delete implements [remote.Remote].
 func (r *Remote) Delete(ctx context.Context, part string, names []string) error {
+	remote.Moved(ctx)
 	_, err := within(ctx, r, func(top *vfs.Dir) (none struct{}, err error) {
 		d, err := r.open(top, "p-"+part, false)
 		if err == nil {
-			err = errors.Join(removeAll(d, names), d.Close())
+			err = errors.Join(removeAll(ctx, d, names), d.Close())
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -187,12 +192,13 @@ func (r *Remote) Delete(ctx context.Context, part string, names []string) error 
 }
 
 // removeAll removes objects with drawn names.
-func removeAll(d *vfs.Dir, names []string) error {
+func removeAll(ctx context.Context, d *vfs.Dir, names []string) error {
 	var failed []error
 	for _, name := range names {
 		if err := d.Remove("o-" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = append(failed, err)
 		}
+		remote.Moved(ctx)
 	}
 	if len(names) > 0 {
 		failed = append(failed, d.Sync())

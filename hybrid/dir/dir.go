@@ -33,6 +33,7 @@ type Remote struct {
 	last    time.Time           // last known time of the file server
 	asked   time.Time           // when that was read
 	durable map[string]struct{} // directories whose names are durable
+	left    int                 // calls whose contexts ended before the file server answered
 }
 
 // identityFile has the identity of the remote, which Provision draws.
@@ -271,7 +272,7 @@ func (r *Remote) note(at time.Time) time.Time {
 }
 
 // within makes a call, and reports it to the observer of ctx. Where ctx ends first, it
-// does not wait for the file server.
+// does not wait for the file server. While that owes too many answers, no call is made.
 func within[T any](ctx context.Context, r *Remote, call func(top *vfs.Dir) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -279,6 +280,9 @@ func within[T any](ctx context.Context, r *Remote, call func(top *vfs.Dir) (T, e
 	}
 	start := time.Now()
 	out := result{err: ctx.Err()}
+	if out.err == nil {
+		out.err = r.leave(0)
+	}
 	if out.err == nil {
 		done := make(chan result, 1)
 		r.work.Go(func() {
@@ -297,10 +301,29 @@ func within[T any](ctx context.Context, r *Remote, call func(top *vfs.Dir) (T, e
 		case out = <-done:
 		case <-ctx.Done():
 			out.err = fmt.Errorf("%w: %w", remote.ErrUnknown, context.Cause(ctx))
+			_ = r.leave(1)
+			go func() {
+				<-done
+				_ = r.leave(-1)
+			}()
 		}
 	}
 	remote.Observe(ctx, remote.Request{Start: start, Err: out.err})
 	return out.value, out.err
+}
+
+// maxLeft is the number of calls for which the file server owes an answer that nobody waits for,
+// from which on it is asked nothing.
+const maxLeft = 4
+
+// leave counts such calls, and returns an error where they are too many.
+func (r *Remote) leave(n int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left += n; r.left < maxLeft {
+		return nil
+	}
+	return &remote.Unreachable{Kind: remote.Away, Err: fmt.Errorf("the file server has not answered %d calls, and is asked again when it answers one: is its mount dead?", r.left)}
 }
 
 func (r *Remote) loses() {
@@ -311,7 +334,7 @@ func (r *Remote) loses() {
 
 // reason wraps an error in the matching error of package remote.
 func reason(err error) error {
-	for _, known := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrBlocked, context.Canceled, context.DeadlineExceeded} {
+	for _, known := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrTooLarge, remote.ErrBlocked, context.Canceled, context.DeadlineExceeded} {
 		if err == nil || errors.Is(err, known) {
 			return err
 		}

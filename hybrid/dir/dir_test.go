@@ -35,3 +35,18 @@ func TestRenames(t *testing.T) {
 		return r
 	})
 }
+
+// TestPlanted has others put files there that are larger than an object may be.
+func TestPlanted(t *testing.T) {
+	t.Parallel()
+	remotetest.RunPlanted(t, func(t *testing.T) (remote.Remote, remotetest.Plant) {
+		r := provisioned(t)
+		return r, func(t *testing.T, part string, o remote.Object) {
+			t.Helper()
+			d, err := r.open(r.root, "p-"+part, true)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, d.Close()) }()
+			require.NoError(t, r.store(d, &o))
+		}
+	})
+}

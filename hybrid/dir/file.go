@@ -2,10 +2,12 @@ package dir
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
@@ -47,9 +49,10 @@ func (r *Remote) write(d *vfs.Dir, name string, h header, o *remote.Object) (*vf
 	return p, nil
 }
 
-// read reads an object from a file of a directory, without its body unless whole is set.
-// The object of an incomplete file has a version and neither label nor body.
-func (r *Remote) read(d *vfs.Dir, file string, whole bool) (h header, o remote.Object, err error) {
+// read reads an object from a file of a directory, without its body unless whole is set, and
+// then without a label that is too large. The object of an incomplete file has a version and
+// neither label nor body.
+func (r *Remote) read(ctx context.Context, d *vfs.Dir, file string, whole bool) (h header, o remote.Object, err error) {
 	f, err := d.OpenPlain(file)
 	if err != nil {
 		return h, o, err
@@ -72,13 +75,22 @@ func (r *Remote) read(d *vfs.Dir, file string, whole bool) (h header, o remote.O
 		o.Version = remote.Version(fmt.Sprintf("damaged-%d-%d", at.Size(), at.ModTime().UnixNano()))
 		return header{}, o, nil
 	}
-	o.Version, o.Label = remote.Version(h.Op), make([]byte, h.Label)
-	if whole {
+	o.Version = remote.Version(h.Op)
+	switch err := remote.TooLarge(int64(h.Label), int64(h.Body)); {
+	case whole && err != nil:
+		return h, o, fmt.Errorf("read %s: %w", file, err)
+	case whole:
 		o.Body = make([]byte, h.Body)
+	case h.Label > remote.MaxLabel:
+		return h, o, nil
 	}
+	o.Label = make([]byte, h.Label)
 	for _, part := range [][]byte{o.Label, o.Body} {
-		if _, err := io.ReadFull(in, part); err != nil {
-			return h, o, fmt.Errorf("read %s: %w", file, err)
+		for block := range slices.Chunk(part, 64<<10) {
+			if _, err := io.ReadFull(in, block); err != nil {
+				return h, o, fmt.Errorf("read %s: %w", file, err)
+			}
+			remote.Heard(ctx)
 		}
 	}
 	return h, o, nil

@@ -17,11 +17,12 @@ import (
 
 // Get implements [remote.Remote].
 func (r *Remote) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
+	remote.Moved(ctx)
 	return within(ctx, r, func(top *vfs.Dir) (o remote.Object, err error) {
 		d, err := r.open(top, "p-"+part, false)
 		if err == nil {
 			defer func() { _ = d.Close() }() // only read
-			o, err = r.get(d, name, true)
+			o, err = r.get(ctx, d, name, true)
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -34,10 +35,10 @@ func (r *Remote) Get(ctx context.Context, part, name string, known remote.Versio
 }
 
 // get reads the object of a name from its part.
-func (r *Remote) get(part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
-	_, o, err = r.read(part, "o-"+name, whole)
+func (r *Remote) get(ctx context.Context, part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
+	_, o, err = r.read(ctx, part, "o-"+name, whole)
 	if errors.Is(err, fs.ErrNotExist) {
-		o, err = r.getFixed(part, name, whole)
+		o, err = r.getFixed(ctx, part, name, whole)
 	}
 	o.Name = name
 	return o, err
@@ -45,13 +46,13 @@ func (r *Remote) get(part *vfs.Dir, name string, whole bool) (o remote.Object, e
 
 // getFixed reads the newest version of a fixed name. Its time is at least the time of its
 // directory: a file may have waited for its number.
-func (r *Remote) getFixed(part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
+func (r *Remote) getFixed(ctx context.Context, part *vfs.Dir, name string, whole bool) (o remote.Object, err error) {
 	d, err := r.open(part, "f-"+name, false)
 	if err != nil {
 		return o, err
 	}
 	defer func() { _ = d.Close() }() // only read
-	_, _, o, err = r.newest(d, whole)
+	_, _, o, err = r.newest(ctx, d, whole)
 	if err != nil {
 		return o, err
 	}
@@ -68,6 +69,7 @@ var plain = regexp.MustCompile(`^[a-z0-9-]+$`)
 // List implements [remote.Remote].
 func (r *Remote) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
+		remote.Moved(ctx)
 		all, err := within(ctx, r, func(top *vfs.Dir) ([]remote.Object, error) { return r.list(ctx, top, part, &q) })
 		for _, o := range all {
 			if !yield(o, nil) {
@@ -96,6 +98,7 @@ func (r *Remote) list(ctx context.Context, top *vfs.Dir, part string, q *remote.
 	}
 	var names []string
 	for _, file := range files {
+		remote.Moved(ctx)
 		kind, name, _ := strings.Cut(file, "-")
 		if (kind == "o" || kind == "f") && plain.MatchString(name) && strings.HasPrefix(name, q.Prefix) && name > q.After && r.since(d, file, q.Since) {
 			names = append(names, name)
@@ -104,7 +107,7 @@ func (r *Remote) list(ctx context.Context, top *vfs.Dir, part string, q *remote.
 	slices.Sort(names)
 	r.tidy(d, files)
 	for _, name := range names {
-		o, err := r.get(d, name, false)
+		o, err := r.get(ctx, d, name, false)
 		switch {
 		case ctx.Err() != nil:
 			return all, ctx.Err()

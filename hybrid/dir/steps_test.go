@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -222,6 +223,53 @@ func TestHung(t *testing.T) {
 	close(release)
 	hung.work.Wait()
 	require.Equal(t, 1, leads(t, r, "what had begun was done"))
+}
+
+// TestDeadMount is a file server that answers nothing for a long time. Calls end as package hybrid
+// ends them; after four of them nothing is asked any more, until it answers.
+func TestDeadMount(t *testing.T) {
+	t.Parallel()
+	r := provisioned(t)
+	commit(t, r, &remote.Swap{Object: object("head", "0")})
+	reached, release := make(chan struct{}), make(chan struct{})
+	hung := reopened(t, r.Path(), &seam.Seam{Before: func(op seam.Op) error {
+		if op.Kind == seam.Link && op.To == numbered(2) {
+			reached <- struct{}{}
+			<-release
+		}
+		return nil
+	}})
+	for range maxLeft {
+		ctx, end := context.WithCancelCause(t.Context())
+		done := make(chan error)
+		go func() { done <- turn(ctx, hung, 0) }()
+		<-reached
+		end(remote.NoAnswer(1))
+		require.ErrorIs(t, <-done, remote.NoAnswer(1))
+	}
+	calls := map[string]func() error{
+		"turn":   func() error { return turn(t.Context(), hung, 0) },
+		"get":    func() error { _, err := hung.Get(t.Context(), part, "head", ""); return err },
+		"delete": func() error { return hung.Delete(t.Context(), part, []string{"none"}) },
+		"list": func() (err error) {
+			for _, err = range hung.List(t.Context(), part, remote.Query{}) {
+			}
+			return err
+		},
+	}
+	for name, call := range calls {
+		err := call()
+		require.ErrorIs(t, err, remote.ErrUnreachable, name)
+		require.ErrorContains(t, err, "mount")
+	}
+	info, err := hung.Info(t.Context())
+	require.NoError(t, errors.Join(err, nil), "the time is known")
+	require.Equal(t, r.identity, info.Identity)
+	close(release)
+	hung.work.Wait()
+	require.Eventually(t, func() bool { return hung.leave(0) == nil }, time.Minute, time.Millisecond)
+	require.NoError(t, calls["get"]())
+	require.Equal(t, 1, leads(t, r, "one of them was first"))
 }
 
 // TestMountedAgain is a directory that was unmounted, and mounted again elsewhere: what had it open

@@ -36,7 +36,7 @@ func (r *Remote) Cut() {
 func (r *Remote) Refuse(err error) { r.become(err, nil) }
 
 // Hang lets each request wait, until its context ends or another method of this type is
-// called. No part of it is done before.
+// called. No part of it is done before. A store ends a request after half a minute.
 func (r *Remote) Hang() { r.become(nil, make(chan struct{})) }
 
 // Mend lets requests be served again, also those that hang.
@@ -54,6 +54,7 @@ func (r *Remote) become(refuses error, hung chan struct{}) {
 // pass returns when a request may be served, or the reason why it is not.
 func (r *Remote) pass(ctx context.Context) error {
 	start := time.Now()
+	remote.Moved(ctx)
 	for {
 		r.mu.Lock()
 		err, hung := r.refuses, r.hung

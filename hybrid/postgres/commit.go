@@ -9,9 +9,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// maxObject is the largest size of an object.
-const maxObject = 64 << 20
-
 // stamps are the values of tx, begun and stored. The order in CASE is certain: the time of
 // an object is read when its transaction has a number.
 const stamps = `pg_current_xact_id(), now(), CASE WHEN pg_current_xact_id() IS NOT NULL THEN clock_timestamp() END`
@@ -25,11 +22,12 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	if swap != nil && tooLarge(&swap.Object) || slices.ContainsFunc(objects, func(o remote.Object) bool { return tooLarge(&o) }) {
-		return "", remote.ErrTooLarge
+	if err := remote.CheckSizes(objects, swap); err != nil {
+		return "", err
 	}
 	rest := slices.Clone(objects)
 	slices.SortFunc(rest, func(a, b remote.Object) int { return strings.Compare(a.Name, b.Name) }) // two commits lock rows in one order
+	rest = slices.CompactFunc(rest, func(a, b remote.Object) bool { return a.Name == b.Name })     // a statement changes a row once
 	room := batch
 	if swap != nil {
 		room.Objects--
@@ -51,8 +49,6 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 	}
 	return r.swap(ctx, part, rest, swap)
 }
-
-func tooLarge(o *remote.Object) bool { return len(o.Body) > maxObject || len(o.Label) > maxObject }
 
 // fit returns the number of the first objects that have room.
 func fit(objects []remote.Object, room remote.Batch) int {

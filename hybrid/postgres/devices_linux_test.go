@@ -1,8 +1,12 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,4 +78,26 @@ func TestDevices(t *testing.T) {
 		said = append(said, m.Content())
 	}
 	require.Equal(t, []string{"turn 0", "turn 1", "turn 2", "turn 3", "offline"}, said)
+}
+
+// TestLineRepeatsItself syncs lines whose pieces are equal, to another device.
+func TestLineRepeatsItself(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	address := s.address("admin", s.provisioned(t))
+	here, there := t.TempDir(), t.TempDir()
+	a, b := device(t, address, "a", here), device(t, address, "b", there)
+	for id, text := range map[string]string{"x": strings.Repeat("x", 3_000_000), "pattern": strings.Repeat("0123456789abcdef", 1_250_000)} {
+		say(t, a, id, text)
+		say(t, a, id, text)
+		_, err := a.Sync(t.Context(), id)
+		require.NoError(t, err)
+		_, err = b.Pull(t.Context(), id)
+		require.NoError(t, err)
+		want, err := os.ReadFile(filepath.Join(here, id, "transcript.jsonl"))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(there, id, "transcript.jsonl"))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), id)
+	}
 }

@@ -36,6 +36,5 @@
 //	ErrUnreachable  08xxx, 25006, 40xxx, 53xxx, 55xxx, 57xxx, 58xxx, XXxxx with which the
 //	                server ends, or no answer: whether a swap was made is ErrUnknown where no
 //	                answer says that it was not
-//	NoAnswer        nothing moved for half a minute
 //	ErrRefused      all others
 package postgres

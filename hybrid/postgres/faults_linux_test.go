@@ -3,15 +3,18 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote/remotetest"
 )
 
 // wire is a connection to a server that loses answers.
@@ -238,7 +241,7 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	s := running(t)
 	r := connect(t, s.address("admin", s.provisioned(t)))
-	large := []remote.Object{{Name: "a", Label: []byte(`{}`)}, {Name: "b", Label: []byte(`{}`), Body: make([]byte, maxObject+1)}}
+	large := []remote.Object{{Name: "a", Label: []byte(`{}`)}, {Name: "b", Label: []byte(`{}`), Body: make([]byte, remote.MaxObject+1)}}
 	_, err := r.Commit(t.Context(), part, large, head("", "one"))
 	require.ErrorIs(t, err, remote.ErrTooLarge)
 	require.Empty(t, list(t, r, remote.Query{}))
@@ -273,8 +276,8 @@ func TestTakesWritesElsewhere(t *testing.T) {
 	commit(t, r, "", "one")
 }
 
-// TestNoAnswer: a statement ends where nothing comes for the limit, also without an end of
-// its context.
+// TestNoAnswer: a statement on a silent connection ends with its context, tells of what moves
+// before, and of nothing after.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := running(t)
@@ -282,16 +285,57 @@ func TestNoAnswer(t *testing.T) {
 	w := wired(t, s)
 	r := connect(t, w.address(database))
 	v := commit(t, r, "", "one")
-	r.activity.limit = 100 * time.Millisecond
+	moved := make(chan struct{}, 1000)
+	ctx, end := context.WithCancelCause(remote.Moving(t.Context(), func() { moved <- struct{}{} }))
+	_, err := r.Commit(ctx, part, []remote.Object{{Name: "a", Label: []byte(`{}`), Body: make([]byte, 10*block)}}, head(v, "two"))
+	require.NoError(t, err)
+	require.Greater(t, len(moved), 10)
 	w.set(false, true)
-	_, err := r.Commit(t.Context(), part, nil, head(v, "two"))
+	go func() { <-w.lost; end(remote.NoAnswer(time.Second)) }()
+	_, err = r.Commit(ctx, part, nil, head(v, "three"))
 	require.ErrorIs(t, err, remote.ErrUnknown)
-	var silent remote.NoAnswer
-	require.ErrorAs(t, err, &silent)
+	require.ErrorIs(t, err, remote.NoAnswer(time.Second))
+	n := len(moved)
 	w.set(false, false)
-	r.activity.limit = time.Minute
-	require.Eventually(t, func() bool {
+	_, err = r.Get(t.Context(), part, "head", "")
+	require.NoError(t, err)
+	require.Len(t, moved, n, "the connection serves another call")
+}
+
+// TestPlanted has others store objects that are larger than they may be.
+func TestPlanted(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	database := s.provisioned(t)
+	remotetest.RunPlanted(t, func(t *testing.T) (remote.Remote, remotetest.Plant) {
+		return connect(t, s.address("admin", database)), func(t *testing.T, part string, o remote.Object) {
+			t.Helper()
+			c, err := pgx.Connect(t.Context(), s.address("admin", database))
+			require.NoError(t, err)
+			defer func() { require.NoError(t, c.Close(context.WithoutCancel(t.Context()))) }()
+			if o.Body == nil {
+				o.Body = []byte{}
+			}
+			_, err = c.Exec(t.Context(), `INSERT INTO sessionstorage.objects (part, name, label, body, version, tx, begun, stored)
+				VALUES ($1, $2, $3, $4, 'planted', pg_current_xact_id(), now(), now())`, part, o.Name, o.Label, o.Body)
+			require.NoError(t, err)
+		}
+	})
+}
+
+// TestEncodings is databases of other encodings than UTF-8.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	for _, encoding := range []string{"LATIN1", "SQL_ASCII", "EUC_JP", "UTF8"} {
+		name := fmt.Sprint("test_", databases.Add(1))
+		s.do(t, "postgres", `CREATE DATABASE `+name+` ENCODING '`+encoding+`' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+		require.NoError(t, Provision(t.Context(), s.address("admin", name)), encoding)
+		r := connect(t, s.address("admin", name))
+		v := commit(t, r, "", "größer 漢字 \x00")
 		o, err := r.Get(t.Context(), part, "head", "")
-		return err == nil && string(o.Body) == "two"
-	}, time.Minute, 5*time.Millisecond)
+		require.NoError(t, err, encoding)
+		require.Equal(t, v, o.Version)
+		require.Equal(t, "größer 漢字 \x00", string(o.Body))
+	}
 }

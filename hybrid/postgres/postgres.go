@@ -36,12 +36,14 @@ type Remote struct {
 	schema   string
 	table    string // its quoted name
 	identity string
-	activity *activity
 
 	mu       sync.Mutex // guards the fields below
 	time     time.Time  // of the newest answer
 	complete time.Time  // a later snapshot has all that was stored before it
 }
+
+// connectTime is the longest time to connect: the pool goes on with that after its caller.
+const connectTime = 30 * time.Second
 
 // maxConns is the largest number of connections of a Remote.
 const maxConns = 4
@@ -57,14 +59,13 @@ func Connect(address string) (*Remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	moves := &activity{began: time.Now(), limit: idleTime}
 	dial := config.ConnConfig.DialFunc
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		return conn{c, moves}, nil
+		return moving(ctx, c), nil
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config) // it dials when it is used
 	if err != nil {
@@ -82,7 +83,6 @@ func Connect(address string) (*Remote, error) {
 		schema:   schema,
 		table:    pgx.Identifier{schema, "objects"}.Sanitize(),
 		identity: fmt.Sprintf("postgres %s/%s/%s", strings.Join(at, ","), cmp.Or(c.Database, c.User), schema),
-		activity: moves,
 	}, nil
 }
 
@@ -125,9 +125,10 @@ func parse(address string) (*pgxpool.Config, string, error) {
 		}
 	}
 	config.MaxConns, config.MinConns, config.MaxConnIdleTime, config.PingTimeout = maxConns, 0, time.Minute, 10*time.Second
-	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > idleTime {
-		*t = idleTime
+	if t := &config.ConnConfig.ConnectTimeout; *t == 0 || *t > connectTime {
+		*t = connectTime
 	}
+	config.ConnConfig.RuntimeParams["client_encoding"] = "UTF8" // whatever the encoding of the database
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
@@ -233,13 +234,13 @@ func (r *Remote) do(ctx context.Context, s *statement, swapping bool, row func(c
 }
 
 func (r *Remote) send(ctx context.Context, s *statement, swapping bool, row func(columns [][]byte) error) error {
+	remote.Moved(ctx)
 	c, err := r.pool.Acquire(ctx)
 	if err != nil {
 		return unsent(ctx, err)
 	}
 	defer c.Release()
-	ctx, end := r.activity.limited(ctx)
-	defer end()
+	defer serves(ctx, c.Conn().PgConn().Conn())()
 	answer := c.Conn().PgConn().ExecParams(ctx, s.text.String(), s.values, s.types, binary, binary)
 	var failed error
 	for answer.NextRow() {
@@ -269,6 +270,11 @@ func (r *Remote) send(ctx context.Context, s *statement, swapping bool, row func
 
 // micros decodes a time in microseconds.
 func micros(text []byte) time.Time {
+	return time.UnixMicro(number(text)).UTC()
+}
+
+// number decodes a number.
+func number(text []byte) int64 {
 	n, _ := strconv.ParseInt(string(text), 10, 64) // the server has written it
-	return time.UnixMicro(n).UTC()
+	return n
 }

@@ -3,35 +3,40 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// columns are the columns of an object without its body.
-var columns = `name, label, version, ` + microseconds("stored")
+// columns are the columns of an object without its body. A label that is too large is NULL.
+var columns = fmt.Sprintf(`name, CASE WHEN octet_length(label) <= %d THEN label END, version, `, remote.MaxLabel) + microseconds("stored")
 
 // Get implements [remote.Remote].
 func (r *Remote) Get(ctx context.Context, part, name string, known remote.Version) (o remote.Object, err error) {
 	var s statement
 	of, is := s.param(part), s.param(name)
-	s.text.WriteString(`SELECT ` + columns + `, ` + microseconds("now()") + `, CASE WHEN version <> ` + s.param(string(known)) + ` THEN body END FROM ` + r.table + ` WHERE part = ` + of + ` AND name = ` + is)
+	s.text.WriteString(`SELECT ` + columns + `, ` + microseconds("now()") + `, octet_length(label)::text, octet_length(body)::text, CASE WHEN version <> ` + s.param(string(known)) +
+		` AND octet_length(body) <= ` + strconv.Itoa(remote.MaxObject) + ` THEN body END FROM ` + r.table + ` WHERE part = ` + of + ` AND name = ` + is)
 	found := false
 	err = r.do(ctx, &s, false, func(c [][]byte) error {
 		found = true
 		r.note(micros(c[4]), time.Time{})
-		if c[5] == nil {
+		if o = object(c); o.Version == known {
 			return remote.ErrUnchanged
 		}
-		o = object(c)
-		o.Body = bytes.Clone(c[5])
-		return nil
+		o.Body = bytes.Clone(c[7])
+		return remote.TooLarge(number(c[5]), number(c[6]))
 	})
 	if err == nil && !found {
 		err = remote.ErrNotExist
 	}
-	return o, err
+	if err != nil {
+		return remote.Object{}, err
+	}
+	return o, nil
 }
 
 // object decodes the columns of an object.

@@ -17,7 +17,8 @@ var (
 	ErrChanged = errors.New("the object changed meanwhile")
 	// ErrUnknown is returned when it is not known whether an object was replaced.
 	ErrUnknown = errors.New("whether the object was replaced is not known")
-	// ErrTooLarge is returned when the remote does not take an object of its size.
+	// ErrTooLarge is returned when the remote does not take an object of its size, and for
+	// an object there that is larger than [MaxObject].
 	ErrTooLarge = errors.New("the object is too large")
 	// ErrFull is returned when a part has no room for an object. Other parts have.
 	ErrFull = errors.New("the session has all that it may have in the cloud: prune it, or go on in another session")

@@ -29,19 +29,37 @@ func Observe(ctx context.Context, r Request) {
 	}
 }
 
-type listenerKey struct{}
+type (
+	listenerKey struct{}
+	moverKey    struct{}
+)
 
-// Listened returns ctx for calls that call f when an answer of the remote begins. f is
+// Listened returns ctx for calls that call f for each part of an answer that comes. f is
 // called by many goroutines.
 func Listened(ctx context.Context, f func()) context.Context {
 	return context.WithValue(ctx, listenerKey{}, f)
 }
 
-// Heard calls the listener of a call's ctx, if it has one, when an answer of the remote
-// begins. Implementations call it where the rest of an answer may take long, and where
-// the error of a call does not show that there was an answer.
+// Heard calls the function that [Listened] gave a call's ctx, if it has one. Implementations
+// call it when an answer of the remote begins, and for each further part: a block of a body,
+// a page of a list. See Silence in the package's documentation.
 func Heard(ctx context.Context) {
 	if f, ok := ctx.Value(listenerKey{}).(func()); ok {
+		f()
+	}
+}
+
+// Moving returns ctx for calls that call f when a part of a request moves. f is called by many
+// goroutines.
+func Moving(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, moverKey{}, f)
+}
+
+// Moved calls the function that [Moving] gave a call's ctx, if it has one. Implementations
+// call it when they begin a request, and for each block of it that is on its way: that is not
+// yet an answer.
+func Moved(ctx context.Context) {
+	if f, ok := ctx.Value(moverKey{}).(func()); ok {
 		f()
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"iter"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -20,7 +22,7 @@ type Remote interface {
 	// and no error.
 	List(ctx context.Context, part string, q Query) iter.Seq2[Object, error]
 	// Commit stores objects of a part, and then, when swap is not nil, replaces one more,
-	// whose new version it returns. The objects are durable before the swap is made, and
+	// whose new version it returns. An object that is among them twice is stored once. The objects are durable before the swap is made, and
 	// need not be stored in one step with it. The error is [ErrChanged] when the object
 	// to replace has another version, [ErrUnknown] when it is not known whether it was
 	// replaced, and [ErrTooLarge] when an object is too large; the other objects may be
@@ -41,10 +43,40 @@ type Version string
 // Object is an object of a part.
 type Object struct {
 	Name    string
-	Label   []byte    // JSON of at most 64 KB, which lists hold
+	Label   []byte    // JSON, which lists hold
 	Body    []byte    // any bytes; nil in a list
 	Version Version   // as it was read; Commit ignores it
 	Time    time.Time // when it was stored, by the remote's clock; Commit ignores it
+}
+
+// The limits of an object, in bytes. Package hybrid stores bodies of at most 1 MB, but for
+// the head of a session with hundreds of devices or branches.
+const (
+	MaxObject = 64 << 20 // of a body
+	MaxLabel  = 64 << 10 // of a label
+)
+
+// TooLarge returns an [ErrTooLarge] for an object with so many bytes of label and body; nil:
+// it is within the limits.
+func TooLarge(label, body int64) error {
+	if label <= MaxLabel && body <= MaxObject {
+		return nil
+	}
+	return fmt.Errorf("%w: its label has %d bytes and its body %d, the most are %d and %d", ErrTooLarge, label, body, MaxLabel, MaxObject)
+}
+
+// CheckSizes returns an [ErrTooLarge] where an object of a commit is larger than it may be.
+// Implementations call it before they store anything.
+func CheckSizes(objects []Object, swap *Swap) error {
+	if swap != nil {
+		objects = append(slices.Clone(objects), swap.Object)
+	}
+	for i := range objects {
+		if err := TooLarge(int64(len(objects[i].Label)), int64(len(objects[i].Body))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Query selects the objects of a part to list.
@@ -68,6 +100,7 @@ type Info struct {
 	Identity string    // distinguishes the remote from every other one, also from one with the same address
 	Time     time.Time // of its newest answer, by its clock; the zero time: not known
 	Batch    Batch     // limits of a Commit that is done whole or not at all
+	Units    bool      // whether it tells the cost of its requests; see [Request]
 	// Complete is a time by the remote's clock: a list that begins later has every object
 	// whose Time is before it. The zero time is returned by a remote whose lists have an
 	// object as soon as it is stored, but for clocks and replicas.

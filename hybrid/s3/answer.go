@@ -19,6 +19,7 @@ import (
 // The errors of answers that package remote does not name.
 var (
 	errElsewhere      = errors.New("what answered is not the service: sign in to the network, or have its proxy pass requests to the service")
+	errNoETag         = fmt.Errorf("an answer has no ETag, by which a bucket names versions: use a service that sends them, where %w", errElsewhere)
 	errNoRange        = errors.New("the object has no such range")
 	errConflict       = fmt.Errorf("%w: another write was under way", remote.ErrChanged)
 	errNotImplemented = fmt.Errorf("%w: the service does not implement it", remote.ErrRefused)
@@ -38,16 +39,19 @@ func (e *statusError) Error() string {
 }
 
 // meaning returns the error for the outcome of the trip's request, as the package's
-// documentation lists them. late reports that the service refused it because of the clock.
-func (t *trip) meaning(err error) (_ error, late bool) {
+// documentation lists them. then is what may follow.
+func (t *trip) meaning(err error) (_ error, then next) {
 	if err == nil {
-		return nil, false
+		return nil, nothing
 	}
 	if t.status >= 300 {
 		return t.refusal(codeOf(err))
 	}
 	if t.ctx.Err() != nil {
-		return context.Cause(t.ctx), false
+		return context.Cause(t.ctx), nothing
+	}
+	if errors.Is(err, remote.ErrTooLarge) {
+		return err, nothing
 	}
 	trouble := &remote.Unreachable{Err: err}
 	if sent := (*url.Error)(nil); errors.As(err, &sent) { // without the words of the client
@@ -56,13 +60,13 @@ func (t *trip) meaning(err error) (_ error, late bool) {
 	network := (*net.OpError)(nil)
 	switch {
 	case !t.sent && !keysAway(err):
-		return fmt.Errorf("%w: no keys for the bucket: sign in, or look at the configuration of the AWS tools: %w", remote.ErrUnauthorized, err), false
+		return fmt.Errorf("%w: no keys for the bucket: sign in, or look at the configuration of the AWS tools: %w", remote.ErrUnauthorized, err), nothing
 	case errors.Is(err, errElsewhere), errors.As(err, &network) && (network.Op == "dial" || network.Op == "proxyconnect"):
 		trouble.Kind = remote.Away
 	case t.stale && t.status == 0:
 		trouble.Kind = remote.Stale
 	}
-	return trouble, false
+	return trouble, nothing
 }
 
 // keysAway reports whether a service that gives keys does not answer now. The client asks
@@ -98,19 +102,19 @@ var (
 )
 
 // refusal returns the error for an answer that is an error.
-func (t *trip) refusal(code string) (_ error, late bool) {
+func (t *trip) refusal(code string) (_ error, then next) {
 	why := &statusError{t.status, code}
 	has := func(codes []string) bool { return slices.Contains(codes, code) }
 	var is error
 	switch status := t.status; {
 	case status == http.StatusNotModified:
-		return remote.ErrUnchanged, false
+		return remote.ErrUnchanged, nothing
 	case status == http.StatusNotFound && code == missing:
 		is = remote.ErrNotExist
 	case code == bucket:
 		is = fmt.Errorf("%w: there is no such bucket", remote.ErrBlocked)
 	case status == http.StatusNotFound:
-		return &remote.Unreachable{Err: fmt.Errorf("%w: %w", errElsewhere, why), Kind: remote.Away}, false
+		return &remote.Unreachable{Err: fmt.Errorf("%w: %w", errElsewhere, why), Kind: remote.Away}, nothing
 	case status == http.StatusPreconditionFailed:
 		is = remote.ErrChanged
 	case code == "ConditionalRequestConflict":
@@ -120,9 +124,9 @@ func (t *trip) refusal(code string) (_ error, late bool) {
 	case status == http.StatusRequestEntityTooLarge, has(large):
 		is = remote.ErrTooLarge
 	case status == http.StatusTooManyRequests, has(busy):
-		return &remote.Unreachable{Err: why, Kind: remote.Throttled, After: t.after()}, false
+		return &remote.Unreachable{Err: why, Kind: remote.Throttled, After: t.after()}, t.again(true)
 	case code == skewed:
-		is, late = fmt.Errorf("%w: %w by %v", remote.ErrBlocked, remote.ErrClock, t.skew()), true
+		is, then = fmt.Errorf("%w: %w by %v", remote.ErrBlocked, remote.ErrClock, t.skew()), resign
 	case has(ended):
 		is = remote.ErrUnauthorized
 	case has(away), status == http.StatusMovedPermanently, status == http.StatusTemporaryRedirect, status == http.StatusPermanentRedirect:
@@ -136,11 +140,19 @@ func (t *trip) refusal(code string) (_ error, late bool) {
 	case status == http.StatusNotImplemented:
 		is = errNotImplemented
 	case status >= 499, status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
-		return &remote.Unreachable{Err: why, After: t.after()}, false
+		return &remote.Unreachable{Err: why, After: t.after()}, t.again(!t.swaps && status >= 500)
 	default:
 		is = remote.ErrRefused
 	}
-	return fmt.Errorf("%w: %w", is, why), late
+	return fmt.Errorf("%w: %w", is, why), then
+}
+
+// again returns retry where a request may be made again, and the service names no time to wait.
+func (t *trip) again(may bool) next {
+	if may && t.after() == 0 {
+		return retry
+	}
+	return nothing
 }
 
 // after returns the time for which the service asks not to be asked again.

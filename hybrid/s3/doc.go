@@ -32,19 +32,20 @@
 // # Requests
 //
 // A write is made once, and so is a read, but for a connection that turns out to have
-// ended. A request that is refused because of the clock is made once more, signed by the
-// time of that answer. Package throttle decides about all other repeats. Each answer is one
+// ended. A request that the service does not do just now, for which it names no time to wait,
+// is made three times, as by the AWS SDK: with 429 and SlowDown, and with 5xx where it is no
+// swap. One that is refused because of the clock is made once more, signed by the time of
+// that answer. Package throttle decides about all other repeats. Each answer is one
 // of the errors of package remote:
 //
 //	nil             2xx
 //	ErrUnchanged    304
 //	ErrNotExist     404 with NoSuchKey; in a swap it is ErrChanged
 //	ErrChanged      412, and 409 with ConditionalRequestConflict: another write came first
-//	ErrTooLarge     413, EntityTooLarge
+//	ErrTooLarge     413, EntityTooLarge, and an answer larger than any object
 //	Throttled       429, SlowDown, 409 with OperationAborted: not done
 //	ErrUnreachable  other 409, 499 and 5xx, RequestTimeout, no answer, an answer that is not from
 //	                the service: the outcome is unknown, so a swap is ErrUnknown
-//	NoAnswer        nothing came for half a minute
 //	ErrUnauthorized no keys are found, or their token has ended; where a sign-in service does
 //	                not answer, it is ErrUnreachable
 //	ErrRefused      403 with AccessDenied to a write: reads go on; and all 4xx without a line here

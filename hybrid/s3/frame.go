@@ -24,6 +24,9 @@ func encode(o *remote.Object) ([]byte, error) {
 	return bytes.Join([][]byte{line, []byte("\n"), o.Label, o.Body}, nil), nil
 }
 
+// maxContent is the largest number of bytes that are stored for an object.
+const maxContent = 512 + remote.MaxLabel + remote.MaxObject
+
 // firstRead is the number of bytes that a list reads of an object. Most labels end in
 // them.
 const firstRead = 4 << 10

@@ -32,6 +32,9 @@ func (r *Remote) Get(ctx context.Context, part, name string, known remote.Versio
 		return remote.Object{}, remote.ErrUnchanged
 	}
 	if label, body, ok := decode(stored.bytes, stored.size); ok && int64(len(stored.bytes)) == stored.size {
+		if err := remote.TooLarge(int64(body-label), stored.size-int64(body)); err != nil {
+			return remote.Object{}, err
+		}
 		o.Label, o.Body = stored.bytes[label:body:body], stored.bytes[body:]
 	}
 	return o, nil
@@ -63,8 +66,14 @@ func (r *Remote) read(ctx context.Context, name string, in *s3.GetObjectInput, f
 			}
 		}
 		o = remote.Object{Name: name, Version: version(out.ETag), Time: aws.ToTime(out.LastModified).UTC()}
-		if o.Version == "" || o.Time.IsZero() {
+		if o.Version == "" {
+			return errNoETag
+		}
+		if o.Time.IsZero() {
 			return errElsewhere
+		}
+		if to == 0 && s.size > maxContent {
+			return fmt.Errorf("%w: it has %d bytes", remote.ErrTooLarge, s.size)
 		}
 		body := io.Reader(out.Body)
 		if out.ContentRange == nil && from > 0 {
@@ -193,7 +202,7 @@ func (r *Remote) labels(ctx context.Context, part string, page []remote.Object) 
 	}
 }
 
-// label returns an object without its body.
+// label returns an object without its body, and without its label where that is too large.
 func (r *Remote) label(ctx context.Context, part, name string) (o remote.Object, err error) {
 	for range maxReads {
 		in := s3.GetObjectInput{Bucket: &r.bucket, Key: r.key(part, name)}
@@ -201,11 +210,14 @@ func (r *Remote) label(ctx context.Context, part, name string) (o remote.Object,
 		if errors.Is(err, errNoRange) { // it is empty, and so of another tool
 			o, s, err = r.read(ctx, name, &in, 0, 0)
 		}
+		if errors.Is(err, remote.ErrTooLarge) {
+			return o, nil
+		}
 		if err != nil {
 			return o, err
 		}
 		from, to, ok := decode(s.bytes, s.size)
-		if !ok {
+		if !ok || to-from > remote.MaxLabel {
 			return o, nil
 		}
 		if to <= len(s.bytes) {

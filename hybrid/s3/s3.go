@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -44,21 +45,44 @@ func (r *Remote) key(part, name string) *string {
 	return &key
 }
 
+// maxAttempts is how often a request is made that the service does not do just now, as often
+// as the AWS SDK makes it by default.
+const maxAttempts = 3
+
 // do makes one request, and returns its meaning. A request that the service refuses
 // because of the clock is made once more: the client then signs by the time of the answer.
 func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error) error {
-	err, late := r.once(ctx, request)
-	if late {
+	err, then := r.once(ctx, request)
+	for attempt := 1; then == retry && attempt < maxAttempts; attempt++ {
+		pause := time.NewTimer(rand.N(time.Second << (attempt - 1))) // as the SDK waits
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+		err, then = r.once(ctx, request)
+	}
+	if then == resign {
 		err, _ = r.once(ctx, request)
 	}
 	return err
 }
 
-func (r *Remote) once(ctx context.Context, request func(ctx context.Context) error) (meaning error, late bool) {
+// next is what may follow a request that failed.
+type next uint8
+
+const (
+	nothing next = iota
+	resign       // the service refused it because of the clock
+	retry        // the service does not do it just now
+)
+
+func (r *Remote) once(ctx context.Context, request func(ctx context.Context) error) (meaning error, then next) {
 	t, within := setOut(ctx)
 	defer t.over()
 	err := request(within)
-	meaning, late = t.meaning(err)
+	meaning, then = t.meaning(err)
 	if t.sent {
 		remote.Observe(ctx, remote.Request{Start: t.began, Status: t.status, Err: meaning})
 	}
@@ -67,5 +91,5 @@ func (r *Remote) once(ctx context.Context, request func(ctx context.Context) err
 		defer r.mu.Unlock()
 		r.time = date.UTC()
 	}
-	return meaning, late
+	return meaning, then
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -16,17 +17,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// idleTime is the time without a byte in either direction after which a request ends.
-const idleTime = 30 * time.Second
-
 // trip is a request, from its beginning to the end of the answer.
 type trip struct {
 	ctx    context.Context // of the request
 	end    context.CancelCauseFunc
 	began  time.Time
-	idle   *time.Timer // ends the trip when nothing moves
-	sent   bool        // the wire has begun the request
+	sent   bool // the wire has begun the request
 	method string
+	swaps  bool        // it writes under a condition
 	status int         // of the answer; 0: there was none
 	header http.Header // of the answer
 	stale  bool        // it was made on a connection that had served before
@@ -38,18 +36,15 @@ type tripKey struct{}
 func setOut(ctx context.Context) (*trip, context.Context) {
 	t := &trip{began: time.Now()}
 	t.ctx, t.end = context.WithCancelCause(ctx)
-	t.idle = time.AfterFunc(idleTime, func() { t.end(remote.NoAnswer(idleTime)) })
+	remote.Moved(ctx)
 	return t, context.WithValue(t.ctx, tripKey{}, t)
 }
 
 // over ends the trip.
-func (t *trip) over() {
-	t.idle.Stop()
-	t.end(nil)
-}
+func (t *trip) over() { t.end(nil) }
 
-// wire is the transport of the client. It makes each write once, and ends a request that
-// stops moving. It refuses the answer of something else than the service: a network that
+// wire is the transport of the client. It makes each write once, and reports to the call each
+// block that moves. It refuses the answer of something else than the service: a network that
 // wants a sign-in, or a proxy, may answer in the place of every server, often with a page
 // and the status 200. Such an answer says nothing about the bucket.
 type wire struct{ next aws.HTTPClient }
@@ -64,10 +59,11 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 	trace := httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { used.Store(c.Reused) }}
 	out := req.WithContext(httptrace.WithClientTrace(req.Context(), &trace))
 	if out.Body != nil && out.Body != http.NoBody {
-		out.Body, out.GetBody = &moving{out.Body, t}, nil // net/http makes no request again whose body it cannot get
+		out.Body, out.GetBody = &moving{out.Body, t.ctx, remote.Moved, math.MaxInt64 - 1}, nil // net/http makes no request again whose body it cannot get
 	}
 	t.sent, t.method = true, req.Method
-	t.idle.Reset(idleTime)
+	t.swaps = req.Method == http.MethodPut && req.Header.Get("If-Match")+req.Header.Get("If-None-Match") != ""
+	remote.Moved(t.ctx)
 	answer, err := w.next.Do(out)
 	t.stale = used.Load()
 	if err != nil {
@@ -83,20 +79,25 @@ func (w *wire) Do(req *http.Request) (*http.Response, error) {
 	}
 	t.status, t.header = answer.StatusCode, answer.Header
 	remote.Heard(t.ctx)
-	answer.Body = &moving{answer.Body, t}
+	answer.Body = &moving{answer.Body, t.ctx, remote.Heard, maxContent}
 	return answer, nil
 }
 
-// moving is the body of a request or answer. It keeps the trip going as bytes move.
+// moving is the body of a request or answer. It tells of each block that moves, and ends with
+// [remote.ErrTooLarge] when it has no room for more.
 type moving struct {
 	io.ReadCloser
-	trip *trip
+	ctx  context.Context
+	tell func(context.Context)
+	room int64
 }
 
 func (m *moving) Read(p []byte) (int, error) {
-	n, err := m.ReadCloser.Read(p)
-	if m.trip.ctx.Err() == nil { // the transport may read on after the trip
-		m.trip.idle.Reset(idleTime)
+	if m.room < 0 {
+		return 0, fmt.Errorf("%w: an answer has more than %d bytes", remote.ErrTooLarge, maxContent)
 	}
+	n, err := m.ReadCloser.Read(p[:min(int64(len(p)), m.room+1)])
+	m.tell(m.ctx)
+	m.room -= int64(n)
 	return n, err
 }

@@ -15,6 +15,9 @@ import (
 
 // Commit implements [remote.Remote]. Each object is stored by itself.
 func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+	if err := remote.CheckSizes(objects, swap); err != nil {
+		return "", err
+	}
 	if err := r.prove(ctx); err != nil {
 		return "", err
 	}
@@ -59,7 +62,7 @@ func (r *Remote) put(ctx context.Context, key *string, o *remote.Object, c condi
 			v = version(out.ETag)
 		}
 		if err == nil && v == "" {
-			err = errElsewhere
+			err = errNoETag
 		}
 		return err
 	})

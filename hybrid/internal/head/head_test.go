@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 var update = flag.Bool("update", false, "write the documents in testdata anew")
@@ -278,4 +279,19 @@ func FuzzDecode(f *testing.F) {
 		}
 		_, _ = DecodeGone(id, text)
 	})
+}
+
+// TestLargestHead makes a head of more devices and histories than any session has: remotes take it.
+func TestLargestHead(t *testing.T) {
+	t.Parallel()
+	h := &Head{SID: "s", Revision: 1, Logs: map[segment.Stream]Extent{}}
+	for i := range 20_000 {
+		h.Logs[segment.Stream(fmt.Sprintf("e-%08x", i))] = Extent{N: 1 << 40, Bytes: 1 << 50, Turns: 1 << 30, Rules: []Rules{{1 << 40, "secrets/1"}}}
+	}
+	for i := range 200_000 {
+		h.Histories.Branches = append(h.Histories.Branches, fmt.Sprintf("%016x", i))
+	}
+	d, err := h.Encode()
+	require.NoError(t, err)
+	require.NoError(t, remote.TooLarge(int64(len(d.Label)), 4*int64(len(d.Body))))
 }

@@ -118,6 +118,9 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 	if err := r.begin(ctx); err != nil {
 		return "", err
 	}
+	if err := remote.CheckSizes(objects, swap); err != nil {
+		return "", err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var was remote.Version

@@ -3,6 +3,7 @@ package remoteread
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -182,6 +183,9 @@ func (s *Source) Chunks(pk string, ids []string) iter.Seq2[segment.Document, err
 
 func (r *Reader) document(ctx context.Context, pk, id string) (segment.Document, error) {
 	o, err := r.Get(ctx, pk, id, "")
+	if errors.Is(err, remote.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", segment.ErrDamaged, err)
+	}
 	if err != nil {
 		return segment.Document{}, err
 	}

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,11 @@ type Document struct {
 func (d *Document) Size() int {
 	o := remote.Object{Name: d.ID, Label: d.Label, Body: d.Body}
 	return o.Size()
+}
+
+// Same reports whether another document has the same name and content.
+func (d *Document) Same(other Document) bool {
+	return d.ID == other.ID && bytes.Equal(d.Label, other.Label) && bytes.Equal(d.Body, other.Body)
 }
 
 // fits reports whether the document may be stored where documents have at most this size.

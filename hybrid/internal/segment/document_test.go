@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 var update = flag.Bool("update", false, "write the documents in testdata anew")
@@ -261,4 +263,16 @@ func TestChunksAreWhatTheirIDSays(t *testing.T) {
 		_, err := DecodeChunk(Document{ID: c.id, PK: "pk", Label: []byte(c.label), Body: c.body})
 		require.ErrorIs(t, err, c.want, name)
 	}
+}
+
+// TestLargestDocuments: what is written here is within the limits of remotes, whatever the lines.
+func TestLargestDocuments(t *testing.T) {
+	t.Parallel()
+	chunk := max(chunkBytes, MaxLine/maxChunks+1) // of the content
+	refs := maxChunks*(nameBytes+chunkRefBytes) + refBytes
+	for name, body := range map[string]int{"a chunk": encodedBytes(chunk), "a segment": Capacity, "a segment of one line": headBytes + refs + encodedBytes(inlineMax)} {
+		require.NoError(t, remote.TooLarge(labelMax, 16*int64(body)), name)
+	}
+	require.LessOrEqual(t, headBytes+maxChunks*nameBytes+labelBytes(&row{}), labelMax, "the label of a segment of one line")
+	require.LessOrEqual(t, labelMax, remote.MaxLabel)
 }

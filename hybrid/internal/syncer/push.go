@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/gc"
@@ -229,6 +230,9 @@ func (o *uploader) take(ctx context.Context, docs iter.Seq2[segment.Document, er
 func (o *uploader) add(ctx context.Context, d segment.Document) error {
 	if d.Type == segment.TypeSegment {
 		o.segments++
+	}
+	if slices.ContainsFunc(o.waiting, d.Same) { // a piece of a line that repeats itself
+		return nil
 	}
 	o.waiting = append(o.waiting, d)
 	o.bytes += d.Size()

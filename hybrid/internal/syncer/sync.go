@@ -199,7 +199,7 @@ func (v *work) finish() {
 	switch err := v.out.Err; {
 	case errors.Is(err, ErrRemoved):
 		v.out.State = Removed
-	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
 		v.out.State = Blocked
 	default:
 		v.out.State = Deferred

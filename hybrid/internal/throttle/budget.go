@@ -36,6 +36,7 @@ type Budget struct {
 	turn     chan struct{} // closed when an outcome came
 	blocked  error         // the reason why the remote refuses everything
 	denied   time.Time     // since when it does not authorize requests; zero: it does
+	left     int           // calls that were given up and have not returned
 }
 
 // NewBudget returns a budget of so many request units in a second, 0 for any number. It
@@ -50,7 +51,7 @@ const (
 	roleTime   = 30 * time.Minute // a role assignment arrives in less
 	rolePause  = time.Minute      // between calls until then
 	patience   = 10 * time.Second // a call does not wait longer: its session does
-	slowest    = 0.5              // calls a second
+	fewest     = 0.5              // calls a second
 	fastest    = 1000             // a rate above it is none
 	rateLasts  = 5 * time.Minute  // how long a rate that a remote bore is meaningful
 	awayFor    = 30 * time.Second // how long an unreachable remote counts as away
@@ -85,6 +86,8 @@ func (b *Budget) ask(now time.Time, units float64) (time.Duration, <-chan struct
 		return 0, nil, b.blocked
 	case b.isAway(now) != nil:
 		return 0, nil, b.isAway(now)
+	case b.left >= maxLeft:
+		return 0, nil, errTooManyLeft
 	case wait > patience:
 		return 0, nil, fmt.Errorf("%w; it is not asked for the next %v", b.why, wait.Round(time.Second))
 	case wait > 0:
@@ -235,7 +238,7 @@ func (b *Budget) fail(t *try, u *remote.Unreachable) {
 		if b.slowed = time.Now(); b.rate == 0 {
 			b.rate = float64(b.recent)
 		}
-		b.rate = max(slowest, b.rate/2)
+		b.rate = max(fewest, b.rate/2)
 	}
 	switch {
 	case u.Kind == remote.Stale:

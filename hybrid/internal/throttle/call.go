@@ -64,11 +64,22 @@ func Waiting(ctx context.Context) (_ context.Context, stop func()) {
 type call struct {
 	try
 	calls
+	is    kind
 	tries int // of the call, with this one
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	first *firstAnswer // that this try may bring; nil: it came, or no work waits for it
 	late  *time.Timer  // ends the try when first was waited for long enough
+	idle  *time.Timer  // ends the try when nothing moves
+	moved atomic.Bool  // a part of the request or the answer, as the remote told
+	held  atomic.Bool  // the caller has a row of the list: the remote is not waited for
+}
+
+// kind is what is known of a call before it is made.
+type kind struct {
+	units float64       // its expected cost
+	quiet time.Duration // how long it may take without a part that is told of
+	swaps bool          // whether making it twice differs from making it once
 }
 
 // calls are the calls of one user of a budget.
@@ -77,14 +88,14 @@ type calls struct {
 	observe func(context.Context, remote.Request) // nil: none
 }
 
-// do makes a call that is expected to cost some units, and makes it again as long as that
-// may help. Without repeats, it is not made again when it is unknown whether it was done.
-func (t *calls) do(ctx context.Context, units float64, repeats bool, made func(context.Context, *call) error) error {
+// do makes a call, and makes it again as long as that may help. A swap is not made again when
+// it is unknown whether it was done.
+func (t *calls) do(ctx context.Context, k kind, made func(context.Context, *call) error) error {
 	for tries := 1; ; tries++ {
-		c := &call{calls: *t, tries: tries, try: try{units: units}}
+		c := &call{calls: *t, is: k, tries: tries, try: try{units: k.units}}
 		trouble, err := c.makes(ctx, made)
 		tries = c.tries
-		if trouble == nil || tries >= maxTries || !repeats && (trouble.Kind != remote.Throttled || errors.Is(err, remote.ErrUnknown)) {
+		if trouble == nil || tries >= maxTries || k.swaps && (trouble.Kind != remote.Throttled || errors.Is(err, remote.ErrUnknown)) {
 			return err
 		}
 	}
@@ -103,6 +114,8 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 		return nil, err
 	}
 	c.wait()
+	c.listen()
+	defer c.idle.Stop()
 	told := remote.Observed(c.ctx, func(r remote.Request) {
 		c.budget.spend(r.Units)
 		remote.Observe(ctx, r)
@@ -110,11 +123,13 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 			c.observe(ctx, r)
 		}
 	})
-	err := made(remote.Listened(told, c.hear), c)
+	err := made(remote.Moving(remote.Listened(told, c.hear), c.move), c)
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
 	switch {
 	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):
-		outcome, trouble, err = context.Canceled, nil, c.whyEnded()
+		if outcome, trouble, err = context.Canceled, nil, c.whyEnded(); c.is.swaps && ctx.Err() == nil { // its caller goes on
+			err = fmt.Errorf("%w: %w", remote.ErrUnknown, err)
+		}
 	case isAnswer(err), errors.Is(err, remote.ErrBlocked), errors.Is(err, remote.ErrUnauthorized), trouble != nil && (trouble.After > 0 || trouble.Kind == remote.Throttled):
 		c.hear()
 	case errors.As(err, &silence): // after which the remote was given up
@@ -133,6 +148,7 @@ func (c *call) wait() {
 
 // hear records that the remote answers.
 func (c *call) hear() {
+	c.move()
 	c.heard.Store(true)
 	c.budget.hear()
 	if c.first != nil {

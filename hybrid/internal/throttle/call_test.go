@@ -73,7 +73,7 @@ func TestFirstAnswer(t *testing.T) {
 			}
 			remote.Heard(ctx)
 			require.True(t, b.Answers())
-			return jitter.Pause(ctx, 2*time.Minute, nil)
+			return trickle(ctx, 2*time.Minute)
 		}}, b, nil)
 		ctx := b.Within(t.Context(), 5*time.Second)
 		require.NoError(t, took(t, time.Second+2*time.Minute, func() error { return get(ctx, r) }))

@@ -21,9 +21,10 @@ type fake struct {
 	pages int                 // objects of a page; 0: all
 	fails func(n int) outcome // of the n-th request
 
-	mu    sync.Mutex // guards what follows
-	calls []time.Time
-	spent map[int64]float64 // by second
+	mu     sync.Mutex // guards what follows
+	stored []string   // names of the objects of the last commit
+	calls  []time.Time
+	spent  map[int64]float64 // by second
 }
 
 // outcome is how a request ends that fails.
@@ -80,6 +81,12 @@ func (f *fake) Get(ctx context.Context, part, name string, known remote.Version)
 
 func (f *fake) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (v remote.Version, err error) {
 	o, failed := f.request(ctx)
+	f.mu.Lock()
+	f.stored = nil
+	for i := range objects {
+		f.stored = append(f.stored, objects[i].Name)
+	}
+	f.mu.Unlock()
 	if failed == nil || o.done {
 		v, err = f.Remote.Commit(hidden(ctx), part, objects, swap)
 	}

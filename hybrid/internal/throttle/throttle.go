@@ -27,14 +27,17 @@
 package throttle
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// throttled is a remote within a budget. [remote.Remote.Info] is the remote's own.
+// throttled is a remote within a budget.
 type throttled struct {
 	remote.Remote
 	calls
@@ -46,26 +49,56 @@ func New(inner remote.Remote, b *Budget, observe func(context.Context, remote.Re
 	return &throttled{inner, calls{b, observe}}
 }
 
+// Info implements [remote.Remote]. While the remote is away, or is asked nothing, it makes no
+// request.
+func (t *throttled) Info(ctx context.Context) (info remote.Info, err error) {
+	c := &call{calls: t.calls, is: kind{quiet: silence}}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	defer c.end(nil)
+	switch err := t.budget.silent(); {
+	case errors.Is(err, errTooManyLeft):
+		return info, err
+	case err != nil:
+		c.end(err)
+	}
+	c.listen()
+	defer c.idle.Stop()
+	info, err = apart(c, func() (remote.Info, error) { return t.Remote.Info(remote.Listened(c.ctx, c.move)) })
+	if err != nil && c.ctx.Err() != nil {
+		err = context.Cause(c.ctx)
+	}
+	return info, err
+}
+
 func (t *throttled) Get(ctx context.Context, part, name string, known remote.Version) (o remote.Object, err error) {
-	err = t.do(ctx, expectedRead, true, func(ctx context.Context, _ *call) (err error) {
-		o, err = t.Remote.Get(ctx, part, name, known)
+	err = t.do(ctx, kind{units: expectedRead, quiet: quietFor(remote.MaxObject)}, func(ctx context.Context, c *call) (err error) {
+		o, err = apart(c, func() (remote.Object, error) { return t.Remote.Get(ctx, part, name, known) })
+		if err == nil {
+			err = remote.TooLarge(int64(len(o.Label)), int64(len(o.Body)))
+		}
 		return err
 	})
-	return o, err
+	if err != nil {
+		return remote.Object{}, err
+	}
+	return o, nil
 }
 
 // List implements [remote.Remote]. When it breaks, it goes on after the last name that came.
 func (t *throttled) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
 	return func(yield func(remote.Object, error) bool) {
 		q := q // the sequence may be used again
-		err := t.do(ctx, expectedRead, true, func(ctx context.Context, c *call) error {
-			for o, err := range t.Remote.List(ctx, part, q) {
+		err := t.do(ctx, kind{units: expectedRead, quiet: silence}, func(ctx context.Context, c *call) error {
+			for o, err := range rows(c, t.Remote.List(ctx, part, q)) {
 				if err != nil {
 					return err
 				}
 				if !c.learned { // now, since the caller may make other calls amid the list
 					c.hear()
 					c.budget.learn(&c.try, nil, nil)
+				}
+				if len(o.Label) > remote.MaxLabel {
+					o.Label = nil // as of an object of another tool
 				}
 				if !yield(o, nil) {
 					yield = nil
@@ -82,12 +115,40 @@ func (t *throttled) List(ctx context.Context, part string, q remote.Query) iter.
 	}
 }
 
+// Commit implements [remote.Remote]. A call that was left may still read what it was given.
 func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (v remote.Version, err error) {
-	err = t.do(ctx, expected(objects, swap), swap == nil, func(ctx context.Context, _ *call) (err error) {
-		v, err = t.Remote.Commit(ctx, part, objects, swap)
+	if objects, err = once(objects, swap); err != nil {
+		return "", err
+	}
+	if swap != nil {
+		swap = new(*swap)
+	}
+	is := kind{units: expected(objects, swap), quiet: quietFor(bytesOf(objects, swap)), swaps: swap != nil}
+	err = t.do(ctx, is, func(ctx context.Context, c *call) (err error) {
+		v, err = apart(c, func() (remote.Version, error) { return t.Remote.Commit(ctx, part, objects, swap) })
 		return err
 	})
 	return v, err
+}
+
+// once returns a copy of the objects of a commit with each of them once: the pieces of a line
+// that repeats itself have one name. The error Is [remote.ErrTooLarge] for an object that no
+// remote takes.
+func once(objects []remote.Object, swap *remote.Swap) (all []remote.Object, err error) {
+	if err := remote.CheckSizes(objects, swap); err != nil {
+		return nil, err
+	}
+	seen := map[string]*remote.Object{}
+	for i := range objects {
+		o := &objects[i]
+		switch was := seen[o.Name]; {
+		case swap != nil && o.Name == swap.Name, was != nil && !(bytes.Equal(was.Label, o.Label) && bytes.Equal(was.Body, o.Body)):
+			return nil, fmt.Errorf("a commit has two objects of the name %s", o.Name)
+		case was == nil:
+			seen[o.Name], all = o, append(all, *o)
+		}
+	}
+	return all, nil
 }
 
 // atOnce is the number of objects that one call removes. A call that fails is made again
@@ -95,9 +156,10 @@ func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Ob
 const atOnce = 100
 
 func (t *throttled) Delete(ctx context.Context, part string, names []string) error {
-	for some := range slices.Chunk(names, atOnce) {
-		err := t.do(ctx, removal*float64(len(some)), true, func(ctx context.Context, _ *call) error {
-			return t.Remote.Delete(ctx, part, some)
+	for some := range slices.Chunk(slices.Clone(names), atOnce) {
+		err := t.do(ctx, kind{units: removal * float64(len(some)), quiet: silence}, func(ctx context.Context, c *call) error {
+			_, err := apart(c, func() (none struct{}, _ error) { return none, t.Remote.Delete(ctx, part, some) })
+			return err
 		})
 		if err != nil {
 			return err

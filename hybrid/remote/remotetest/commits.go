@@ -1,6 +1,7 @@
 package remotetest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -110,6 +111,32 @@ func testStoredTwice(s *suite) {
 		s.same(string(s.get(name).Body), name, "body")
 	}
 	s.same(s.list(remote.Query{}), []string{"a", "b", "c", "head"}, "list")
+}
+
+// testTwice: an object that a commit has twice is stored once.
+func testTwice(s *suite) {
+	s.commit(nil, object("a", "a"), object("b", "b"), object("a", "a"))
+	v := s.commit(&remote.Swap{Object: object("head", "1")}, object("c", "c"), object("c", "c"))
+	s.commit(&remote.Swap{Object: object("head", "2"), If: v, Remove: []string{"b", "b"}}, object("c", "c"), object("d", "d"), object("c", "c"))
+	s.same(s.list(remote.Query{}), []string{"a", "c", "d", "head"}, "list")
+	for _, name := range []string{"a", "c", "d"} {
+		s.same(string(s.get(name).Body), name, "body")
+	}
+}
+
+// testLarger: what is larger than an object may be is refused, with nothing of it stored.
+func testLarger(s *suite) {
+	label := object("label", "")
+	label.Label = append(label.Label, bytes.Repeat([]byte(" "), remote.MaxLabel)...)
+	body := object("body", "")
+	body.Body = make([]byte, remote.MaxObject+1)
+	for _, o := range []remote.Object{label, body} {
+		_, err := s.r.Commit(s.Context(), part, []remote.Object{object("a", "a"), o}, nil)
+		s.is(err, remote.ErrTooLarge, "Commit of a larger %s", o.Name)
+		_, err = s.r.Commit(s.Context(), part, []remote.Object{object("a", "a")}, &remote.Swap{Object: o})
+		s.is(err, remote.ErrTooLarge, "Commit of a swap with a larger %s", o.Name)
+		s.gone(o.Name)
+	}
 }
 
 func testRemove(s *suite) {

@@ -24,6 +24,8 @@ func Run(t *testing.T, open func(t *testing.T) remote.Remote) {
 		{"Split", testSplit},
 		{"NotSwapped", testNotSwapped},
 		{"StoredTwice", testStoredTwice},
+		{"Twice", testTwice},
+		{"Larger", testLarger},
 		{"Remove", testRemove},
 		{"Together", testTogether},
 		{"AtOnce", testAtOnce},
