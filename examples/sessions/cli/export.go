@@ -26,7 +26,7 @@ type exportCommand struct {
 
 // Help is shown below the usage.
 func (exportCommand) Help() string {
-	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What is said there comes home with "sessions import --from". The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
+	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What is said there comes home with "sessions import --from". The images of md go into a folder beside the file, talk.images for talk.md; there only images that the former talk.md shows are replaced, and no symlink is followed. The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
 
     sessions export 8f14 -o talk.html --redact
     sessions export 8f14 --to=jsonl | jq -r .role
