@@ -121,9 +121,9 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 
 // Pull brings the named sessions from the cloud, also sessions that were removed here;
 // without names, all sessions of the project that are not here or have changed, except
-// those that were removed here, and those whose ids may not come from outside: of these the
-// result tells as Blocked, and a call that names one fails with
-// [sessionstore.ErrInvalidID]. It also fetches the logs of other devices. It sends
+// those that were removed here, and those whose ids may not come from outside: the result
+// names these as Blocked, and a call that names one fails with [sessionstore.ErrInvalidID].
+// It also fetches the logs of other devices. It sends
 // nothing but a history of this device that would be lost otherwise. It goes on after a
 // session that fails; the result names the sessions that were not brought, with the
 // reason, and the error joins the failures. When a log or small file of a session is

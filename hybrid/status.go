@@ -274,7 +274,7 @@ type PullResult struct {
 	Pulled    int         `json:"pulled"`   // sessions brought, or changed here as intended
 	Behind    []Exception `json:"-"`        // the cloud has more, and the files here must not be changed now
 	Diverged  []Exception `json:"-"`        // two devices added to them; see Conflicts for the sessions that keep this device's history
-	Blocked   []Exception `json:"-"`        // they are not here, and their ids may not come from outside: they stay in the remote; no failure of the call
+	Blocked   []Exception `json:"-"`        // they are not here, and their ids may not come from outside: they stay in the remote, and only a call that names one fails
 	Failed    []Exception `json:"-"`        // they could not be brought; the call's error joins the reasons
 	Partial   []Exception `json:"-"`        // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
 	Conflicts []Conflict  `json:"conflicts"`
