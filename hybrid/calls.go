@@ -123,7 +123,9 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 
 // Pull brings the named sessions from the cloud, also sessions that were removed here;
 // without names, all sessions of the project that are not here or have changed, except
-// those that were removed here. It also fetches the logs of other devices. It sends
+// those that were removed here, and those whose ids may not come from outside: the result
+// names these as Blocked, and a call that names one fails with [sessionstore.ErrInvalidID].
+// It also fetches the logs of other devices. It sends
 // nothing but a history of this device that would be lost otherwise. It goes on after a
 // session that fails; the result names the sessions that were not brought, with the
 // reason, and the error joins the failures, but for unnamed sessions that are held back
@@ -141,6 +143,9 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 		all, err := s.engine.changedThere(ctx)
 		if err != nil {
 			return r, wrap("pull", "", err)
+		}
+		for _, stays := range s.engine.staying() {
+			r.Blocked = append(r.Blocked, Exception{stays.SessionID, stays.Err})
 		}
 		ids = all
 	}
@@ -221,6 +226,9 @@ func (e *engine) changedThere(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	for entry := range e.Table.Entries() {
+		if e.stays(&entry) != nil {
+			continue
+		}
 		s, known := e.Table.Session(entry.Session)
 		if known && s.State == replica.InStep && s.Logs && s.Revision >= entry.Revision || e.SID(entry.Session) != entry.SID {
 			continue

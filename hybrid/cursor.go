@@ -9,6 +9,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
 // roundEvery is how often the catalogue is read from its beginning: then entries
@@ -189,6 +190,9 @@ func (e *engine) hint(entries []replica.Entry) {
 // concerns reports whether there is something to fetch for an entry: a later head of a
 // session that is here, or a session that was never here.
 func (e *engine) concerns(entry *replica.Entry) bool {
+	if e.stays(entry) != nil {
+		return false
+	}
 	s, ok := e.Table.Session(entry.Session)
 	if ok && (s.State == replica.Private || s.State != replica.Gone && s.Revision >= entry.Revision) || e.SID(entry.Session) != entry.SID {
 		return false
@@ -198,6 +202,26 @@ func (e *engine) concerns(entry *replica.Entry) bool {
 		return st.Revision(entry.SID) < entry.Revision
 	}
 	return !entry.Deleted && e.Arrives(entry.Session, st)
+}
+
+// stays returns the reason why a session that only the remote has stays there; nil for one that may
+// come, is here, or was removed on either side.
+func (e *engine) stays(entry *replica.Entry) error {
+	err := syncer.Foreign(entry.Session)
+	if err == nil || entry.Deleted || e.Core.Has(entry.Session) || e.WasHere(entry.Session, e.States.Load(entry.SID, entry.Session)) {
+		return nil
+	}
+	return err
+}
+
+// staying returns the status of the sessions that stay in the remote.
+func (e *engine) staying() (all []Status) {
+	for entry := range e.Table.Entries() {
+		if err := e.stays(&entry); err != nil {
+			all = append(all, Status{SessionID: entry.Session, State: Blocked, Remote: int(entry.N), Err: err})
+		}
+	}
+	return all
 }
 
 // catalogueOf reports whether the catalogue, as it was read last, has an entry of a

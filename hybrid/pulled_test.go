@@ -33,13 +33,13 @@ func TestPullTells(t *testing.T) {
 		a.saveOne(id, "from a")
 	}
 	a.saveNew("new", "one")
-	a.saveNew("new and broken", "one")
+	a.saveNew("new-and-broken", "one")
 	a.sync()
 	hold, err := b.Acquire(t.Context(), "run", sessionstore.Owner{App: "agent"})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, hold.Release()) }()
 	b.saveOne("both", "from b")
-	broken := []string{b.engine.SID("broken"), b.engine.SID("new and broken")}
+	broken := []string{b.engine.SID("broken"), b.engine.SID("new-and-broken")}
 	c.Inject(cosmostest.Data(func(r cosmostest.Request) cosmostest.Fault {
 		for _, sid := range broken {
 			if strings.Contains(r.Partition, sid) {
@@ -59,12 +59,12 @@ func TestPullTells(t *testing.T) {
 	require.Error(t, got.Diverged[0].Err)
 	require.Len(t, got.Conflicts, 1)
 	require.NotEmpty(t, got.Conflicts[0].KeptAs)
-	require.Equal(t, []string{"broken", "new and broken"}, sessions(got.Failed))
+	require.Equal(t, []string{"broken", "new-and-broken"}, sessions(got.Failed))
 	for _, x := range got.Failed {
 		require.ErrorIs(t, err, x.Err)
 		require.ErrorIs(t, x.Err, ErrBlocked)
 	}
-	require.False(t, b.Exists("new and broken"))
+	require.False(t, b.Exists("new-and-broken"))
 
 	c.Inject(nil)
 	got = b.pull()

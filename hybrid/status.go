@@ -115,7 +115,8 @@ type Status struct {
 }
 
 // Status returns the status of all sessions here, or of the named ones: each as the last
-// sync left it, or as its files and the known state of the remote show it. It makes no
+// sync left it, or as its files and the known state of the remote show it. Sessions that only
+// the remote has, and whose ids may not come from outside, are [Blocked]. It makes no
 // request. Lines that another device could not send show only in the Status of that
 // device. Without a remote every session is [Local]. The error Is
 // [sessionstore.ErrNotFound] when a named session is not here.
@@ -148,12 +149,19 @@ func (s *Store) Status(ctx context.Context, ids ...string) ([]Status, error) {
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return append(all, s.engine.staying()...), nil
 }
 
 func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error) {
 	all := make([]Status, len(ids))
 	for i, id := range ids {
+		if s.engine != nil && syncer.Foreign(id) != nil && !s.Exists(id) {
+			staying := s.engine.staying()
+			if at := slices.IndexFunc(staying, func(s Status) bool { return s.SessionID == id }); at >= 0 {
+				all[i] = staying[at]
+				continue
+			}
+		}
 		if !s.Exists(id) {
 			return nil, wrap("status", id, limits.Errorf(sessionstore.ErrNotFound, "there is no such session"))
 		}
@@ -287,6 +295,7 @@ type PullResult struct {
 	Pulled    int         `json:"pulled"`   // sessions brought, or changed here as intended
 	Behind    []Exception `json:"-"`        // the cloud has more, and the files here must not be changed now
 	Diverged  []Exception `json:"-"`        // two devices added to them; see Conflicts for the sessions that keep this device's history
+	Blocked   []Exception `json:"-"`        // they are not here, and their ids may not come from outside: they stay in the remote, and only a call that names one fails
 	Failed    []Exception `json:"-"`        // they could not be brought; the call's error joins the reasons
 	Partial   []Exception `json:"-"`        // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
 	Conflicts []Conflict  `json:"conflicts"`
@@ -316,6 +325,8 @@ func (r *PullResult) add(id string, out syncer.Result) {
 		r.Conflicts = append(r.Conflicts, Conflict{id, out.KeptAs})
 	}
 	switch {
+	case errors.Is(out.Err, sessionstore.ErrInvalidID):
+		r.Blocked = append(r.Blocked, Exception{id, out.Err})
 	case out.Err != nil:
 		r.Failed = append(r.Failed, Exception{id, out.Err})
 	case out.Did == syncer.Diverged:
@@ -337,7 +348,7 @@ var errTwo = errors.New("two devices added to the session")
 // sort puts the lists into the order of the sessions' ids: several sessions are
 // pulled at once.
 func (r *PullResult) sort() {
-	for _, list := range [][]Exception{r.Behind, r.Diverged, r.Failed, r.Partial} {
+	for _, list := range [][]Exception{r.Behind, r.Diverged, r.Blocked, r.Failed, r.Partial} {
 		slices.SortFunc(list, bySession)
 	}
 	slices.SortFunc(r.Conflicts, func(a, b Conflict) int { return cmp.Compare(a.SessionID, b.SessionID) })

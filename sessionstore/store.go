@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -304,13 +303,11 @@ func unfit(id, goos string) string {
 		return "holds a character that Windows does not allow"
 	case strings.HasSuffix(id, ".") || strings.HasSuffix(id, " "):
 		return "ends in a dot or a space, which Windows drops"
-	case windowsDevice.MatchString(id):
+	case sessiondir.Device(id):
 		return "names a Windows device"
 	}
 	return ""
 }
-
-var windowsDevice = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)`)
 
 // isSpace reports whether Python's str.strip removes r.
 func isSpace(r rune) bool {

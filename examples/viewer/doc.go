@@ -24,9 +24,10 @@
 //	POST /api/p/PROJECT/s/SESSION/resume
 //
 // A failure is answered with {"error": text, "kind": word}. COMMAND is split at
-// spaces and gets the id of the session as last argument; SESSION_ID, SESSION_DIR
-// and NEXT_PHASE_ID are in its environment, and how the workflow goes on is JSON
-// on its standard input. It runs until it ends or the viewer does.
+// spaces and gets the id of the session as last argument, after a -- where the id
+// begins with a hyphen; SESSION_ID, SESSION_DIR and NEXT_PHASE_ID are in its
+// environment, and how the workflow goes on is JSON on its standard input. It runs
+// until it ends or the viewer does.
 //
 // The actions of a session copy the line that resumes it in a terminal, by amplifier
 // or by the program that AMPLIFIER_HOST names. They export it, with all that it

@@ -48,7 +48,7 @@ func parse(args []string) (s settings, usage string, err error) {
 	flags.BoolVar(&s.open, "open", false, "start the browser")
 	flags.BoolVar(&s.noToken, "no-token", false, "show all sessions to every user and program of this machine that asks; without it only the printed address leads in")
 	flags.BoolVar(&s.write, "write", false, "store phase outputs, messages and forks that are asked for with the token")
-	flags.Func("resume", "`COMMAND` that a resume starts, split at spaces, with the id of the session as last argument", func(text string) error {
+	flags.Func("resume", "`COMMAND` that a resume starts, split at spaces, with the id of the session as last argument, after -- where the id begins with a hyphen", func(text string) error {
 		s.resume = strings.Fields(text)
 		if len(s.resume) == 0 {
 			return errors.New("expected a command")

@@ -23,6 +23,15 @@
 // does a file that is so damaged that agentstate refuses it. Approvals of package
 // checkpoint are records of what a user said, and stay, too.
 //
+// # Ids
+//
+// An archive chooses the ids of its sessions, and an id becomes the name of a directory and an
+// argument of commands. A session keeps an id that begins with an ASCII letter or digit,
+// has only these and "._-" after it, is at most 240 bytes long, and is no name that Windows
+// takes for a device or changes. Any other session gets a fresh id, which its metadata name,
+// and [Imported] tells both. An id that the caller names is judged as by
+// [sessionstore.Store.Save].
+//
 // # Memory
 //
 // Archives of any size take a few MiB: Tar and JSONL are streams in both directions, with
@@ -37,4 +46,6 @@
 // marker of an append, and the fence of a transfer. Write takes no lock. Each file is
 // whole, as it was at one instant, but the event log may be a moment ahead of the
 // transcript.
+//
+// [sessionstore.Store.Save]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#Store.Save
 package archive

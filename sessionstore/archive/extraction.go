@@ -1,11 +1,13 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -20,15 +22,24 @@ type extraction struct {
 
 // newExtraction returns the extraction of the session that had the id was.
 func newExtraction(im *importer, was string) *extraction {
-	x := &extraction{importer: im, result: Imported{ID: im.opts.ID, Was: was}, seen: map[string]bool{}}
-	if x.result.ID == "" {
-		x.result.ID = was
-	}
-	if x.result.ID == "" {
-		x.result.ID = sessionstore.NewID()
-	}
+	x := &extraction{importer: im, result: Imported{ID: idFor(im.opts.ID, was), Was: was}, seen: map[string]bool{}}
 	im.started[was] = true
 	return x
+}
+
+// idFor returns the id of a session that had the id was: the id that the caller named, else was
+// if a session from outside may have it, else a fresh one. Names that lead upwards or are the
+// store's own stay: the store refuses them.
+func idFor(named, was string) string {
+	switch {
+	case named != "":
+		return named
+	case was == ".", was == "..", sessiondir.Reserved(was):
+		return was
+	case sessiondir.Foreign(was) != "":
+		return sessionstore.NewID()
+	}
+	return was
 }
 
 // run makes the session of the files that write writes, and reports it.
@@ -38,7 +49,7 @@ func (x *extraction) run(ctx context.Context, write func() error) error {
 		return write()
 	})
 	if err != nil {
-		return fmt.Errorf("import session %q: %w", x.result.ID, err)
+		return fmt.Errorf("import session %q: %w", limits.ID(cmp.Or(x.opts.ID, x.result.Was, x.result.ID)), err)
 	}
 	x.count(context.WithoutCancel(ctx))
 	x.done = append(x.done, x.result)
@@ -74,7 +85,7 @@ func (x *extraction) wrote(name string) {
 // Imported is a session that was made.
 type Imported struct {
 	ID       string
-	Was      string // the id that it had; "" if the source does not name one
+	Was      string // the id that it had; "" if the source does not name one. It may hold anything, also what a terminal obeys
 	Messages int
 	Files    int
 	Bytes    int64

@@ -50,9 +50,10 @@ const (
 
 // ReadOptions control [Read] and [ReadDir]. A nil *ReadOptions is the zero value.
 type ReadOptions struct {
-	// ID is the id of the new session. "" keeps the id that the session had; a
-	// session of JSONL gets a fresh one. With another id the metadata change,
-	// and the events do not.
+	// ID is the id of the new session. "" keeps the id that the session had, unless
+	// that may not come from outside, as the package comment says; then, and for
+	// JSONL, the session gets a fresh one. With another id the metadata change, and
+	// the events do not.
 	ID string
 
 	// Name is the name of the new session. "" keeps the name that it had.

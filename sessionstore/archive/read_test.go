@@ -104,31 +104,31 @@ func readOne(t *testing.T, data []byte, st *sessionstore.Store, o *ReadOptions) 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	from := open(t, nil)
-	full(t, from, "an id")
-	want := files(t, filepath.Join(from.Dir(), "an id"))
-	for name, read := range sources(t, from, "an id") {
+	full(t, from, "an-id")
+	want := files(t, filepath.Join(from.Dir(), "an-id"))
+	for name, read := range sources(t, from, "an-id") {
 		to := open(t, nil)
 		res, err := read(to, nil)
 		require.NoError(t, err, name)
-		require.Equal(t, want, files(t, filepath.Join(to.Dir(), "an id")), name)
-		require.Equal(t, "an id", res.ID)
+		require.Equal(t, want, files(t, filepath.Join(to.Dir(), "an-id")), name)
+		require.Equal(t, "an-id", res.ID)
 		require.Equal(t, 3, res.Messages)
 		require.Equal(t, len(want), res.Files)
 		require.NoError(t, res.Damage)
-		s, err := to.Load(t.Context(), "an id")
+		s, err := to.Load(t.Context(), "an-id")
 		require.NoError(t, err)
 		require.Nil(t, s.Recovered)
-		require.NoError(t, to.Append(t.Context(), "an id", s.Messages...))
+		require.NoError(t, to.Append(t.Context(), "an-id", s.Messages...))
 	}
-	for name, read := range sources(t, from, "an id") {
+	for name, read := range sources(t, from, "an-id") {
 		_, err := read(from, nil)
 		require.ErrorIs(t, err, fs.ErrExist, name)
-		require.Equal(t, want, files(t, filepath.Join(from.Dir(), "an id")), "nothing is overwritten")
+		require.Equal(t, want, files(t, filepath.Join(from.Dir(), "an-id")), "nothing is overwritten")
 	}
-	for name, read := range sources(t, from, "an id") {
+	for name, read := range sources(t, from, "an-id") {
 		res, err := read(from, &ReadOptions{ID: "copy by " + name, Name: "new name"})
 		require.NoError(t, err, name)
-		require.Equal(t, "an id", res.Was)
+		require.Equal(t, "an-id", res.Was)
 		md, err := from.Metadata(t.Context(), res.ID)
 		require.NoError(t, err)
 		require.Equal(t, res.ID, md.Text("session_id"))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 // Write writes the sessions ids of st to w, in the given order and each once.
@@ -93,16 +91,20 @@ func writeDocument(ctx context.Context, w io.Writer, st *sessionstore.Store, id 
 // fs.ErrExist for a file below the store's directory.
 //
 // The images of [Markdown] are written first, into a folder beside the file: for talk.md the
-// folder is talk.images. It is made with the first image. Files of the same names there are
-// replaced, others stay.
-func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) error {
+// folder is talk.images. It is made with the first image. Nothing there is followed, and of its
+// files only images are replaced that the former talk.md shows. The error Is fs.ErrExist, and
+// names the entry, where a symlink, something that is no regular file, another user's folder, or
+// another file has the name of the folder or of an image.
+func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []string, opts *WriteOptions) (err error) {
 	damage := error(nil)
 	was, err := os.Stat(name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	stdout, _ := os.Stdout.Stat()
 	if opts != nil && opts.Format == Markdown && (missing || err == nil && was.Mode().IsRegular() && !os.SameFile(was, stdout)) {
+		beside := &images{name: name, store: st.Dir()}
+		defer func() { err = errors.Join(err, beside.close()) }()
 		o := *opts
-		o.writeImage = imagesBeside(ctx, name, st.Dir())
+		o.writeImage = beside.write
 		opts = &o
 	}
 	err = vfs.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) error {
@@ -113,37 +115,6 @@ func WriteFile(ctx context.Context, name string, st *sessionstore.Store, ids []s
 		return err
 	})
 	return errors.Join(err, damage)
-}
-
-// imagesBeside returns the imageWriter of a Markdown file.
-func imagesBeside(ctx context.Context, name, store string) imageWriter {
-	folder := strings.TrimSuffix(name, filepath.Ext(name)) + ".images"
-	return func(f conversation.File) (string, error) {
-		data, err := f.Data()
-		if err != nil {
-			return "", nil // the document shows its label
-		}
-		if err := makeFolder(folder); err != nil {
-			return "", err
-		}
-		base := fmt.Sprintf("message-%d-%d.%s", f.N+1, f.I+1, strings.TrimPrefix(f.Media, "image/"))
-		err = vfs.WriteNamed(ctx, filepath.Join(folder, base), store, func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		})
-		return url.PathEscape(filepath.Base(folder)) + "/" + base, err
-	}
-}
-
-// makeFolder makes a directory, if it is missing.
-func makeFolder(path string) error {
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	dir := vfs.New(root, nil)
-	err = dir.MkdirAll(filepath.Base(path))
-	return errors.Join(err, dir.Close())
 }
 
 // writeTar writes all files of sessions as a tar archive, each session below a

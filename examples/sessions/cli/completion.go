@@ -51,15 +51,25 @@ type completeCommand struct {
 }
 
 // Run prints the completions of the last word, a line each: the text, a tab, a description.
+// The scripts quote the text. One that cannot be written safely is left out.
 func (c *completeCommand) Run(a *app) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
 	for _, o := range complete(a, words) {
-		a.Printf("%s\t%s\n", o.text, screen.Plain(o.about))
+		if writable(o.text) {
+			a.Printf("%s\t%s\n", o.text, screen.Plain(o.about))
+		}
 	}
 	return nil
+}
+
+// writable reports whether every shell can put a completion on its line as one word that
+// means itself: no character of it does anything to a terminal or ends a line, and no home
+// directory replaces a ~, which fish does not quote.
+func writable(text string) bool {
+	return screen.Plain(text) == text && !strings.HasPrefix(text, "~") && !strings.Contains(text, "=~")
 }
 
 // option is a completion of a word.
@@ -141,12 +151,15 @@ func complete(a *app, words []string) []option {
 		if first.Enum != "" {
 			return beginning(enumerated(first.Enum), "", l.last)
 		}
-		if first.Name == "session" || l.node.Name == "undo" {
-			return beginning(l.sessions(a), "", l.last)
+		var all []option
+		switch {
+		case first.Name == "session", l.node.Name == "undo":
+			all = l.sessions(a)
+		case l.node.Name == "copy", l.node.Name == "remove":
+			all = remoteNames(a)
 		}
-		if l.node.Name == "copy" || l.node.Name == "remove" {
-			return beginning(remoteNames(a), "", l.last)
-		}
+		all = slices.DeleteFunc(all, func(o option) bool { return strings.HasPrefix(o.text, "-") }) // it would be a flag
+		return beginning(all, "", l.last)
 	}
 	return nil
 }

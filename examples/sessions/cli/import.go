@@ -19,7 +19,7 @@ import (
 type importCommand struct {
 	From string `arg:"" optional:"" help:"An archive (.tar, .tar.gz), a session's directory, or JSONL; - is standard input."`
 	local
-	As   string `xor:"id" placeholder:"ID" help:"Id of the new session (default: the one that it had, for JSONL a fresh one)."`
+	As   string `xor:"id" placeholder:"ID" help:"Id of the new session (default: the one that it had; a fresh one for JSONL, and where that id may not come from outside)."`
 	New  bool   `help:"Give it a fresh id." xor:"id"`
 	Name string `placeholder:"NAME" help:"Name of the new session."`
 
@@ -32,7 +32,7 @@ type importCommand struct {
 
 // Help is shown below the usage.
 func (importCommand) Help() string {
-	return `The session appears whole in the project of the working directory, or not at all, and never in the place of another one. Files keep their bytes and times. What was approved elsewhere does not count here: calls are asked for again, and approved commands are dropped.
+	return `The session appears whole in the project of the working directory, or not at all, and never in the place of another one. Files keep their bytes and times. What was approved elsewhere does not count here: calls are asked for again, and approved commands are dropped. An id that a shell, a terminal or another system could take for something else, as -rf, "y;x" or CON, is replaced by a fresh one, which is told.
 
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
@@ -98,6 +98,9 @@ func (c *importCommand) Run(a *app) error {
 	}
 	if lost := withdrawn(res); lost != "" {
 		a.Notef("%s what was approved elsewhere does not count here: %s", a.PaintError(screen.Yellow, "note:"), lost)
+	}
+	if id == "" && res.Was != "" && res.Was != res.ID {
+		a.Notef("%s it had the id \"%.80s\", which shells, terminals or other systems could take for something else, and got a fresh one", a.PaintError(screen.Yellow, "note:"), screen.Plain(res.Was))
 	}
 	if a.json {
 		return a.writeJSON(struct {

@@ -94,11 +94,11 @@ func (c *resumeCommand) resume(a *app, t target) error {
 
 // words are the command that resumes a session.
 func (c *resumeCommand) words(a *app, id string) []string {
-	words := []string{host.Program(c.Host, a.env(host.Variable)), "session", "resume", id}
+	var flags []string
 	if c.ForceBundle != "" {
-		words = append(words, "--force-bundle", c.ForceBundle)
+		flags = []string{"--force-bundle", c.ForceBundle}
 	}
-	return words
+	return host.Resume(host.Program(c.Host, a.env(host.Variable)), id, flags...)
 }
 
 // noteLonger notes that an imported session holds more than its tool would send.

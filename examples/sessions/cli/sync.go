@@ -105,7 +105,7 @@ type pullCommand struct {
 
 // Help is shown below the usage.
 func (pullCommand) Help() string {
-	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named.
+	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named. One whose id a shell, a terminal or another system could take for something else, as -rf or CON, stays in the remote, and is named.
 
 ` + remoteHelp
 }
@@ -131,6 +131,7 @@ func (c *pullCommand) Run(a *app) error {
 		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
 		sum.Behind = append(sum.Behind, res.Behind...)
 		sum.Diverged = append(sum.Diverged, res.Diverged...)
+		sum.Blocked = append(sum.Blocked, res.Blocked...)
 		sum.Failed = append(sum.Failed, res.Failed...)
 		sum.Partial = append(sum.Partial, res.Partial...)
 		bar.Step(res.Sessions)
@@ -144,18 +145,21 @@ func (c *pullCommand) Run(a *app) error {
 			hybrid.PullResult
 			Behind   []exceptionShown `json:"behind"`
 			Diverged []exceptionShown `json:"diverged"`
+			Blocked  []exceptionShown `json:"blocked"`
 			Failed   []exceptionShown `json:"failed"`
 			Partial  []exceptionShown `json:"partial"`
 			Error    string           `json:"error"`
-		}{sum, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial), textOf(failed)})
+		}{sum, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Blocked), exceptions(sum.Failed), exceptions(sum.Partial), textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
-	for _, x := range sum.Behind {
-		a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, "later:"), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
-	}
-	for _, x := range sum.Partial {
-		a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, "in part:"), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
+	for _, list := range []struct {
+		mark string
+		all  []hybrid.Exception
+	}{{"later:", sum.Behind}, {"stays there:", sum.Blocked}, {"in part:", sum.Partial}} {
+		for _, x := range list.all {
+			a.Printf("  %s %.80s: %s\n", a.Paint(screen.Yellow, list.mark), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
+		}
 	}
 	a.tellConflicts(sum.Conflicts)
 	return a.half(failed)

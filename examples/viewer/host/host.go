@@ -4,6 +4,7 @@ package host
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -19,7 +20,26 @@ func Program(names ...string) string {
 // ResumeLine returns the command that resumes a session in a shell, in the directory in
 // which the session worked, if that is known; see [Line].
 func ResumeLine(program, dir, id string) string {
-	return Line(dir, program, "session", "resume", id)
+	return Line(dir, Resume(program, id)...)
+}
+
+// Resume returns the words of the command that resumes a session, with flags.
+func Resume(program, id string, flags ...string) []string {
+	words := []string{program, "session", "resume"}
+	if arg := Argument(id); len(arg) > 1 {
+		return slices.Concat(words, flags, arg)
+	}
+	return slices.Concat(words, []string{id}, flags)
+}
+
+// Argument returns the id of a session as an argument that ends a command line: after a -- where the id
+// begins with a hyphen, as that of a session that another tool made may, so that no program
+// takes it for a flag.
+func Argument(id string) []string {
+	if strings.HasPrefix(id, "-") {
+		return []string{"--", id}
+	}
+	return []string{id}
 }
 
 // Line returns the command that runs a program in a shell, in the directory dir, if that

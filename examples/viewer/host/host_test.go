@@ -19,8 +19,18 @@ func TestResumeLine(t *testing.T) {
 		"cd '/a\ufffdrm -r ~\ufffd\ufffd' && 'my host' session resume s-1": ResumeLine("my host", "/a\nrm -r ~\u202e\xff", "s-1"),
 		`amplifier session resume 's;1'`:                                   ResumeLine("amplifier", "", "s;1"),
 		"cd '/a\ufffd\ufffdb' && 'my host' session resume 1-a":             ResumeLine("my host", "/a\x1b\nb", "1-a"),
+		`amplifier session resume -- -rf`:                                  ResumeLine("amplifier", "", "-rf"),
+		`amplifier session resume -- '--help me'`:                          ResumeLine("amplifier", "", "--help me"),
 		`h session resume ''`:                                              ResumeLine("h", "", ""),
 	} {
 		require.Equal(t, want, got)
 	}
+}
+
+// TestResume has no program take an id for a flag.
+func TestResume(t *testing.T) {
+	require.Equal(t, []string{"h", "session", "resume", "s-1", "--force-bundle", "b"}, Resume("h", "s-1", "--force-bundle", "b"))
+	require.Equal(t, []string{"h", "session", "resume", "--force-bundle", "b", "--", "--help"}, Resume("h", "--help", "--force-bundle", "b"))
+	require.Equal(t, []string{"s-1"}, Argument("s-1"))
+	require.Equal(t, []string{"--", "-"}, Argument("-"))
 }

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
@@ -29,7 +31,7 @@ type commands struct {
 }
 
 // start starts the command for a session: its directory and id come as
-// environment variables, the id as last argument, and how the workflow goes on
+// environment variables, the id as last argument, see [host.Argument], and how the workflow goes on
 // as JSON on the standard input. It outlives the request, and ends with the server.
 func (c *commands) start(ctx context.Context, dir, id string, res workflow.ResumeResult) error {
 	input, err := json.Marshal(res)
@@ -45,7 +47,7 @@ func (c *commands) start(ctx context.Context, dir, id string, res workflow.Resum
 		return errBusy
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	args := append(append([]string{}, c.args[1:]...), id)
+	args := slices.Concat(c.args[1:], host.Argument(id))
 	cmd := exec.CommandContext(ctx, c.args[0], args...)
 	cmd.Stdin = bytes.NewReader(input)
 	cmd.WaitDelay = 5 * time.Second // for the programs that the command started

@@ -155,6 +155,22 @@ func TestResumeStartsACommand(t *testing.T) {
 	s.stop() // ends the command, and waits
 }
 
+// TestCommandGetsAnID starts a command for ids that look like flags: it gets each as an argument, at its end.
+func TestCommandGetsAnID(t *testing.T) {
+	t.Parallel()
+	sh, err := os.Stat("/bin/sh")
+	testenv.Need(t, err == nil && !sh.IsDir(), "no shell")
+	for id, want := range map[string]string{"-rf": "--\n-rf\n", "--help": "--\n--help\n", "$(x) *": "$(x) *\n", one: one + "\n"} {
+		told := filepath.Join(t.TempDir(), "told")
+		c := &commands{args: []string{"/bin/sh", "-c", `printf '%s\n' "$@" >"$0"`, told}, logger: slog.New(slog.DiscardHandler)}
+		require.NoError(t, c.start(t.Context(), "dir", id, workflow.ResumeResult{}))
+		c.wait.Wait()
+		got, err := os.ReadFile(told)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+}
+
 func TestCommandThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	c := &commands{args: []string{filepath.Join(t.TempDir(), "nothing")}, logger: slog.New(slog.DiscardHandler)}

@@ -148,7 +148,7 @@ func (e *Syncer) restoreOnce(ctx context.Context, id string, to head.Extent) err
 	if v.cloud.head.Deleted {
 		return ErrRemoved
 	}
-	if err := v.mayStore(ctx); err != nil {
+	if err := cmp.Or(v.mayStore(ctx), v.mayCome()); err != nil {
 		return err
 	}
 	if v.local.present && v.local.main.Point() != v.cloud.head.Transcript.Point() && v.cloud.head.Transcript.Point() != to.Point() {
@@ -374,8 +374,19 @@ func (l *local) forkMetadata(ctx context.Context, id string, turn int) (sessions
 	return md, nil
 }
 
+// mayCome returns the reason why the session is not here and may not come.
+func (v *work) mayCome() error {
+	if v.local.present {
+		return nil
+	}
+	return Foreign(v.id)
+}
+
 // restore brings a session that is not here. It appears whole, or not at all.
 func (v *work) restore(ctx context.Context) error {
+	if err := v.mayCome(); err != nil {
+		return err
+	}
 	v.local.main = &track.Chain{Source: v.local.transcript(), Followed: track.Followed{Marks: []segment.Mark{segment.Begin(segment.Transcript)}}}
 	a, err := v.fetchMain(ctx)
 	if err != nil {

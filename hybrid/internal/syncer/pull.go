@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -76,6 +77,17 @@ func (v *work) absent(a syncplan.Action) error {
 		return limits.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
 	}
 	return nil
+}
+
+// Foreign returns the reason why a session that only the remote has stays there, nil if it may
+// come: its id would become the name of a directory here, and an argument of commands. The error Is
+// [sessionstore.ErrInvalidID].
+func Foreign(id string) error {
+	reason := sessiondir.Foreign(id)
+	if reason == "" {
+		return nil
+	}
+	return limits.Errorf(sessionstore.ErrInvalidID, "its id may not come from a remote, since %s: on a device that has the session fork it, or remove it from the remote", reason)
 }
 
 // applyLocal changes the files here, after the push.

@@ -12,6 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Sync syncs a session that the caller has entered, and returns the result and the cost.
@@ -199,7 +200,7 @@ func (v *work) finish() {
 	switch err := v.out.Err; {
 	case errors.Is(err, ErrRemoved):
 		v.out.State = Removed
-	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead), errors.Is(err, sessionstore.ErrInvalidID):
 		v.out.State = Blocked
 	default:
 		v.out.State = Deferred

@@ -294,17 +294,6 @@ const (
 	lockExt = ".metadata.lock"
 )
 
-// Reserved reports whether a session's directory may not be called id: the name belongs
-// to the bookkeeping, the trash or a lock, also where case is ignored, or is one of
-// [vfs.OfSystem].
-func Reserved(id string) bool {
-	if !strings.HasPrefix(id, ".") {
-		return vfs.OfSystem(id)
-	}
-	lower := strings.ToLower(id)
-	return lower == Bookkeeping || lower == Trash || strings.HasSuffix(lower, lockExt)
-}
-
 // lockName returns the lock file of session id, beside the session. It is the name that
 // the newer Python tools use; an id too long for it, which they cannot write, has its
 // lock in the directory dir of the bookkeeping.

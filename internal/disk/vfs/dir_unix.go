@@ -76,9 +76,9 @@ func Own(root *os.Root, name string) error {
 	return nil
 }
 
-// replaceNamed gives name the content that write produces, and the mode and the owner of
+// ReplaceNamed gives name the content that write produces, and the mode and the owner of
 // was, which is nil where there is no such file.
-func (d *Dir) replaceNamed(name string, was fs.FileInfo, write func(io.Writer) error) error {
+func (d *Dir) ReplaceNamed(name string, was fs.FileInfo, write func(io.Writer) error) error {
 	p, err := renameio.NewPendingFile(name, renameio.WithRoot(d.root), renameio.WithStaticPermissions(Mode))
 	if err != nil {
 		return err
@@ -114,6 +114,14 @@ func likeFormer(root *os.Root, f *os.File, was fs.FileInfo) error {
 		}
 	}
 	return f.Chmod(was.Mode())
+}
+
+// ownedAs reports whether a folder belongs to the user of this process, or to the owner of the
+// folder above, who may replace it anyway.
+func ownedAs(folder, above fs.FileInfo) bool {
+	is, ok := folder.Sys().(*syscall.Stat_t)
+	at, known := above.Sys().(*syscall.Stat_t)
+	return ok && known && (int64(is.Uid) == int64(os.Geteuid()) || is.Uid == at.Uid)
 }
 
 // inUse knows no error of the system here: only seams of tests return ErrInUse.

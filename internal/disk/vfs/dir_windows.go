@@ -19,11 +19,14 @@ func (d *Dir) syncNames() error { return nil }
 // Own does nothing: files belong to the users of the directory.
 func Own(*os.Root, string) error { return nil }
 
-// replaceNamed gives name the content that write produces. renameio refuses Windows, and its
+// ReplaceNamed gives name the content that write produces. renameio refuses Windows, and its
 // package maybe takes the content from memory and truncates the file that it writes.
-func (d *Dir) replaceNamed(name string, _ fs.FileInfo, write func(io.Writer) error) error {
+func (d *Dir) ReplaceNamed(name string, _ fs.FileInfo, write func(io.Writer) error) error {
 	return d.Replace(name, true, time.Now(), write)
 }
+
+// ownedAs is always true: Windows has no folders in which everybody makes entries.
+func ownedAs(fs.FileInfo, fs.FileInfo) bool { return true }
 
 // inUse reports whether err means that another program has the file, or a range of it, to
 // itself.

@@ -41,7 +41,7 @@ func WriteNamed(ctx context.Context, name, store string, write func(io.Writer) e
 	if err != nil {
 		return fmt.Errorf("find the folder of %s: %w", name, err)
 	}
-	if was != nil && isBelow(folder, store) {
+	if was != nil && IsBelow(folder, store) {
 		return &fs.PathError{Op: "replace a file of a session", Path: name, Err: fs.ErrExist}
 	}
 	root, err := os.OpenRoot(folder)
@@ -49,7 +49,7 @@ func WriteNamed(ctx context.Context, name, store string, write func(io.Writer) e
 		return err
 	}
 	dir := New(root, nil)
-	err = dir.replaceNamed(base, was, write)
+	err = dir.ReplaceNamed(base, was, write)
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("replace %s by a new file in its folder, which must be yours: %w", name, err)
 	}
@@ -57,6 +57,40 @@ func WriteNamed(ctx context.Context, name, store string, write func(io.Writer) e
 		err = dir.Sync()
 	}
 	return errors.Join(err, dir.Close())
+}
+
+// OpenBeside opens the folder path, which lies beside a file that a user named, and makes
+// it, for its owner alone, if it is missing. It is no symlink, and belongs to the user of this
+// process or to whom the folder above belongs: else the error Is [fs.ErrExist], and nothing is
+// followed.
+func OpenBeside(path string) (dir *Dir, err error) {
+	above, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	in := New(above, nil)
+	defer func() { err = errors.Join(err, in.Close()) }()
+	base := filepath.Base(path)
+	if err := in.MkdirAll(base); err != nil {
+		return nil, err
+	}
+	is, err := above.Lstat(base)
+	if err != nil {
+		return nil, err
+	}
+	refused := &fs.PathError{Op: "open what is not a folder of yours", Path: path, Err: fs.ErrExist}
+	at, err := above.Stat(".")
+	if err != nil || !is.IsDir() || !ownedAs(is, at) {
+		return nil, cmp.Or(err, error(refused))
+	}
+	root, err := above.OpenRoot(base)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := root.Stat("."); err != nil || !os.SameFile(is, now) { // replaced in between
+		return nil, errors.Join(cmp.Or(err, error(refused)), root.Close())
+	}
+	return New(root, nil), nil
 }
 
 // writeThrough writes to a FIFO or a device.
@@ -107,8 +141,8 @@ func follow(name string) (folder, base string, err error) {
 	return "", "", &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
 }
 
-// isBelow reports whether a folder is the directory top or below it.
-func isBelow(folder, top string) bool {
+// IsBelow reports whether a folder is the directory top or below it.
+func IsBelow(folder, top string) bool {
 	is, err := os.Stat(top)
 	at, failed := os.Stat(folder)
 	for below := at; err == nil && failed == nil; below = at {

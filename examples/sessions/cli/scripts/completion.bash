@@ -1,6 +1,13 @@
 # sessions: completion for bash. Load it with: source <(sessions completion bash)
 _sessions() {
-	local IFS=$'\n'
-	COMPREPLY=($(sessions complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
+	local found quoted odd= words=("${COMP_WORDS[@]:1:COMP_CWORD}")
+	COMPREPLY=()
+	while IFS=$'\t' read -r found _; do
+		printf -v quoted %q "$found"
+		[[ $quoted == "$found" ]] || odd=1
+		COMPREPLY+=("$quoted")
+	done < <(sessions complete -- "${words[@]//\\/}" 2>/dev/null)
+	# What quoted words have in common may end within a quotation: a blank keeps it off the line.
+	[[ -z $odd ]] || ((${#COMPREPLY[@]} < 2)) || COMPREPLY+=(' ')
 }
 complete -o default -F _sessions sessions

@@ -103,7 +103,7 @@ const hostGrace = 5 * time.Second
 // Run runs the host. When the host fails, its output stays on the terminal until the
 // user presses Enter.
 func (h *hostRun) Run() error {
-	err := Program{[]string{h.host, "session", "resume", h.session.ID}, h.session.Dir, h.env, h.stdin, h.stdout, h.stderr}.Run(h.ctx)
+	err := Program{host.Resume(h.host, h.session.ID), h.session.Dir, h.env, h.stdin, h.stdout, h.stderr}.Run(h.ctx)
 	fmt.Fprint(h.stdout, WholeTerminal)
 	h.restore()
 	if err != nil && h.ctx.Err() == nil {
