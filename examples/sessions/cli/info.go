@@ -118,6 +118,7 @@ type stateShown struct {
 	Remote  int     `json:"remote"`
 	NextTry *string `json:"next_try"`
 	Error   *string `json:"error"`
+	Command *string `json:"command"`
 }
 
 // Run shows the states of sessions.
@@ -141,7 +142,7 @@ func (c *statusCommand) Run(a *app) error {
 			counts[s.State]++
 			total++
 			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
-				states = append(states, showState(r.project, &s))
+				states = append(states, r.showState(&s))
 			}
 		}
 	}
@@ -152,8 +153,8 @@ func (c *statusCommand) Run(a *app) error {
 	})
 }
 
-func showState(project string, s *hybrid.Status) stateShown {
-	return stateShown{project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry), known(textOf(s.Err))}
+func (r copied) showState(s *hybrid.Status) stateShown {
+	return stateShown{r.project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry), known(textOf(s.Err)), known(r.stateCommand(s))}
 }
 
 func tally(total int, counts map[hybrid.State]int) string {
@@ -174,7 +175,7 @@ func (a *app) stateTable(states []stateShown) {
 	}
 	rows := make([][]string, len(states))
 	for i, s := range states {
-		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(text(s.NextTry)), text(s.Error)}
+		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(text(s.NextTry)), text(s.Error), text(s.Command)}
 	}
 	a.Table([]screen.Column{
 		a.projectColumn(1),
@@ -183,7 +184,8 @@ func (a *app) stateTable(states []stateShown) {
 		{Title: "Here", Right: true},
 		{Title: "Remote", Right: true},
 		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
-		{Title: "Why", Min: 10, Drop: 2},
+		{Title: "Why", Min: 10, Drop: 4},
+		{Title: "Command", Min: 12, Drop: 2},
 	}, rows)
 }
 

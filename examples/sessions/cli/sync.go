@@ -16,7 +16,7 @@ type syncCommand struct {
 
 // Help is shown below the usage.
 func (syncCommand) Help() string {
-	return `Sends what is new here and takes what other devices added. What cannot be sent stays here for the next time, and the exit code is 1. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
+	return `Sends what is new here, and brings what other devices added to sessions that are here and that nobody uses. How many sessions only the remote has is told: "sessions pull" brings them. A session that waits is named, with the reason, when that ends, and the command that ends it. What cannot be sent stays here for the next time, and the exit code is 1. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
 
 ` + remoteHelp
 }
@@ -32,34 +32,32 @@ func (c *syncCommand) Run(a *app) error {
 	if all, err = a.choose(all, c.Sessions); err != nil {
 		return err
 	}
-	sum := hybrid.SyncResult{Conflicts: []hybrid.Conflict{}}
-	var failed error
+	sum, failed := newSynced(), error(nil)
 	for _, r := range all {
 		res, err := r.Sync(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
-		sum.Sessions += res.Sessions
-		sum.Pushed += res.Pushed
-		sum.Segments += res.Segments
-		sum.Requests += res.Requests
-		sum.Bytes += res.Bytes
-		sum.RequestUnits += res.RequestUnits
-		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
+		sum.add(r, res)
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	if a.json {
-		err := a.writeJSON(struct {
-			hybrid.SyncResult
-			Error string `json:"error"`
-		}{sum, textOf(failed)})
-		return errors.Join(err, a.half(failed))
+	if sum.Error = textOf(failed); a.json {
+		return errors.Join(a.writeJSON(sum), a.half(failed))
 	}
-	a.Printf("%s %s looked at, %s sent: %s in %s, %.0f request units\n", a.mark(failed),
-		count(sum.Sessions, "session"), number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
-	a.tellConflicts(sum.Conflicts)
-	return a.half(failed)
+	brought := ""
+	if sum.Pulled > 0 {
+		brought = number(sum.Pulled) + " brought, "
+	}
+	a.Printf("%s %s looked at, %s%s sent: %s in %s, %.0f request units\n", a.mark(failed),
+		count(sum.Sessions, "session"), brought, number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
+	if sum.Elsewhere > 0 {
+		a.Printf("  only the remote has %s: sessions pull%s\n", count(sum.Elsewhere, "session"), c.again(a, c.Project))
+	}
+	a.tellSynced(&sum)
+	err = a.half(failed)
+	a.tellFailed(sum.Failed)
+	return err
 }
 
 type pullCommand struct {
@@ -85,57 +83,25 @@ func (c *pullCommand) Run(a *app) error {
 	}
 	bar := a.Progress("pulling", 0)
 	defer bar.Done()
-	sum := hybrid.PullResult{Conflicts: []hybrid.Conflict{}}
-	var failed error
+	sum, failed := newSynced(), error(nil)
 	for _, r := range all {
 		res, err := r.Pull(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
-		sum.Sessions += res.Sessions
-		sum.Pulled += res.Pulled
-		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
-		sum.Behind = append(sum.Behind, res.Behind...)
-		sum.Diverged = append(sum.Diverged, res.Diverged...)
-		sum.Failed = append(sum.Failed, res.Failed...)
-		sum.Partial = append(sum.Partial, res.Partial...)
+		sum.add(r, res)
 		bar.Step(res.Sessions)
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	if a.json {
-		err := a.writeJSON(struct {
-			hybrid.PullResult
-			Behind   []exceptionShown `json:"behind"`
-			Diverged []exceptionShown `json:"diverged"`
-			Failed   []exceptionShown `json:"failed"`
-			Partial  []exceptionShown `json:"partial"`
-			Error    string           `json:"error"`
-		}{sum, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Failed), exceptions(sum.Partial), textOf(failed)})
-		return errors.Join(err, a.half(failed))
+	if sum.Error = textOf(failed); a.json {
+		return errors.Join(a.writeJSON(sum), a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
-	for _, x := range sum.Behind {
-		a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, "later:"), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
-	}
-	for _, x := range sum.Partial {
-		a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, "in part:"), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
-	}
-	a.tellConflicts(sum.Conflicts)
-	return a.half(failed)
-}
-
-type exceptionShown struct {
-	Session string `json:"session_id"`
-	Reason  string `json:"reason"`
-}
-
-func exceptions(all []hybrid.Exception) []exceptionShown {
-	shown := make([]exceptionShown, len(all))
-	for i, x := range all {
-		shown[i] = exceptionShown{x.SessionID, textOf(x.Err)}
-	}
-	return shown
+	a.tellSynced(&sum)
+	err = a.half(failed)
+	a.tellFailed(sum.Failed)
+	return err
 }
 
 // mark returns the sign of success or of failure.

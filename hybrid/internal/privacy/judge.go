@@ -15,7 +15,7 @@ import (
 
 // The errors of this package, for [errors.Is]. Package hybrid documents them.
 var (
-	ErrRedaction = errors.New("redaction rules hold here that this program does not apply: set Options.Redact")
+	ErrRedaction = errors.New("rules of redaction hold here that this program does not apply")
 	ErrHeld      = errors.New("session is held back, since it is not known whether a rule keeps it on this machine")
 	ErrLocal     = errors.New("a rule keeps the session on this machine")
 	ErrKeptLate  = fmt.Errorf("%w, but came after it was sent: the cloud has what was sent, until Remove removes it", ErrLocal)

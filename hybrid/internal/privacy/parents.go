@@ -67,7 +67,7 @@ func parentsOf(dir string, md sessionstore.Metadata, known []string) (parents []
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return parents, fmt.Errorf("its parent cannot be read: %q: %w; Release releases it", path, err)
+			return parents, fmt.Errorf("its parent cannot be read: %q: %w", path, err)
 		}
 		parents = union(parents, named)
 	}

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
@@ -149,9 +151,14 @@ func (s *States) readLocalOnly() (doc localOnlyDoc, err error) {
 	case err != nil:
 		return localOnlyDoc{}, err
 	case json.Unmarshal(text, &doc) != nil || doc.V != stateVersion:
-		return localOnlyDoc{}, fmt.Errorf("read %s: not of this version", LocalOnlyFile)
+		return localOnlyDoc{}, s.unreadable(LocalOnlyFile, "which sessions stay here", "remove it and name those sessions again")
 	}
 	return doc, nil
+}
+
+// unreadable returns the error for a file of rules that holds something else.
+func (s *States) unreadable(name, what, mend string) error {
+	return fmt.Errorf("%s does not tell %s: bring it back from a backup, or %s", filepath.Join(s.place, sessiondir.Bookkeeping, "sync", name), what, mend)
 }
 
 // PrivateFile is the name of the file beside the states with the globs that were given last.
@@ -169,7 +176,7 @@ func (s *States) Globs(given []string) ([]string, error) {
 	text, err := s.Read(PrivateFile)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != stateVersion) {
-		err = fmt.Errorf("read %s: not of this version", PrivateFile)
+		err = s.unreadable(PrivateFile, "which sessions stay here", "start the program that gives those rules")
 	}
 	for i, glob := range doc.Globs {
 		if _, bad := MatchGlob(glob, ""); bad != nil && err == nil {
@@ -268,7 +275,7 @@ func (s *States) Redaction() (string, error) {
 	}
 	var doc redactionDoc
 	if json.Unmarshal(text, &doc) != nil || doc.V != stateVersion {
-		return "", fmt.Errorf("read %s: not of this version", RedactionFile)
+		return "", s.unreadable(RedactionFile, "which rules of redaction hold", "sync with the rules")
 	}
 	return doc.Version, nil
 }

@@ -48,8 +48,17 @@ type SessionState struct {
 	Above []string `json:"above,omitempty"` // the parents that its metadata named
 	Lacks bool     `json:"lacks,omitempty"` // a part was damaged in the cloud when it was last fetched
 
+	Failed Failure `json:"failed,omitzero"` // why the last sync failed, where the next one will, too
+
 	stored []byte // as it is on the disk
 	former []byte // the head that was known of another remote
+}
+
+// Failure is an error as a later program knows it: its text, and the name of the error that
+// it Is.
+type Failure struct {
+	Is   string `json:"is"`
+	Text string `json:"text"`
 }
 
 // Rule is the verdict of the rules of the directory when the session was judged last. It

@@ -20,9 +20,64 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 	v.out.Scanned = true
 	v.stat = e.Stats.Note(id)
 	v.run(ctx)
+	v.keepFailure()
 	v.checkpoint()
 	v.out.Pulls = v.fetches
 	return v.out, v.cloud.link.Usage()
+}
+
+// lasting are the errors that a later sync meets, too, by their names in the state files.
+var lasting = []struct {
+	name string
+	is   error
+}{
+	{"full", remote.ErrFull},
+	{"redaction", privacy.ErrRedaction},
+	{"newer", segment.ErrNewer},
+	{"foreign", segment.ErrForeign},
+	{"damaged", remoteread.ErrDamaged},
+	{"unauthorized", remote.ErrUnauthorized},
+	{"clock", remote.ErrClock},
+	{"blocked", remote.ErrBlocked},
+	{"other", segment.ErrFormat},
+}
+
+// keepFailure records why a session that is here failed, for the programs that come later.
+func (v *work) keepFailure() {
+	var now replica.Failure
+	for _, l := range lasting {
+		if errors.Is(v.out.Err, l.is) && v.Core.Has(v.id) {
+			now = replica.Failure{Is: l.name, Text: v.out.Err.Error()}
+			break
+		}
+	}
+	if now == v.st.Failed {
+		return
+	}
+	v.st.Failed = now
+	if err := v.States.Save(v.sid, v.st); err != nil {
+		v.Log.Info("why the session failed is not recorded", "session", v.id, "err", err)
+	}
+}
+
+// failed is a failure that an earlier program recorded.
+type failed struct {
+	text string
+	is   error
+}
+
+func (f *failed) Error() string { return f.text }
+
+func (f *failed) Unwrap() error { return f.is }
+
+// failure returns the error of a recorded failure; nil for none.
+func failure(of replica.Failure) error {
+	for _, l := range lasting {
+		if l.name == of.Is {
+			return &failed{of.Text, l.is}
+		}
+	}
+	return nil
 }
 
 // run tries to sync the session until no other writer changes it during a try.
@@ -196,14 +251,18 @@ func (v *work) finish() {
 	if v.out.Err == nil {
 		return
 	}
-	switch err := v.out.Err; {
+	v.out.State = StateOf(v.out.Err)
+}
+
+// StateOf returns the state of a session whose sync failed.
+func StateOf(err error) State {
+	switch {
 	case errors.Is(err, ErrRemoved):
-		v.out.State = Removed
+		return Removed
 	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
-		v.out.State = Blocked
-	default:
-		v.out.State = Deferred
+		return Blocked
 	}
+	return Deferred
 }
 
 // work is one piece of work on a session: both sides of the session, the result of
