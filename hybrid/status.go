@@ -182,15 +182,20 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 		return e.after(Status{SessionID: id, State: Deferred, Err: err}), nil
 	}
 	now := Status{SessionID: id, Local: int(is.Local), Remote: int(is.Remote), State: Pending}
+	why, waits := is.Why, errors.Is(is.Failed, ErrDeferred)
+	if why == nil && waits {
+		why = is.Failed
+	}
 	switch {
+	case is.Failed != nil && !waits && !is.Deleted:
+		now.State, now.Err, is.InStep = State(syncer.StateOf(is.Failed)), is.Failed, false
 	case is.InStep:
-	case is.Failed != nil:
-		now.State, now.Err = State(syncer.StateOf(is.Failed)), is.Failed
-	case !is.There:
-	case is.Here:
-		now.Err, now.NextTry = twoAnd(is.Why), syncer.Until(is.Why)
-	default:
-		now.State, now.Err, now.NextTry = Behind, is.Why, syncer.Until(is.Why)
+	case is.There && is.Here:
+		now.Err, now.NextTry = twoAnd(why), syncer.Until(why)
+	case is.There:
+		now.State, now.Err, now.NextTry = Behind, why, syncer.Until(why)
+	case waits:
+		now.State, now.Err = Deferred, is.Failed
 	}
 	return e.statusAs(now, is.InStep, is.Deleted), nil
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -142,7 +143,7 @@ func (c *statusCommand) Run(a *app) error {
 			counts[s.State]++
 			total++
 			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
-				states = append(states, r.showState(&s))
+				states = append(states, r.showState(a, &s))
 			}
 		}
 	}
@@ -153,8 +154,8 @@ func (c *statusCommand) Run(a *app) error {
 	})
 }
 
-func (r copied) showState(s *hybrid.Status) stateShown {
-	return stateShown{r.project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry), known(textOf(s.Err)), known(r.stateCommand(s))}
+func (r copied) showState(a *app, s *hybrid.Status) stateShown {
+	return stateShown{r.project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry.Truncate(time.Second)), known(textOf(s.Err)), known(r.stateCommand(a, s))}
 }
 
 func tally(total int, counts map[hybrid.State]int) string {

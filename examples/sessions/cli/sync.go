@@ -36,7 +36,7 @@ func (c *syncCommand) Run(a *app) error {
 	for _, r := range all {
 		res, err := r.Sync(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
-		sum.add(r, res)
+		sum.add(a, r, res)
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
@@ -87,7 +87,7 @@ func (c *pullCommand) Run(a *app) error {
 	for _, r := range all {
 		res, err := r.Pull(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
-		sum.add(r, res)
+		sum.add(a, r, res)
 		bar.Step(res.Sessions)
 	}
 	bar.Done()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -36,7 +37,7 @@ func newSynced() synced {
 }
 
 // add adds the result for a project.
-func (s *synced) add(r copied, res hybrid.SyncResult) {
+func (s *synced) add(a *app, r copied, res hybrid.SyncResult) {
 	s.Sessions += res.Sessions
 	s.Pushed += res.Pushed
 	s.Pulled += res.Pulled
@@ -51,7 +52,7 @@ func (s *synced) add(r copied, res hybrid.SyncResult) {
 		from []hybrid.Exception
 	}{{&s.Behind, res.Behind}, {&s.Diverged, res.Diverged}, {&s.Held, res.Held}, {&s.Failed, res.Failed}, {&s.Partial, res.Partial}} {
 		for _, x := range list.from {
-			*list.to = append(*list.to, waiting{x.SessionID, textOf(x.Err), moment(x.Until), known(r.remedy(x.SessionID, x.Err))})
+			*list.to = append(*list.to, waiting{x.SessionID, textOf(x.Err), moment(x.Until.Truncate(time.Second)), known(r.remedy(a, x.SessionID, x.Err))})
 		}
 	}
 }
@@ -123,7 +124,17 @@ var remedies = []struct {
 
 // remedy returns the command that ends what a session of r waits for; "" where there is
 // none.
-func (r copied) remedy(id string, err error) string {
+func (r copied) remedy(a *app, id string, err error) string {
+	torn := (*sessionstore.CorruptError)(nil)
+	switch s, _ := r.Load(a.ctx, id); {
+	case errors.Is(err, hybrid.ErrHeld) && errors.As(err, &torn) && torn.Path != "":
+		return "mv " + word(torn.Path) + " " + word(torn.Path+".damaged")
+	case !errors.Is(err, hybrid.ErrDeferred) || s == nil || s.Recovered == nil:
+	case errors.Is(s.Recovered.Reason, sessionstore.ErrCorrupt):
+		return "sessions repair " + word(id) + " --salvage" + r.flags
+	default:
+		return "sessions repair " + word(id) + r.flags
+	}
 	for _, m := range remedies {
 		if errors.Is(err, m.of) && m.command != "" {
 			return strings.Replace(m.command, "ID", word(id), 1) + r.flags
@@ -158,12 +169,12 @@ func word(text string) string {
 }
 
 // stateCommand returns the command that ends the state of a session; "" where there is none.
-func (r copied) stateCommand(s *hybrid.Status) string {
+func (r copied) stateCommand(a *app, s *hybrid.Status) string {
 	switch s.State {
 	case hybrid.Pending, hybrid.Behind:
-		return cmp.Or(r.remedy(s.SessionID, s.Err), syncAgain+r.flags)
+		return cmp.Or(r.remedy(a, s.SessionID, s.Err), syncAgain+r.flags)
 	case hybrid.Removed:
-		return r.remedy(s.SessionID, hybrid.ErrRemoved)
+		return r.remedy(a, s.SessionID, hybrid.ErrRemoved)
 	}
-	return r.remedy(s.SessionID, s.Err)
+	return r.remedy(a, s.SessionID, s.Err)
 }

@@ -40,14 +40,20 @@ var lasting = []struct {
 	{"clock", remote.ErrClock},
 	{"blocked", remote.ErrBlocked},
 	{"other", segment.ErrFormat},
+	{"deferred", ErrDeferred},
 }
 
-// keepFailure records why a session that is here failed, for the programs that come later.
+// keepFailure records why a session that is here failed, or waits for a program, for the
+// programs that come later. What ends at a time they find out by themselves.
 func (v *work) keepFailure() {
 	var now replica.Failure
+	why := v.out.Err
+	if why == nil && v.out.State == Behind && Until(v.out.Why).IsZero() {
+		why = v.out.Why
+	}
 	for _, l := range lasting {
-		if errors.Is(v.out.Err, l.is) && v.Core.Has(v.id) {
-			now = replica.Failure{Is: l.name, Text: v.out.Err.Error()}
+		if errors.Is(why, l.is) && v.Core.Has(v.id) {
+			now = replica.Failure{Is: l.name, Text: why.Error()}
 			break
 		}
 	}
@@ -259,7 +265,7 @@ func StateOf(err error) State {
 	switch {
 	case errors.Is(err, ErrRemoved):
 		return Removed
-	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, segment.ErrNewer), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead):
 		return Blocked
 	}
 	return Deferred
