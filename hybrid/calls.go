@@ -43,9 +43,9 @@ func (l *errorList) all() error {
 // session is named, Sync asks the cloud for the head of the six sessions that changed
 // last. For the others, and for the count, it relies on the catalogue, in which a device
 // may enter a session half a minute late; where six sessions or fewer are here, it reads
-// that once in a Background.Interval. Sync goes on after a session that fails; the error
-// joins the failures, or is that of the catalogue where none failed, and lines that were
-// not sent stay on the disk for the next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
+// that once in a Background.Interval, and where it cannot be read, the count is the last
+// known one. Sync goes on after a session that fails; the error joins the failures, and
+// lines that were not sent stay on the disk for the next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
 // Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
 // ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
 // return it at once.
@@ -65,7 +65,7 @@ func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	if !p.listed && s.engine.budget.Away() == nil {
 		p.usage, p.err = s.engine.listForSync(ctx)
 	}
-	if err == nil {
+	if err == nil && (p.listed || len(p.ids) == 0) { // else it serves the count alone
 		err = wrap("sync", "", p.err)
 	}
 	r.add("", syncer.Result{}, p.usage)

@@ -170,10 +170,10 @@ func (s *waits) walk(w *waitWorld) {
 	require.NotContains(t, out, "Options.")
 	command := s.command
 	if command != "" {
-		command += " --project=demo"
 		if s.list != "" {
-			require.Contains(t, out, command)
+			require.Contains(t, out, command) // what is the account's is told once, for all projects
 		}
+		command += " --project=demo"
 	}
 	if s.list != "" {
 		var answer map[string]json.RawMessage

@@ -104,7 +104,7 @@ type statusCommand struct {
 
 // Help is shown below the usage.
 func (statusCommand) Help() string {
-	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date.
+	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date, each with the reason, when that ends, and the command that ends it. The time of the last sync is of those that did not fail.
 A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the remote.
 
 ` + remoteHelp
@@ -150,7 +150,11 @@ func (c *statusCommand) Run(a *app) error {
 	return a.answer(states, func() {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
-		a.noteSynced(true, dirs...)
+		note := a.lastSynced(true, dirs...)
+		if n := counts[hybrid.Blocked] + counts[hybrid.Deferred]; n > 0 && strings.HasPrefix(note, "Last") {
+			note += ", but for " + count(n, "session")
+		}
+		a.noteSynced(note)
 	})
 }
 

@@ -74,8 +74,8 @@ func (c *repairCommand) Run(a *app) error {
 // the session would: another program was killed while it appended, or the file is damaged.
 func (a *app) takeBackup(t target) error {
 	s, err := t.store.Load(a.ctx, t.id)
-	if err != nil || s.Recovered == nil {
-		return err
+	if err != nil || s.Recovered == nil { // the caller has told it, or there is nothing to do
+		return nil
 	}
 	if _, err = t.store.Replace(a.ctx, t.id, s.Revision, s.Messages); err == nil {
 		a.Notef("%s the backup, %s, is the transcript of %s again", a.PaintError(screen.Green, "✓"), count(len(s.Messages), "message"), screen.Plain(t.id))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type waiting struct {
 	Reason  string  `json:"reason"`
 	Until   *string `json:"until"`
 	Command *string `json:"command"`
+
+	ofAccount bool // the reason is the account's
 }
 
 // newSynced returns the result for no project.
@@ -52,7 +55,7 @@ func (s *synced) add(a *app, r copied, res hybrid.SyncResult) {
 		from []hybrid.Exception
 	}{{&s.Behind, res.Behind}, {&s.Diverged, res.Diverged}, {&s.Held, res.Held}, {&s.Failed, res.Failed}, {&s.Partial, res.Partial}} {
 		for _, x := range list.from {
-			*list.to = append(*list.to, waiting{x.SessionID, textOf(x.Err), moment(x.Until.Truncate(time.Second)), known(r.remedy(a, x.SessionID, x.Err))})
+			*list.to = append(*list.to, waiting{x.SessionID, textOf(x.Err), moment(x.Until.Truncate(time.Second)), known(r.remedy(a, x.SessionID, x.Err)), slices.ContainsFunc(ofAccount, func(is error) bool { return errors.Is(x.Err, is) })})
 		}
 	}
 }
@@ -88,16 +91,11 @@ func (a *app) tellSynced(s *synced) {
 // the account's.
 func (a *app) tellFailed(all []waiting) {
 	for _, w := range all {
-		if w.Command != nil && *w.Command != checkRemote && *w.Command != syncAgain {
+		if w.Command != nil && !w.ofAccount {
 			a.Notef("  %s: %s", screen.Plain(w.Session), *w.Command)
 		}
 	}
 }
-
-const (
-	checkRemote = "sessions remote check"
-	syncAgain   = "sessions sync"
-)
 
 // remedies are the commands that end what a session waits for, by the error that is its
 // reason; the first that fits counts. Where an error has none, its text says what to do.
@@ -115,9 +113,9 @@ var remedies = []struct {
 	{hybrid.ErrDamaged, "sessions remote check ID --mend"},
 	{sessionstore.ErrCorrupt, "sessions repair ID"},
 	{hybrid.ErrClock, ""},
-	{hybrid.ErrUnauthorized, checkRemote},
-	{hybrid.ErrBlocked, checkRemote},
-	{hybrid.ErrUnreachable, syncAgain},
+	{hybrid.ErrUnauthorized, "sessions remote check"},
+	{hybrid.ErrBlocked, "sessions remote check"},
+	{hybrid.ErrUnreachable, "sessions sync"},
 	{hybrid.ErrContended, "sessions sync ID"},
 	{hybrid.ErrDeferred, "sessions sync ID"},
 }
@@ -172,7 +170,7 @@ func word(text string) string {
 func (r copied) stateCommand(a *app, s *hybrid.Status) string {
 	switch s.State {
 	case hybrid.Pending, hybrid.Behind:
-		return cmp.Or(r.remedy(a, s.SessionID, s.Err), syncAgain+r.flags)
+		return cmp.Or(r.remedy(a, s.SessionID, s.Err), "sessions sync"+r.flags)
 	case hybrid.Removed:
 		return r.remedy(a, s.SessionID, hybrid.ErrRemoved)
 	}

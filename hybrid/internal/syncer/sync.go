@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
@@ -26,11 +27,15 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 	return v.out, v.cloud.link.Usage()
 }
 
-// lasting are the errors that a later sync meets, too, by their names in the state files.
+// passing are the errors that a later sync may not meet.
+var passing = []error{remote.ErrUnreachable, remoteread.ErrContended, remoteread.ErrLost, ErrRemoved, context.Canceled, context.DeadlineExceeded}
+
+// lasting are others that decide the state of a session, by their names in the state files.
 var lasting = []struct {
 	name string
 	is   error
 }{
+	{"held", privacy.ErrHeld},
 	{"full", remote.ErrFull},
 	{"redaction", privacy.ErrRedaction},
 	{"newer", segment.ErrNewer},
@@ -39,31 +44,42 @@ var lasting = []struct {
 	{"unauthorized", remote.ErrUnauthorized},
 	{"clock", remote.ErrClock},
 	{"blocked", remote.ErrBlocked},
-	{"other", segment.ErrFormat},
+	{"format", segment.ErrFormat},
 	{"deferred", ErrDeferred},
+	{"other", errOther},
 }
+
+// errOther stands for all other errors.
+var errOther = errors.New("a sync failed")
 
 // keepFailure records why a session that is here failed, or waits for a program, for the
 // programs that come later. What ends at a time they find out by themselves.
 func (v *work) keepFailure() {
-	var now replica.Failure
-	why := v.out.Err
-	if why == nil && v.out.State == Behind && Until(v.out.Why).IsZero() {
-		why = v.out.Why
+	now := failureOf(v.out.Err)
+	if v.out.Err == nil && v.out.State == Behind && Until(v.out.Why).IsZero() {
+		now = failureOf(v.out.Why)
 	}
-	for _, l := range lasting {
-		if errors.Is(why, l.is) && v.Core.Has(v.id) {
-			now = replica.Failure{Is: l.name, Text: why.Error()}
-			break
-		}
-	}
-	if now == v.st.Failed {
+	if now == v.st.Failed || !v.Core.Has(v.id) {
 		return
 	}
 	v.st.Failed = now
 	if err := v.States.Save(v.sid, v.st); err != nil {
 		v.Log.Info("why the session failed is not recorded", "session", v.id, "err", err)
 	}
+}
+
+// failureOf returns the record of an error; the zero Failure where a later sync may not meet
+// it.
+func failureOf(err error) replica.Failure {
+	if err == nil || slices.ContainsFunc(passing, func(is error) bool { return errors.Is(err, is) }) {
+		return replica.Failure{}
+	}
+	for _, l := range lasting {
+		if errors.Is(err, l.is) || l.is == errOther {
+			return replica.Failure{Is: l.name, Text: err.Error()}
+		}
+	}
+	return replica.Failure{}
 }
 
 // failed is a failure that an earlier program recorded.
