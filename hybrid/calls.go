@@ -37,18 +37,16 @@ func (l *errorList) all() error {
 }
 
 // Sync brings the named sessions into step with the cloud, or all sessions of the
-// directory: it sends the lines that the cloud lacks, and takes the lines that other
-// devices added, also where they went on alone. It brings no session that is not here,
-// unless it is named: the result counts those, and names the sessions that wait. When no
-// session is named, Sync asks the cloud for the head of the six sessions that changed
-// last. For the others, and for the count, it relies on the catalogue, in which a device
-// may enter a session half a minute late; where six sessions or fewer are here, it reads
-// that once in a Background.Interval, and where it cannot be read, the count is the last
-// known one. Sync goes on after a session that fails; the error joins the failures, and
-// lines that were not sent stay on the disk for the next time. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
-// Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
-// ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
-// return it at once.
+// directory: it sends the lines that the cloud lacks, and takes those that other devices
+// added. Of sessions that are not here it brings the named ones, and counts the others; the
+// result also names the sessions that wait. Without names it asks the cloud for the head of
+// the six sessions that changed last, and relies on the catalogue for the rest and for the
+// count: a device may enter a session there half a minute late, and where six or fewer are
+// here it is read once in a Background.Interval. Sync goes on after a session that fails;
+// the error joins the failures, and lines that were not sent stay on the disk for the next
+// time. Without a remote the error Is [ErrNoRemote]. It Is [ErrUnreachable] when the account
+// gives no first answer before ctx ends, or, where ctx has no deadline, within
+// Limits.FirstAnswer. For 30 seconds after that, all calls return it at once.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	if s.engine == nil {
 		return SyncResult{}, wrap("sync", "", ErrNoRemote)
@@ -65,7 +63,7 @@ func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	if !p.listed && s.engine.budget.Away() == nil {
 		p.usage, p.err = s.engine.listForSync(ctx)
 	}
-	if err == nil && (p.listed || len(p.ids) == 0) { // else it serves the count alone
+	if err == nil && p.listed { // else it serves the count alone
 		err = wrap("sync", "", p.err)
 	}
 	r.add("", syncer.Result{}, p.usage)
@@ -130,8 +128,8 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p.listed = len(f.sessions) > askedEach; p.listed {
-		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && e.budget.Away() != nil {
+	if p.listed = len(f.sessions) > askedEach || len(f.sessions) == 0; p.listed {
+		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && (e.budget.Away() != nil || len(f.sessions) == 0) {
 			return p, p.err
 		}
 	}
@@ -215,6 +213,9 @@ func (e *engine) each(ctx context.Context, op string, ids []string, w func(id st
 				out, used = e.syncOne(ctx, id, w(id))
 			}
 			errs.add(wrap(op, id, out.Err))
+		}
+		if last, _ := e.lastOf(id); out.Err == nil && (out.State == syncer.Local || out.State == syncer.KeptLate) {
+			out.State, out.Why = syncer.State(last.State), last.Err
 		}
 		mu.Lock()
 		defer mu.Unlock()

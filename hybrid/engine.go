@@ -66,7 +66,6 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 		now.Err, now.NextTry = waitsFor(&out), syncer.Until(out.Why)
 	case now.State == Local, now.State == KeptLate:
 		now = e.statusKept(ctx, id)
-		out.State, out.Why = syncer.State(now.State), now.Err
 	}
 	e.report(now, did)
 	return out, used

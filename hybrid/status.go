@@ -255,8 +255,10 @@ func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	case settled:
 		now.State = UpToDate
 		entry, _ := e.Table.Entry(e.SID(now.SessionID))
-		if newer, _ := e.catalogueOf(now.SessionID); newer && !known && !entry.Deleted && int(entry.N) > now.Remote {
-			now.State, now.Remote = Behind, int(entry.N)
+		if !known && !entry.Deleted && int(entry.N) > now.Remote {
+			if newer, _ := e.catalogueOf(now.SessionID); newer {
+				now.State, now.Remote = Behind, int(entry.N)
+			}
 		}
 	}
 	return now

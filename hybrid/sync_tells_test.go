@@ -278,3 +278,35 @@ func TestSyncOfUnreadableRules(t *testing.T) {
 		require.Equal(t, UpToDate, a.state("new").State)
 	}
 }
+
+// TestSyncOfNothing syncs a directory without sessions: what the remote has is counted, and a
+// remote that cannot be asked is no success.
+func TestSyncOfNothing(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	a.saveNew("s", "one")
+	a.sync()
+	c.Inject(cosmostest.Data(func(cosmostest.Request) cosmostest.Fault { return cosmostest.Refuse(http.StatusUnauthorized, 0) }))
+	_, err := b.Sync(t.Context())
+	require.ErrorIs(t, err, ErrBlocked)
+	at, _ := LastSync(b.Dir())
+	require.True(t, at.IsZero(), at)
+	c.Inject(nil)
+	require.Equal(t, 1, b.sync().Elsewhere)
+	at, _ = LastSync(b.Dir())
+	require.False(t, at.IsZero())
+}
+
+// TestRefreshOfWhatIsKeptLate: that a rule came late is no error for who goes on.
+func TestRefreshOfWhatIsKeptLate(t *testing.T) {
+	t.Parallel()
+	a := newCloud(t, nil).device(t, "a")
+	a.saveNew("s", "one")
+	a.sync()
+	require.NoError(t, a.KeepLocal(t.Context(), "s"))
+	a.refresh("s")
+	got := a.sync()
+	require.Equal(t, []string{"s"}, sessions(got.Held))
+	require.ErrorIs(t, got.Held[0].Err, ErrLocal)
+}
