@@ -123,29 +123,36 @@ var remedies = []struct {
 // remedy returns the command that ends what a session of r waits for; "" where there is
 // none.
 func (r copied) remedy(a *app, id string, err error) string {
-	torn := (*sessionstore.CorruptError)(nil)
-	switch s, _ := r.Load(a.ctx, id); {
-	case errors.Is(err, hybrid.ErrHeld) && errors.As(err, &torn) && torn.Path != "":
-		return "mv " + word(torn.Path) + " " + word(torn.Path+".damaged")
-	case !errors.Is(err, hybrid.ErrDeferred) || s == nil || s.Recovered == nil:
-	case errors.Is(s.Recovered.Reason, sessionstore.ErrCorrupt):
-		return "sessions repair " + word(id) + " --salvage" + r.flags
-	default:
-		return "sessions repair " + word(id) + r.flags
-	}
+	torn, command := (*sessionstore.CorruptError)(nil), ""
 	for _, m := range remedies {
-		if errors.Is(err, m.of) && m.command != "" {
-			return strings.Replace(m.command, "ID", word(id), 1) + r.flags
-		} else if errors.Is(err, m.of) {
+		if errors.Is(err, m.of) {
+			command = m.command
 			break
 		}
 	}
-	return ""
+	switch {
+	case command == "":
+		return ""
+	case errors.Is(err, hybrid.ErrHeld) && errors.As(err, &torn) && torn.Path != "":
+		return "mv " + word(torn.Path) + " " + word(torn.Path+".damaged")
+	case errors.Is(err, hybrid.ErrDeferred):
+		s, _ := r.Load(a.ctx, id)
+		if s == nil || s.Recovered == nil {
+			break
+		}
+		if command = "sessions repair ID"; errors.Is(s.Recovered.Reason, sessionstore.ErrCorrupt) {
+			command += " --salvage"
+		}
+	}
+	return strings.Replace(command, "ID", word(id), 1) + r.flags
 }
 
 // again returns the flags with which a command is about the same project and remote.
 func (f remoteFlags) again(a *app, project string) (flags string) {
-	if f.Project == "" && !f.AllProjects {
+	switch {
+	case f.AllProjects && project == "":
+		flags = " --all-projects"
+	case f.Project == "" && !f.AllProjects:
 		project = ""
 	}
 	for _, flag := range [][2]string{{"sessions-root", f.SessionsRoot}, {"project", project}, {"remote", f.Remote}, {"as", f.As}, {"user", f.User}} {

@@ -75,11 +75,11 @@ func failureOf(err error) replica.Failure {
 		return replica.Failure{}
 	}
 	for _, l := range lasting {
-		if errors.Is(err, l.is) || l.is == errOther {
+		if errors.Is(err, l.is) {
 			return replica.Failure{Is: l.name, Text: err.Error()}
 		}
 	}
-	return replica.Failure{}
+	return replica.Failure{Is: "other", Text: err.Error()}
 }
 
 // failed is a failure that an earlier program recorded.
