@@ -37,40 +37,69 @@ func (l *errorList) all() error {
 }
 
 // Sync brings the named sessions into step with the cloud, or all sessions of the
-// directory: it sends the lines that the cloud lacks, and takes the lines that other
-// devices added. When no session is named, Sync asks the cloud for the head of the six
-// sessions that changed last. For the others it relies on the catalogue, in which a
-// device may enter a session half a minute late. Sync goes on after a session that fails;
-// the error joins the failures, and lines that were not sent stay on the disk for the
-// next time. A session that is held back is a failure only where it is named: else the
-// result names it, with the reason, and its state is [Blocked]. Without a remote Sync does nothing and the error Is [ErrNoRemote]. The error
-// Is [ErrUnreachable] when the account gives no first answer before ctx ends, or, where
-// ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
-// return it at once.
+// directory: it sends the lines that the cloud lacks, and takes those that other devices
+// added. Of sessions that are not here it brings the named ones, and counts the others; the
+// result also names the sessions that wait. Without names it asks the cloud for the head of
+// the six sessions that changed last, and relies on the catalogue for the rest and for the
+// count: a device may enter a session there half a minute late, and where six or fewer are
+// here it is read once in a Background.Interval. Sync goes on after a session that fails;
+// the error joins the failures, and lines that were not sent stay on the disk for the next
+// time. A session that is held back ([ErrHeld]) is a failure only where it is named: else the
+// result names it, with the reason, and its state is [Blocked]. Without a remote the error Is [ErrNoRemote]. It Is [ErrUnreachable] when the account
+// gives no first answer before ctx ends, or, where ctx has no deadline, within
+// Limits.FirstAnswer. For 30 seconds after that, all calls return it at once.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
-	var r SyncResult
 	if s.engine == nil {
-		return r, wrap("sync", "", ErrNoRemote)
+		return SyncResult{}, wrap("sync", "", ErrNoRemote)
 	}
-	var mu sync.Mutex // guards r
 	ctx = s.engine.asked(ctx)
-	add := func(id string, out syncer.Result, u remoteread.Usage) {
-		mu.Lock()
-		defer mu.Unlock()
-		r.add(id, out, u)
-	}
 	if len(ids) > 0 {
-		return r, s.engine.each(ctx, "sync", ids, always(syncer.Options{Mode: syncer.Asked, Named: true, Look: true}), add)
+		return s.engine.each(ctx, "sync", ids, always(syncer.Options{Mode: syncer.Asked, Named: true, Look: true}))
 	}
 	p, err := s.engine.planSync(ctx)
 	if err != nil {
-		return r, wrap("sync", "", err)
+		return SyncResult{}, wrap("sync", "", err)
 	}
-	add("", syncer.Result{}, p.usage)
-	r.Sessions = p.same
-	err = s.engine.each(ctx, "sync", p.ids, p.want, add)
-	slices.SortFunc(r.Held, bySession)
-	return r, errors.Join(wrap("sync", "", p.err), err)
+	r, err := s.engine.each(ctx, "sync", p.ids, p.want)
+	if !p.listed && s.engine.budget.Away() == nil {
+		p.usage, p.err = s.engine.listForSync(ctx)
+	}
+	if err == nil && p.listed { // else it serves the count alone
+		err = wrap("sync", "", p.err)
+	}
+	r.add("", syncer.Result{}, p.usage)
+	r.Sessions, r.Elsewhere, r.Blocked = r.Sessions+p.same, s.engine.elsewhere(), s.engine.exceptions()
+	return r, err
+}
+
+// listForSync reads the catalogue, unless a Sync did in the last Interval.
+func (e *engine) listForSync(ctx context.Context) (used remoteread.Usage, err error) {
+	e.mu.Lock()
+	fresh := time.Since(e.listed) < e.opts.Background.Interval
+	e.mu.Unlock()
+	if fresh {
+		return used, nil
+	}
+	if used, err = e.readCatalogue(ctx); err == nil {
+		e.mu.Lock()
+		e.listed = time.Now()
+		e.mu.Unlock()
+	}
+	return used, err
+}
+
+// elsewhere returns the number of sessions that the remote has, by its catalogue, and that
+// were never here.
+func (e *engine) elsewhere() (n int) {
+	for entry := range e.Table.Entries() {
+		if entry.Deleted || e.SID(entry.Session) != entry.SID || e.Core.Has(entry.Session) || e.stays(&entry) != nil {
+			continue
+		}
+		if !e.WasHere(entry.Session, e.States.Load(entry.SID, entry.Session)) {
+			n++
+		}
+	}
+	return n
 }
 
 // always returns a want for all sessions.
@@ -85,11 +114,12 @@ const askedEach = 6
 
 // syncPlan lists the sessions that a Sync of all sessions has to sync.
 type syncPlan struct {
-	ids   []string
-	want  func(id string) syncer.Options
-	same  int // sessions that need no sync
-	usage remoteread.Usage
-	err   error // the reason why the catalogue is not known
+	ids    []string
+	want   func(id string) syncer.Options
+	same   int  // sessions that need no sync
+	listed bool // the catalogue was read, with what follows
+	usage  remoteread.Usage
+	err    error // the reason why the catalogue is not known
 }
 
 // planSync returns the sessions to sync: the sessions whose files may have changed, those
@@ -99,8 +129,8 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	if err != nil {
 		return p, err
 	}
-	if len(f.sessions) > askedEach {
-		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && e.budget.Away() != nil {
+	if p.listed = len(f.sessions) > askedEach || len(f.sessions) == 0; p.listed {
+		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && (e.budget.Away() != nil || len(f.sessions) == 0) {
 			return p, p.err
 		}
 	}
@@ -133,29 +163,22 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 // damaged in the cloud, Pull brings the rest; the result names the session, and the next
 // Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
-	var r PullResult
 	if s.engine == nil {
-		return r, wrap("pull", "", ErrNoRemote)
+		return PullResult{}, wrap("pull", "", ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
 	named := len(ids) > 0
 	if !named {
 		all, err := s.engine.changedThere(ctx)
 		if err != nil {
-			return r, wrap("pull", "", err)
-		}
-		for _, stays := range s.engine.staying() {
-			r.Blocked = append(r.Blocked, Exception{stays.SessionID, stays.Err})
+			return PullResult{}, wrap("pull", "", err)
 		}
 		ids = all
 	}
-	var mu sync.Mutex // guards r
-	err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Mode: syncer.Fetch, Named: named}), func(id string, out syncer.Result, _ remoteread.Usage) {
-		mu.Lock()
-		defer mu.Unlock()
-		r.add(id, out)
-	})
-	r.sort()
+	r, err := s.engine.each(ctx, "pull", ids, always(syncer.Options{Mode: syncer.Fetch, Named: named}))
+	if !named {
+		r.Blocked = s.engine.exceptions()
+	}
 	return r, err
 }
 
@@ -181,9 +204,11 @@ func (e *engine) soon(ctx context.Context) context.Context {
 	return e.budget.Within(ctx, wait)
 }
 
-// each syncs sessions, several at once, and joins the errors. Once the account is away,
-// it skips the remaining sessions.
-func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options, done func(id string, out syncer.Result, u remoteread.Usage)) error {
+// each syncs sessions, several at once, adds up the results and joins the errors. Once the
+// account is away, it skips the remaining sessions.
+func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options) (r SyncResult, err error) {
+	var mu sync.Mutex // guards r and synced
+	synced := false   // a session was, with the remote
 	errs := newErrors()
 	var left sync.Once
 	e.parallel(ids, func(id string) {
@@ -200,14 +225,20 @@ func (e *engine) each(ctx context.Context, op string, ids []string, w func(id st
 				errs.add(wrap(op, id, out.Err))
 			}
 		}
-		done(id, out, used)
+		if last, _ := e.lastOf(id); out.Err == nil && (out.State == syncer.Local || out.State == syncer.KeptLate) {
+			out.State, out.Why = syncer.State(last.State), last.Err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		r.add(id, out, used)
+		synced = synced || out.Asking && out.Err == nil
 	})
 	e.save(ctx)
-	err := errs.all()
-	if err == nil {
+	r.sort()
+	if err = errs.all(); err == nil || synced {
 		e.succeeded()
 	}
-	return err
+	return r, err
 }
 
 // has reports whether a session of this directory has everything that its entry records.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
@@ -221,6 +222,15 @@ func (e *engine) staying() (all []Status) {
 			all = append(all, Status{SessionID: entry.Session, State: Blocked, Remote: int(entry.N), Err: err})
 		}
 	}
+	return all
+}
+
+// exceptions returns the sessions that stay in the remote, in the order of their ids.
+func (e *engine) exceptions() (all []Exception) {
+	for _, stays := range e.staying() {
+		all = append(all, Exception{SessionID: stays.SessionID, Err: stays.Err})
+	}
+	slices.SortFunc(all, bySession)
 	return all
 }
 

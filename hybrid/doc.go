@@ -43,7 +43,8 @@
 //
 //	Pending    something here was not sent, or was never compared
 //	UpToDate   both sides have the same
-//	Behind     the remote has more, which waits until no program runs the session here
+//	Behind     the remote has more: the next sync brings it, or it waits until no program
+//	           runs the session here
 //	Deferred   the last sync failed, or its files are in doubt; it is tried again
 //	Blocked    nothing is sent or fetched until a user acts; the error says how
 //	Local      it never leaves this machine

@@ -26,6 +26,7 @@ type engine struct {
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
 	mu        sync.Mutex // guards the fields below
 	last      map[string]lastStatus
+	listed    time.Time // when a Sync read the catalogue
 }
 
 // lastStatus is the status of a session after its last sync.
@@ -61,6 +62,8 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 		return out, used
 	case now.Err != nil:
 		now.NextTry = e.budget.Opens()
+	case now.State == Behind:
+		now.Err, now.NextTry = waitsFor(&out), syncer.Until(out.Why)
 	case now.State == Local, now.State == KeptLate:
 		now = e.statusKept(ctx, id)
 	}

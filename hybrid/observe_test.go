@@ -39,7 +39,7 @@ func TestObserverIsToldWhatSyncReports(t *testing.T) {
 	r := c.device(t, "laptop", func(opts *Options) { opts.Observer = o })
 	r.say("a", "one", "two")
 	r.say("b", "three")
-	result, err := r.Sync(t.Context())
+	result, err := r.Sync(t.Context(), "a", "b")
 	require.NoError(t, err)
 
 	require.Len(t, o.syncs, 2)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 )
 
@@ -102,14 +101,13 @@ func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 	}
 	refused := newErrors()
 	want := always(syncer.Options{Mode: syncer.Recreate, Named: true})
-	done := func(id string, out syncer.Result, _ remoteread.Usage) {
-		if out.Err == nil && (out.State == syncer.Local || out.State == syncer.KeptLate) {
-			refused.add(wrap("recreate", id, ErrLocal))
-		}
-	}
 	ctx = e.asked(ctx)
 	for _, id := range ids { // one by one: one may keep a branch of the next
-		refused.add(e.each(ctx, "recreate", []string{id}, want, done))
+		_, err := e.each(ctx, "recreate", []string{id}, want)
+		refused.add(err)
+		if is, _ := e.lastOf(id); err == nil && (is.State == Local || is.State == KeptLate) {
+			refused.add(wrap("recreate", id, ErrLocal))
+		}
 	}
 	return refused.all()
 }

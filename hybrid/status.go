@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ type State uint8
 const (
 	Pending  = State(syncer.Pending)  // something here was not sent, or was never compared
 	UpToDate = State(syncer.UpToDate) // both sides have the same
-	Behind   = State(syncer.Behind)   // the remote has more, which waits until no program runs the session here
+	Behind   = State(syncer.Behind)   // the remote has more: the next sync brings it, or it waits until no program runs the session here; see Err and NextTry
 	Deferred = State(syncer.Deferred) // its files are in doubt, or the remote does not serve it just now; see Err and NextTry
 	Blocked  = State(syncer.Blocked)  // nothing is sent or fetched until a user acts; see Err
 	Local    = State(syncer.Local)    // it never leaves this machine
@@ -65,9 +66,9 @@ func (o Outcome) String() string { return nameOf(outcomes[:], int(o)) }
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // LastSync returns the time of the last success of the sync of a sessions directory, to a
-// minute, by any program: a call that synced without an error, or a look of the background at
-// the remote while no session had failed. It also returns the identity of the remote. It
-// opens no store and makes no request. The zero time means never.
+// minute, by any program: a call or the background synced a session with the remote, whatever
+// became of others, or found that none needs it. It also returns the identity of the remote.
+// It opens no store and makes no request. The zero time means never.
 func LastSync(dir string) (at time.Time, remote string) {
 	dir, err := sessiondir.Abs(dir)
 	if err != nil {
@@ -110,8 +111,8 @@ type Status struct {
 	Local, Remote int
 	Last          Outcome   // of the last sync by this store that did something
 	LastAt        time.Time // when that sync ended; zero: none did something
-	NextTry       time.Time // zero: no time is set
-	Err           error     // the reason of the last failure; for KeptLate the way to remove the session from the remote
+	NextTry       time.Time // of the background, or the earliest for a session that waits for other programs; zero: no time is set
+	Err           error     // the reason of the last failure, or why a session waits; for KeptLate the way to remove the session from the remote
 }
 
 // Status returns the status of all sessions here, or of the named ones: each as the last
@@ -189,11 +190,30 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	if err := cmp.Or(e.Privacy.RedactionHolds(), v.Held); err != nil {
 		return e.after(Status{SessionID: id, State: Blocked, Err: err}), nil
 	}
-	is, err := e.Inspect(ctx, id)
+	mode := syncer.Background
+	if e.opts.Manual {
+		mode = syncer.Asked
+	}
+	is, err := e.Inspect(ctx, id, mode)
 	if err != nil {
 		return e.after(Status{SessionID: id, State: Deferred, Err: err}), nil
 	}
 	now := Status{SessionID: id, Local: int(is.Local), Remote: int(is.Remote), State: Pending}
+	why, waits := is.Why, errors.Is(is.Failed, ErrDeferred)
+	if why == nil && waits {
+		why = is.Failed
+	}
+	switch {
+	case is.Failed != nil && !waits && !is.Deleted:
+		now.State, now.Err, is.InStep = State(syncer.StateOf(is.Failed)), is.Failed, false
+	case is.InStep:
+	case is.There && is.Here:
+		now.Err, now.NextTry = twoAnd(why), syncer.Until(why)
+	case is.There:
+		now.State, now.Err, now.NextTry = Behind, why, syncer.Until(why)
+	case waits:
+		now.State, now.Err = Deferred, is.Failed
+	}
 	return e.statusAs(now, is.InStep, is.Deleted), nil
 }
 
@@ -212,14 +232,19 @@ func (e *engine) statusKept(ctx context.Context, id string) Status {
 		return now
 	}
 	now.State, now.Remote, now.Err = KeptLate, int(remote), privacy.ErrKeptLate
-	if is, err := e.Inspect(ctx, id); err == nil {
+	if is, err := e.Inspect(ctx, id, syncer.Asked); err == nil {
 		now.Local = int(is.Local)
 	}
 	return now
 }
 
 // rulesErr returns the reason why all sessions stay here; nil when only rules decide.
-func (e *engine) rulesErr() error { return errors.Join(e.rulesUnread, e.States.Rules().Err()) }
+func (e *engine) rulesErr() error {
+	if e.rulesUnread != nil {
+		return e.rulesUnread
+	}
+	return e.States.Rules().Err()
+}
 
 // statusKnown returns the status of a session that needs no sync.
 func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
@@ -232,33 +257,48 @@ func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
 	return e.statusAs(Status{SessionID: s.ID, Local: int(s.N), Remote: int(s.Remote), State: Pending}, true, s.State == replica.Deleted)
 }
 
-// statusAs completes a status with the result of the last sync of this store.
+// statusAs completes a status with the result of the last sync of this store, and with what
+// the catalogue tells of a session that is settled.
 func (e *engine) statusAs(now Status, settled, deleted bool) Status {
 	last, known := e.lastOf(now.SessionID)
 	now = e.after(now)
 	known = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(now.SessionID))
 	switch {
-	case known && last.Err != nil, known && !settled && last.Local == now.Local && last.State != UpToDate:
+	case known && last.Err != nil && last.State != Behind, known && !settled && last.Local == now.Local && last.State != UpToDate:
 		last.Local, last.Remote = now.Local, now.Remote
 		return last.Status
 	case settled && deleted:
 		now.State = Removed
 	case settled:
 		now.State = UpToDate
+		entry, _ := e.Table.Entry(e.SID(now.SessionID))
+		if !known && !entry.Deleted && int(entry.N) > now.Remote {
+			if newer, _ := e.catalogueOf(now.SessionID); newer {
+				now.State, now.Remote = Behind, int(entry.N)
+			}
+		}
 	}
 	return now
 }
 
-// SyncResult counts the work of a [Store.Sync].
+// SyncResult is the work of a [Store.Sync] or a [Store.Pull], and what waits after it.
 type SyncResult struct {
-	Sessions     int         `json:"sessions"` // synced
-	Pushed       int         `json:"pushed"`   // sessions sent
-	Segments     int         `json:"segments"` // stored
-	Requests     int         `json:"requests"`
-	Bytes        int64       `json:"bytes"`
-	RequestUnits float64     `json:"request_units"`
-	Conflicts    []Conflict  `json:"conflicts"`
-	Held         []Exception `json:"-"` // sessions of which nothing is sent, see [ErrHeld]
+	Sessions     int     `json:"sessions"` // synced
+	Pushed       int     `json:"pushed"`   // sessions sent
+	Pulled       int     `json:"pulled"`   // sessions brought, or changed here as intended
+	Segments     int     `json:"segments"` // stored
+	Requests     int     `json:"requests"`
+	Bytes        int64   `json:"bytes"`
+	RequestUnits float64 `json:"request_units"`
+
+	Elsewhere int         `json:"elsewhere"` // sessions that only the remote has, without those that were deleted here; counted by a Sync of all: Pull brings them
+	Behind    []Exception `json:"-"`         // the remote has more, and the files here must not be changed now
+	Diverged  []Exception `json:"-"`         // two devices added to them; see Conflicts for the sessions that keep this device's history
+	Blocked   []Exception `json:"-"`         // they are not here, and their ids may not come from outside: they stay in the remote, and only a call that names one fails
+	Held      []Exception `json:"-"`         // they are not sent, which is no failure: they are [KeptLate], it is not known whether a rule keeps them ([ErrHeld]), or the rules cannot be read
+	Failed    []Exception `json:"-"`         // they could not be synced; the call's error joins the reasons
+	Partial   []Exception `json:"-"`         // they were brought without the parts that are damaged in the remote; the next Pull tries those again
+	Conflicts []Conflict  `json:"conflicts"`
 }
 
 // MarshalJSON returns the members under their names. A result without conflicts has an
@@ -269,11 +309,19 @@ func (r SyncResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members(r))
 }
 
+// PullResult is the result of a [Store.Pull].
+type PullResult = SyncResult
+
+// Exception is a session that was not synced as usual, and the reason. The Err of a
+// Behind session Is [ErrDeferred], that of one which is held back [ErrHeld].
+type Exception struct {
+	SessionID string
+	Err       error
+	Until     time.Time // the earliest time at which a sync goes on; zero: another program, or the user, ends it
+}
+
 // add counts the result for a session.
 func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
-	if errors.Is(out.Err, ErrHeld) {
-		r.Held = append(r.Held, Exception{id, out.Err})
-	}
 	if out.Scanned {
 		r.Sessions++
 	}
@@ -284,71 +332,56 @@ func (r *SyncResult) add(id string, out syncer.Result, u remoteread.Usage) {
 	if out.Pushed {
 		r.Pushed++
 	}
-	if out.Conflict {
-		r.Conflicts = append(r.Conflicts, Conflict{id, out.KeptAs})
-	}
-}
-
-// PullResult lists the sessions of a [Store.Pull].
-type PullResult struct {
-	Sessions  int         `json:"sessions"` // synced
-	Pulled    int         `json:"pulled"`   // sessions brought, or changed here as intended
-	Behind    []Exception `json:"-"`        // the cloud has more, and the files here must not be changed now
-	Diverged  []Exception `json:"-"`        // two devices added to them; see Conflicts for the sessions that keep this device's history
-	Blocked   []Exception `json:"-"`        // they are not here, and their ids may not come from outside: they stay in the remote, and only a call that names one fails
-	Failed    []Exception `json:"-"`        // they could not be brought; the call's error joins the reasons
-	Partial   []Exception `json:"-"`        // they were brought without the parts that are damaged in the cloud; the next Pull tries those again
-	Conflicts []Conflict  `json:"conflicts"`
-}
-
-// MarshalJSON returns the members under their names. A result without conflicts has an
-// empty array of them.
-func (r PullResult) MarshalJSON() ([]byte, error) {
-	type members PullResult
-	r.Conflicts = append([]Conflict{}, r.Conflicts...)
-	return json.Marshal(members(r))
-}
-
-// Exception is a session that was not synced as usual, and the reason. The Err of a
-// Behind session Is [ErrDeferred], that of a held one [ErrHeld].
-type Exception struct {
-	SessionID string
-	Err       error
-}
-
-// add counts the result for a session.
-func (r *PullResult) add(id string, out syncer.Result) {
-	if out.Scanned {
-		r.Sessions++
-	}
-	if out.Conflict {
-		r.Conflicts = append(r.Conflicts, Conflict{id, out.KeptAs})
-	}
-	switch {
-	case errors.Is(out.Err, sessionstore.ErrInvalidID):
-		r.Blocked = append(r.Blocked, Exception{id, out.Err})
-	case out.Err != nil:
-		r.Failed = append(r.Failed, Exception{id, out.Err})
-	case out.Did == syncer.Diverged:
-		r.Diverged = append(r.Diverged, Exception{id, errors.Join(errTwo, out.Why)})
-	case out.State == syncer.Behind:
-		r.Behind = append(r.Behind, Exception{id, out.Why})
-	}
-	if out.Err == nil && out.Lacks != nil {
-		r.Partial = append(r.Partial, Exception{id, out.Lacks})
-	}
 	if out.Pulled && out.Err == nil {
 		r.Pulled++
+	}
+	if out.Conflict {
+		r.Conflicts = append(r.Conflicts, Conflict{id, out.KeptAs})
+	}
+	waits := Exception{id, waitsFor(&out), syncer.Until(out.Why)}
+	if out.Err != nil {
+		waits.Err = out.Err
+	}
+	switch {
+	case errors.Is(waits.Err, sessionstore.ErrInvalidID):
+		r.Blocked = append(r.Blocked, waits)
+	case out.State == syncer.Local && out.Why != nil, out.State == syncer.KeptLate, errors.Is(waits.Err, ErrHeld):
+		r.Held = append(r.Held, waits)
+	case out.Err != nil:
+		r.Failed = append(r.Failed, waits)
+	case out.Did == syncer.Diverged:
+		r.Diverged = append(r.Diverged, waits)
+	case out.State == syncer.Behind:
+		r.Behind = append(r.Behind, waits)
+	}
+	if out.Err == nil && out.Lacks != nil {
+		r.Partial = append(r.Partial, Exception{SessionID: id, Err: out.Lacks})
 	}
 }
 
 // errTwo is the reason for a Diverged session.
 var errTwo = errors.New("two devices added to the session")
 
+// waitsFor returns the reason why a session is Behind or Diverged.
+func waitsFor(out *syncer.Result) error {
+	if out.Did == syncer.Diverged {
+		return twoAnd(out.Why)
+	}
+	return out.Why
+}
+
+// twoAnd returns errTwo with the reason why, which may be nil.
+func twoAnd(why error) error {
+	if why == nil {
+		return errTwo
+	}
+	return fmt.Errorf("%w: %w", errTwo, why)
+}
+
 // sort puts the lists into the order of the sessions' ids: several sessions are
-// pulled at once.
-func (r *PullResult) sort() {
-	for _, list := range [][]Exception{r.Behind, r.Diverged, r.Blocked, r.Failed, r.Partial} {
+// synced at once.
+func (r *SyncResult) sort() {
+	for _, list := range [][]Exception{r.Behind, r.Diverged, r.Blocked, r.Held, r.Failed, r.Partial} {
 		slices.SortFunc(list, bySession)
 	}
 	slices.SortFunc(r.Conflicts, func(a, b Conflict) int { return cmp.Compare(a.SessionID, b.SessionID) })

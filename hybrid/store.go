@@ -201,7 +201,7 @@ func (e *engine) remember(private []string) {
 		e.Privacy.Private = private
 		e.Log.Warn("what must not leave is not remembered", "err", err)
 	default:
-		e.Privacy.Private, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent, since what must not leave is not known; give Options.Private: %w", err)
+		e.Privacy.Private, e.rulesUnread = []string{"*"}, fmt.Errorf("nothing is sent: %w", err)
 		e.Log.Error("nothing is copied: what must not leave is not known; give it", "err", err)
 	}
 }

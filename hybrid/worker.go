@@ -273,6 +273,9 @@ func (w *worker) syncAndSchedule(ctx context.Context, id string, what syncer.Opt
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.due, id)
+	if out.Err == nil && out.Asking {
+		w.succeeded()
+	}
 	switch {
 	case errors.Is(out.Err, ErrUnreachable) && w.budget.Away() != nil:
 		w.queue.add(id, replica.Hinted) // and it waits there, like all others

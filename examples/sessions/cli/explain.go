@@ -32,8 +32,11 @@ func explain(err error) string {
 	if errors.As(err, &own) && errors.Is(own.Err, sessionstore.ErrNotFound) {
 		return own.Err.Error()
 	}
-	return err.Error()
+	return libraryWords.Replace(err.Error())
 }
+
+// libraryWords takes names of the library's calls and options out of its errors.
+var libraryWords = strings.NewReplacer(", or set Options.Device", "", ", until Remove removes it", "")
 
 // warn notes the sessions and projects that could not be read while the rest was, in one line
 // for all. The exit code will be 1 if

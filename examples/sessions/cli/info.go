@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
@@ -103,7 +104,7 @@ type statusCommand struct {
 
 // Help is shown below the usage.
 func (statusCommand) Help() string {
-	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date.
+	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date, each with the reason, when that ends, and the command that ends it. The time of the last sync is of those that did not fail.
 A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the remote.
 
 ` + remoteHelp
@@ -118,6 +119,7 @@ type stateShown struct {
 	Remote  int     `json:"remote"`
 	NextTry *string `json:"next_try"`
 	Error   *string `json:"error"`
+	Command *string `json:"command"`
 }
 
 // Run shows the states of sessions.
@@ -141,19 +143,23 @@ func (c *statusCommand) Run(a *app) error {
 			counts[s.State]++
 			total++
 			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
-				states = append(states, showState(r.project, &s))
+				states = append(states, r.showState(a, &s))
 			}
 		}
 	}
 	return a.answer(states, func() {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
-		a.noteSynced(true, dirs...)
+		note := a.lastSynced(true, dirs...)
+		if n := counts[hybrid.Blocked] + counts[hybrid.Deferred]; n > 0 && strings.HasPrefix(note, "Last") {
+			note += ", but for " + count(n, "session")
+		}
+		a.noteSynced(note)
 	})
 }
 
-func showState(project string, s *hybrid.Status) stateShown {
-	return stateShown{project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry), known(textOf(s.Err))}
+func (r copied) showState(a *app, s *hybrid.Status) stateShown {
+	return stateShown{r.project, s.SessionID, s.State.String(), s.Local, s.Remote, moment(s.NextTry.Truncate(time.Second)), known(textOf(s.Err)), known(r.stateCommand(a, s))}
 }
 
 func tally(total int, counts map[hybrid.State]int) string {
@@ -174,7 +180,7 @@ func (a *app) stateTable(states []stateShown) {
 	}
 	rows := make([][]string, len(states))
 	for i, s := range states {
-		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(text(s.NextTry)), text(s.Error)}
+		rows[i] = []string{s.Project, s.Session, s.State, strconv.Itoa(s.Local), strconv.Itoa(s.Remote), a.moment(text(s.NextTry)), text(s.Error), text(s.Command)}
 	}
 	a.Table([]screen.Column{
 		a.projectColumn(1),
@@ -183,7 +189,8 @@ func (a *app) stateTable(states []stateShown) {
 		{Title: "Here", Right: true},
 		{Title: "Remote", Right: true},
 		{Title: "Next try", Drop: 3, Tint: screen.In(screen.Dim)},
-		{Title: "Why", Min: 10, Drop: 2},
+		{Title: "Why", Min: 10, Drop: 4},
+		{Title: "Command", Min: 12, Drop: 2},
 	}, rows)
 }
 

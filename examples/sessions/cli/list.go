@@ -70,7 +70,7 @@ func (c *listCommand) Run(a *app) error {
 	case len(rows) > 0:
 		c.table(a, rows)
 		if !c.AllProjects {
-			a.noteSynced(false, filepath.Dir(a.dirOf(rows[0])))
+			a.noteSynced(a.lastSynced(false, filepath.Dir(a.dirOf(rows[0]))))
 		}
 	case a.unread:
 	case !c.AllProjects:

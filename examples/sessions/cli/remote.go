@@ -36,6 +36,7 @@ type account struct {
 type copied struct {
 	*hybrid.Store
 	project string   // its directory's name
+	flags   string   // of a command about the same project and remote
 	ids     []string // of the sessions that a command is about; none: all
 }
 
@@ -83,7 +84,7 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 			return nil, err
 		}
 		a.later(st.Close)
-		all = append(all, copied{Store: st, project: project})
+		all = append(all, copied{Store: st, project: project, flags: f.again(a, project)})
 	}
 	return all, nil
 }

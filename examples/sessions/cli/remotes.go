@@ -55,9 +55,9 @@ func (a *app) lastSynced(always bool, dirs ...string) string {
 	return ""
 }
 
-// noteSynced notes what lastSynced returns.
-func (a *app) noteSynced(always bool, dirs ...string) {
-	if text := a.lastSynced(always, dirs...); text != "" {
+// noteSynced notes what lastSynced returned, if anything.
+func (a *app) noteSynced(text string) {
+	if text != "" {
 		a.Notef("%s.", text)
 	}
 }

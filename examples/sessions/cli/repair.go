@@ -25,7 +25,7 @@ func (repairCommand) Help() string {
 
 --for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
 
-A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since. The damaged file stays. What does not continue the conversation is offered as a fork.`
+A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since; where there are none, the backup becomes the transcript. The damaged file stays. What does not continue the conversation is offered as a fork.`
 }
 
 // Run repairs.
@@ -56,6 +56,9 @@ func (c *repairCommand) Run(a *app) error {
 			return failed
 		}
 	}
+	if err == nil && report.Status != slice.Repaired {
+		err = a.takeBackup(t)
+	}
 	if err != nil {
 		return err
 	}
@@ -63,6 +66,19 @@ func (c *repairCommand) Run(a *app) error {
 	err = a.rewrote("repair", t, report.BackupPath, report, idle, fmt.Sprintf("Repaired %s\n  %s before, %s now", screen.Plain(t.id), count(report.Counts.Original, "message"), number(report.Counts.Repaired)))
 	if !a.json && report.Status == slice.Repaired && !report.Verification.Healthy() {
 		a.Printf("  %s completes it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)))
+	}
+	return err
+}
+
+// takeBackup makes the backup the transcript where it stands in for it, as the next write of
+// the session would: another program was killed while it appended, or the file is damaged.
+func (a *app) takeBackup(t target) error {
+	s, err := t.store.Load(a.ctx, t.id)
+	if err != nil || s.Recovered == nil { // the caller has told it, or there is nothing to do
+		return nil
+	}
+	if _, err = t.store.Replace(a.ctx, t.id, s.Revision, s.Messages); err == nil {
+		a.Notef("%s the backup, %s, is the transcript of %s again", a.PaintError(screen.Green, "✓"), count(len(s.Messages), "message"), screen.Plain(t.id))
 	}
 	return err
 }
@@ -127,6 +143,9 @@ func (c *rewindCommand) Run(a *app) error {
 // salvage brings back messages that a damaged transcript holds whole.
 func (a *app) salvage(t target) error {
 	report, err := t.store.Salvage(a.ctx, t.id)
+	if err == nil && report.Rows == 0 {
+		err = a.takeBackup(t)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 )
 
@@ -19,7 +16,7 @@ type syncCommand struct {
 
 // Help is shown below the usage.
 func (syncCommand) Help() string {
-	return `Sends what is new here and takes what other devices added. What cannot be sent stays here for the next time, and the exit code is 1. A session that is held back, since it is not known whether a rule keeps it here, is named with the reason and the command that helps; where no session is named, it is no failure. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
+	return `Sends what is new here, and brings what other devices added to sessions that are here and that nobody uses. How many sessions only the remote has is told: "sessions pull" brings them. A session that waits is named, with the reason, when that ends, and the command that ends it; a session that is held back, since it is not known whether a rule keeps it here, is a failure only where it is named. What cannot be sent stays here for the next time, and the exit code is 1. When two devices added to one session, both histories stay: this device's becomes a session of its own, which is named.
 
 ` + remoteHelp
 }
@@ -35,67 +32,32 @@ func (c *syncCommand) Run(a *app) error {
 	if all, err = a.choose(all, c.Sessions); err != nil {
 		return err
 	}
-	sum := hybrid.SyncResult{Conflicts: []hybrid.Conflict{}}
-	var failed error
-	held := []heldSession{}
+	sum, failed := newSynced(), error(nil)
 	for _, r := range all {
 		res, err := r.Sync(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
-		sum.Sessions += res.Sessions
-		sum.Pushed += res.Pushed
-		sum.Segments += res.Segments
-		sum.Requests += res.Requests
-		sum.Bytes += res.Bytes
-		sum.RequestUnits += res.RequestUnits
-		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
-		for _, x := range res.Held {
-			held = append(held, heldSession{x.SessionID, textOf(x.Err), c.release(x.SessionID, r.project)})
-		}
+		sum.add(a, r, res)
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	if a.json {
-		err := a.writeJSON(struct {
-			hybrid.SyncResult
-			Held  []heldSession `json:"held"`
-			Error string        `json:"error"`
-		}{sum, held, textOf(failed)})
-		return errors.Join(err, a.half(failed))
+	if sum.Error = textOf(failed); a.json {
+		return errors.Join(a.writeJSON(sum), a.half(failed))
 	}
-	a.Printf("%s %s looked at, %s sent: %s in %s, %.0f request units\n", a.mark(failed),
-		count(sum.Sessions, "session"), number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
-	a.tellConflicts(sum.Conflicts)
-	for _, x := range held {
-		a.Printf("  %s %s: %s\n    to let it leave: %s\n", a.Paint(screen.Yellow, "held back:"), screen.Plain(x.Session), screen.Plain(x.Reason), x.Command)
+	brought := ""
+	if sum.Pulled > 0 {
+		brought = number(sum.Pulled) + " brought, "
 	}
-	return a.half(failed)
-}
-
-// heldSession is a session of which nothing is sent, and the command that ends it.
-type heldSession struct {
-	Session string `json:"session_id"`
-	Reason  string `json:"reason"`
-	Command string `json:"command"`
-}
-
-// release returns the command that releases a session of a project.
-func (f remoteFlags) release(id, project string) string {
-	words := []string{"sessions", "remote", "keep-local", "--release"}
-	if f.AllProjects || f.Project != "" {
-		words = append(words, "--project="+project)
+	a.Printf("%s %s looked at, %s%s sent: %s in %s, %.0f request units\n", a.mark(failed),
+		count(sum.Sessions, "session"), brought, number(sum.Pushed), size(sum.Bytes), count(sum.Requests, "request"), sum.RequestUnits)
+	if sum.Elsewhere > 0 {
+		a.Printf("  only the remote has %s: sessions pull%s\n", count(sum.Elsewhere, "session"), c.again(a, c.Project))
 	}
-	if f.SessionsRoot != "" {
-		words = append(words, "--sessions-root="+f.SessionsRoot)
-	}
-	if f.Remote != os.Getenv("SESSIONS_REMOTE") {
-		words = append(words, "--remote="+f.Remote)
-	}
-	if strings.HasPrefix(id, "-") {
-		words = append(words, "--")
-	}
-	return host.Line("", append(words, id)...)
+	a.tellSynced(&sum)
+	err = a.half(failed)
+	a.tellFailed(sum.Failed)
+	return err
 }
 
 type pullCommand struct {
@@ -105,7 +67,7 @@ type pullCommand struct {
 
 // Help is shown below the usage.
 func (pullCommand) Help() string {
-	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named. One whose id a shell, a terminal or another system could take for something else, as -rf or CON, stays in the remote, and is named.
+	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named.
 
 ` + remoteHelp
 }
@@ -121,61 +83,25 @@ func (c *pullCommand) Run(a *app) error {
 	}
 	bar := a.Progress("pulling", 0)
 	defer bar.Done()
-	sum := hybrid.PullResult{Conflicts: []hybrid.Conflict{}}
-	var failed error
+	sum, failed := newSynced(), error(nil)
 	for _, r := range all {
 		res, err := r.Pull(a.ctx, r.ids...)
 		failed = errors.Join(failed, err)
-		sum.Sessions += res.Sessions
-		sum.Pulled += res.Pulled
-		sum.Conflicts = append(sum.Conflicts, res.Conflicts...)
-		sum.Behind = append(sum.Behind, res.Behind...)
-		sum.Diverged = append(sum.Diverged, res.Diverged...)
-		sum.Blocked = append(sum.Blocked, res.Blocked...)
-		sum.Failed = append(sum.Failed, res.Failed...)
-		sum.Partial = append(sum.Partial, res.Partial...)
+		sum.add(a, r, res)
 		bar.Step(res.Sessions)
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	if a.json {
-		err := a.writeJSON(struct {
-			hybrid.PullResult
-			Behind   []exceptionShown `json:"behind"`
-			Diverged []exceptionShown `json:"diverged"`
-			Blocked  []exceptionShown `json:"blocked"`
-			Failed   []exceptionShown `json:"failed"`
-			Partial  []exceptionShown `json:"partial"`
-			Error    string           `json:"error"`
-		}{sum, exceptions(sum.Behind), exceptions(sum.Diverged), exceptions(sum.Blocked), exceptions(sum.Failed), exceptions(sum.Partial), textOf(failed)})
-		return errors.Join(err, a.half(failed))
+	if sum.Error = textOf(failed); a.json {
+		return errors.Join(a.writeJSON(sum), a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
-	for _, list := range []struct {
-		mark string
-		all  []hybrid.Exception
-	}{{"later:", sum.Behind}, {"stays there:", sum.Blocked}, {"in part:", sum.Partial}} {
-		for _, x := range list.all {
-			a.Printf("  %s %.80s: %s\n", a.Paint(screen.Yellow, list.mark), screen.Plain(x.SessionID), screen.Plain(textOf(x.Err)))
-		}
-	}
-	a.tellConflicts(sum.Conflicts)
-	return a.half(failed)
-}
-
-type exceptionShown struct {
-	Session string `json:"session_id"`
-	Reason  string `json:"reason"`
-}
-
-func exceptions(all []hybrid.Exception) []exceptionShown {
-	shown := make([]exceptionShown, len(all))
-	for i, x := range all {
-		shown[i] = exceptionShown{x.SessionID, textOf(x.Err)}
-	}
-	return shown
+	a.tellSynced(&sum)
+	err = a.half(failed)
+	a.tellFailed(sum.Failed)
+	return err
 }
 
 // mark returns the sign of success or of failure.

@@ -13,7 +13,7 @@ import (
 
 // The errors of this package, for [errors.Is]. Package hybrid documents them.
 var (
-	ErrRedaction = errors.New("redaction rules hold here that this program does not apply: set Options.Redact")
+	ErrRedaction = errors.New("rules of redaction hold here that this program does not apply")
 	ErrHeld      = private.ErrHeld
 	ErrOrphan    = fmt.Errorf("%w: its parent is neither here nor in the cloud; %s", ErrHeld, private.HowToRelease)
 	ErrLocal     = private.ErrLocal

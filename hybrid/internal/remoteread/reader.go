@@ -54,16 +54,20 @@ func (r *Reader) atOnce(n int) int {
 
 // Time returns the time of the remote's newest answer, by its clock; the zero time when
 // it is not known.
-func (r *Reader) Time() time.Time {
-	info, _ := r.Remote.Info(context.Background()) // without an answer there is no time
-	return info.Time
-}
+func (r *Reader) Time() time.Time { return r.info().Time }
 
 // Complete returns the time for which a list that begins now is complete; the zero time
 // where the remote names none.
-func (r *Reader) Complete() time.Time {
-	info, _ := r.Remote.Info(context.Background()) // without an answer there is no time
-	return info.Complete
+func (r *Reader) Complete() time.Time { return r.info().Complete }
+
+// infoTime is how long the time of a remote is waited for: a directory that hangs has none.
+const infoTime = 5 * time.Second
+
+func (r *Reader) info() remote.Info {
+	ctx, cancel := context.WithTimeout(context.Background(), infoTime)
+	defer cancel()
+	info, _ := r.Remote.Info(ctx) // without an answer there is no time
+	return info
 }
 
 // Get reads a document, nil when there is none. The error Is [remote.ErrUnchanged] when

@@ -34,7 +34,7 @@ var ErrNotRecorded = errors.New("which device this is cannot be recorded")
 
 func damaged(dir *vfs.Dir) error {
 	file := filepath.Join(dir.Root().Name(), MachinesFile)
-	return fmt.Errorf("%s is damaged: bring it back from a backup, or set Options.Device; without the file this machine counts as a new device", file)
+	return fmt.Errorf("%s is damaged: bring it back from a backup, or remove it, or set Options.Device; without the file this machine counts as a new device", file)
 }
 
 // machinesTries is how often the addition of a line is tried, if other machines that no

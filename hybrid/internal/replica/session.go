@@ -50,8 +50,17 @@ type SessionState struct {
 	Orphan bool         `json:"orphan,omitempty"` // it is held back: its parent was neither here nor in the cloud
 	Lacks  bool         `json:"lacks,omitempty"`  // a part was damaged in the cloud when it was last fetched
 
+	Failed Failure `json:"failed,omitzero"` // why the last sync failed, where the next one will, too
+
 	stored []byte // as it is on the disk
 	former []byte // the head that was known of another remote
+}
+
+// Failure is an error as a later program knows it: its text, and the name of the error that
+// it Is.
+type Failure struct {
+	Is   string `json:"is"`
+	Text string `json:"text"`
 }
 
 // KnownEntry is the catalogue's entry as it was last written.

@@ -245,20 +245,43 @@ type Comparison struct {
 	Local, Remote int64 // messages
 	InStep        bool  // both sides have the same
 	Deleted       bool  // it was deleted in the cloud
+	Here, There   bool  // what changed since both sides had the same, where that is known
+	Why           error // the reason why a sync leaves the files here as they are; nil: there is none
+	Failed        error // why the last sync failed, where the next one will, too
 }
 
 // Inspect compares a session that is here with the cloud. It makes no request and changes
-// nothing.
-func (e *Syncer) Inspect(ctx context.Context, id string) (Comparison, error) {
-	l := e.local(id, Options{})
+// nothing. Why is for a sync of the mode.
+func (e *Syncer) Inspect(ctx context.Context, id string, mode Mode) (Comparison, error) {
+	l := e.local(id, Options{Mode: mode})
 	if err := l.peek(ctx); err != nil {
 		return Comparison{}, err
 	}
-	s := Comparison{Local: l.main.End().N, InStep: l.settled()}
+	s := Comparison{Local: l.main.End().N, InStep: l.settled(), Why: l.busy(), Failed: failure(l.st.Failed)}
 	if t := l.st.Head.Head(l.sid); t != nil {
 		s.Remote, s.Deleted = t.Transcript.N, t.Deleted
+		if l.present && l.st.Base != nil && !t.Deleted {
+			s.Here, s.There = l.changes(t)
+		}
 	}
 	return s, nil
+}
+
+// changes reports what changed since both sides had the same: the files here, and the head t.
+func (l *local) changes(t *head.Head) (here, there bool) {
+	here, there = l.main.Point() != *l.st.Base, t.Transcript.Point() != *l.st.Base
+	for _, log := range l.logs {
+		here = here || log.There && log.End().N > 0 && log.own.Base != log.Point()
+	}
+	for _, f := range l.files {
+		var both segment.Hash
+		if known := l.st.Files[f.name]; known != nil {
+			both = known.Sum
+		}
+		theirs, listed := t.Files[f.name]
+		here, there = here || f.there && f.sum != both, there || listed && theirs.Sum != both
+	}
+	return here, there
 }
 
 // SentBefore reports whether the cloud has a session that a rule keeps here, and how many

@@ -184,8 +184,26 @@ func diverges(a syncplan.Action) bool {
 // files are changed. A use long after the present time was on a clock that was set back.
 const quietFor = inuse.Window
 
+// Busy is the reason why the files of a session are left as they are. It Is [ErrDeferred].
+type Busy struct {
+	Why   string
+	Until time.Time // when that ends; zero: when the program ends
+}
+
+func (b *Busy) Error() string { return ErrDeferred.Error() + ": " + b.Why }
+
+func (b *Busy) Unwrap() error { return ErrDeferred }
+
+// Until returns when a reason to leave files as they are ends; zero: that is not known.
+func Until(why error) (end time.Time) {
+	if busy := (*Busy)(nil); errors.As(why, &busy) {
+		end = busy.Until
+	}
+	return end
+}
+
 // errRuns is the reason why the files of an acquired session stay.
-var errRuns = fmt.Errorf("%w: somebody runs or writes the session", ErrDeferred)
+var errRuns = &Busy{Why: "somebody runs or writes the session"}
 
 // busy returns the reason why the files must not be changed now; nil: they may be.
 func (l *local) busy() error {
@@ -208,7 +226,11 @@ func (l *local) busy() error {
 	}
 	now := time.Now()
 	if now.Sub(l.st.Quiet).Abs() < quietFor && now.Sub(l.main.File.Mtime) < quietFor {
-		return fmt.Errorf("%w: a program wrote the session in the last %v", ErrDeferred, quietFor)
+		since := l.st.Quiet
+		if l.main.File.Mtime.Before(since) {
+			since = l.main.File.Mtime
+		}
+		return &Busy{"another tool wrote the session in the last 10 minutes", since.Add(quietFor)}
 	}
 	return nil
 }
@@ -220,9 +242,9 @@ func (s *session) inUse(use inuse.Use) error {
 	case s.Mode == Resume && s.Core.Acquired(s.id): // the others cannot write it
 		return nil
 	case !use.Others.IsZero():
-		return fmt.Errorf("%w: another program used the session %v ago", ErrDeferred, time.Since(use.Others).Round(time.Second))
+		return &Busy{"another program used the session in the last 10 minutes", use.Others.Add(quietFor)}
 	case use.Here && !s.asked():
-		return fmt.Errorf("%w: this program used the session in the last %v", ErrDeferred, quietFor)
+		return &Busy{Why: "this program used the session in the last 10 minutes"}
 	}
 	return nil
 }
@@ -243,18 +265,18 @@ func (s *session) use() (use inuse.Use, announced bool) {
 // noteWriter records whether a program of this library wrote the present transcript. own:
 // this program did.
 func (l *local) noteWriter(main *track.Chain, own bool) {
-	if !own && (l.rewrote(main) || !l.st.Own && !l.st.Synced) {
-		use, _ := l.use()
-		own = use.Wrote(main.File.Mtime)
-	}
 	l.setWriter(main, own)
 	if l.Programs != nil {
 		l.Programs.Noted(l.id)
 	}
 }
 
-// setWriter records the writer of the present transcript. own: this program wrote it.
+// setWriter sets the writer of the present transcript. own: this program wrote it.
 func (l *local) setWriter(main *track.Chain, own bool) {
+	if !own && (l.rewrote(main) || !l.st.Own && !l.st.Synced) {
+		use, _ := l.use()
+		own = use.Wrote(main.File.Mtime)
+	}
 	switch {
 	case l.rewrote(main):
 		l.st.Own, l.st.Synced, l.st.Quiet = own, false, time.Now()

@@ -3,6 +3,7 @@ package syncer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
@@ -21,9 +22,85 @@ func (e *Syncer) Sync(ctx context.Context, id string, w Options) (Result, remote
 	v.out.Scanned = true
 	v.stat = e.Stats.Note(id)
 	v.run(ctx)
+	v.keepFailure()
 	v.checkpoint()
 	v.out.Pulls = v.fetches
 	return v.out, v.cloud.link.Usage()
+}
+
+// passing are the errors that a later sync may not meet.
+var passing = []error{remote.ErrUnreachable, remoteread.ErrContended, remoteread.ErrLost, ErrRemoved, context.Canceled, context.DeadlineExceeded}
+
+// lasting are others that decide the state of a session, by their names in the state files.
+var lasting = []struct {
+	name string
+	is   error
+}{
+	{"held", privacy.ErrHeld},
+	{"full", remote.ErrFull},
+	{"redaction", privacy.ErrRedaction},
+	{"newer", segment.ErrNewer},
+	{"foreign", segment.ErrForeign},
+	{"damaged", remoteread.ErrDamaged},
+	{"unauthorized", remote.ErrUnauthorized},
+	{"clock", remote.ErrClock},
+	{"blocked", remote.ErrBlocked},
+	{"format", segment.ErrFormat},
+	{"deferred", ErrDeferred},
+	{"other", errOther},
+}
+
+// errOther stands for all other errors.
+var errOther = errors.New("a sync failed")
+
+// keepFailure records why a session that is here failed, or waits for a program, for the
+// programs that come later. What ends at a time they find out by themselves.
+func (v *work) keepFailure() {
+	now := failureOf(v.out.Err)
+	if v.out.Err == nil && v.out.State == Behind && Until(v.out.Why).IsZero() {
+		now = failureOf(v.out.Why)
+	}
+	if now == v.st.Failed || !v.Core.Has(v.id) {
+		return
+	}
+	v.st.Failed = now
+	if err := v.States.Save(v.sid, v.st); err != nil {
+		v.Log.Info("why the session failed is not recorded", "session", v.id, "err", err)
+	}
+}
+
+// failureOf returns the record of an error; the zero Failure where a later sync may not meet
+// it.
+func failureOf(err error) replica.Failure {
+	if err == nil || slices.ContainsFunc(passing, func(is error) bool { return errors.Is(err, is) }) {
+		return replica.Failure{}
+	}
+	for _, l := range lasting {
+		if errors.Is(err, l.is) {
+			return replica.Failure{Is: l.name, Text: err.Error()}
+		}
+	}
+	return replica.Failure{Is: "other", Text: err.Error()}
+}
+
+// failed is a failure that an earlier program recorded.
+type failed struct {
+	text string
+	is   error
+}
+
+func (f *failed) Error() string { return f.text }
+
+func (f *failed) Unwrap() error { return f.is }
+
+// failure returns the error of a recorded failure; nil for none.
+func failure(of replica.Failure) error {
+	for _, l := range lasting {
+		if l.name == of.Is {
+			return &failed{of.Text, l.is}
+		}
+	}
+	return nil
 }
 
 // run tries to sync the session until no other writer changes it during a try.
@@ -197,14 +274,18 @@ func (v *work) finish() {
 	if v.out.Err == nil {
 		return
 	}
-	switch err := v.out.Err; {
+	v.out.State = StateOf(v.out.Err)
+}
+
+// StateOf returns the state of a session whose sync failed.
+func StateOf(err error) State {
+	switch {
 	case errors.Is(err, ErrRemoved):
-		v.out.State = Removed
-	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead), errors.Is(err, sessionstore.ErrInvalidID):
-		v.out.State = Blocked
-	default:
-		v.out.State = Deferred
+		return Removed
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrNewer), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead), errors.Is(err, sessionstore.ErrInvalidID):
+		return Blocked
 	}
+	return Deferred
 }
 
 // work is one piece of work on a session: both sides of the session, the result of

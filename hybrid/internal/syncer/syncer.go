@@ -266,7 +266,7 @@ type Problem struct {
 
 // The errors of this package, for [errors.Is]. Package hybrid documents them.
 var (
-	ErrRemoved  = errors.New("session was removed from the remote: Recreate sends it anew")
+	ErrRemoved  = errors.New("session was removed from the remote")
 	ErrDeferred = errors.New("session is deferred")
 
 	// errLost is returned when the head is no longer the head that was read: everything

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
 // Rules are the stored rules about what may leave, as of one moment. They do not change.
@@ -129,9 +132,14 @@ func (s *Book) readLocalOnly() (doc localOnlyDoc, err error) {
 	case err != nil:
 		return localOnlyDoc{}, err
 	case json.Unmarshal(text, &doc) != nil || doc.V != version:
-		return localOnlyDoc{}, fmt.Errorf("read %s: not of this version", LocalOnlyFile)
+		return localOnlyDoc{}, s.unreadable(LocalOnlyFile, "which sessions stay here", "remove it and name those sessions again")
 	}
 	return doc, nil
+}
+
+// unreadable returns the error for a file of rules that holds something else.
+func (s *Book) unreadable(name, what, mend string) error {
+	return fmt.Errorf("%s does not tell %s: bring it back from a backup, or %s", path.Join(sessiondir.Bookkeeping, Folder, name), what, mend)
 }
 
 // GlobsFile is the name of the file beside the states with the globs that were given last.
@@ -149,7 +157,7 @@ func (s *Book) Globs(given []string) ([]string, error) {
 	text, err := s.files.Read(GlobsFile)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != version) {
-		err = fmt.Errorf("read %s: not of this version", GlobsFile)
+		err = s.unreadable(GlobsFile, "which sessions stay here", "start the program that gives those rules")
 	}
 	for i, glob := range doc.Globs {
 		if _, bad := MatchGlob(glob, ""); bad != nil && err == nil {
@@ -188,7 +196,7 @@ func (s *Book) Redaction() (string, error) {
 	}
 	var doc redactionDoc
 	if json.Unmarshal(text, &doc) != nil || doc.V != version {
-		return "", fmt.Errorf("read %s: not of this version", RedactionFile)
+		return "", s.unreadable(RedactionFile, "which rules of redaction hold", "sync with the rules")
 	}
 	return doc.Version, nil
 }
