@@ -336,7 +336,9 @@ func (m *moving) Read(p []byte) (int, error) {
 		return 0, &unrepeated{outcome: fmt.Errorf("%w: an answer has more than %d bytes", remote.ErrTooLarge, maxAnswer)}
 	}
 	n, err := m.ReadCloser.Read(p[:min(int64(len(p)), m.room+1)])
-	m.tell()
+	if n > 0 {
+		m.tell()
+	}
 	m.room -= int64(n)
 	if err != nil && err != io.EOF {
 		err = &unrepeated{outcome: err}
