@@ -336,9 +336,7 @@ func (m *moving) Read(p []byte) (int, error) {
 		return 0, &unrepeated{outcome: fmt.Errorf("%w: an answer has more than %d bytes", remote.ErrTooLarge, maxAnswer)}
 	}
 	n, err := m.ReadCloser.Read(p[:min(int64(len(p)), m.room+1)])
-	if n > 0 {
-		m.tell()
-	}
+	m.tell()
 	m.room -= int64(n)
 	if err != nil && err != io.EOF {
 		err = &unrepeated{outcome: err}

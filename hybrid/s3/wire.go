@@ -97,9 +97,7 @@ func (m *moving) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("%w: an answer has more than %d bytes", remote.ErrTooLarge, maxContent)
 	}
 	n, err := m.ReadCloser.Read(p[:min(int64(len(p)), m.room+1)])
-	if n > 0 {
-		m.tell(m.ctx)
-	}
+	m.tell(m.ctx)
 	m.room -= int64(n)
 	return n, err
 }
