@@ -90,7 +90,7 @@ func TestNewSessionsArrive(t *testing.T) {
 	})
 }
 
-// TestSlowSessionDelaysNoOther has a session of which every request takes a minute, and
+// TestSlowSessionDelaysNoOther has a session of which every request takes 25 seconds, and
 // one of 8 MB whose requests take ten seconds. Others go on meanwhile.
 func TestSlowSessionDelaysNoOther(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestSlowSessionDelaysNoOther(t *testing.T) {
 		delay    time.Duration
 		requests int // that it takes at least
 	}{
-		"slow":  {10, time.Minute, 3},
+		"slow":  {10, 25 * time.Second, 3},
 		"large": {8 << 20, 10 * time.Second, 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (r *servedRemote) call(ctx context.Context, c *served.Call) (a served.Answe
 	}
 	if a.Failed != "" {
 		err = errors.New(a.Failed)
-		for _, is := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrUnreachable} {
+		for _, is := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrUnreachable, remote.ErrTooLarge} {
 			if strings.Contains(a.Failed, is.Error()) {
 				err = fmt.Errorf("%w: %w", is, err)
 			}

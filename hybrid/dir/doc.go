@@ -18,7 +18,8 @@
 // when it returns, as far as the file server keeps its word: an NFS export with the
 // option async may lose them in a power cut. No call takes locks, and a program may end
 // at any time. A call whose context ends returns also where the file server does not
-// answer, and its work may yet be done; [Remote.Close] waits for that.
+// answer, and its work may yet be done; [Remote.Close] waits for that. While the file server
+// owes answers to four such calls, further ones fail at once with [remote.ErrUnreachable].
 //
 // # Files
 //

@@ -22,11 +22,11 @@ type Remote interface {
 	// and no error.
 	List(ctx context.Context, part string, q Query) iter.Seq2[Object, error]
 	// Commit stores objects of a part, and then, when swap is not nil, replaces one more,
-	// whose new version it returns. An object that is among them twice is stored once. The objects are durable before the swap is made, and
-	// need not be stored in one step with it. The error is [ErrChanged] when the object
-	// to replace has another version, [ErrUnknown] when it is not known whether it was
-	// replaced, and [ErrTooLarge] when an object is too large; the other objects may be
-	// stored then, or not.
+	// whose new version it returns. An object that is among them twice is stored once. The
+	// objects are durable before the swap is made, and need not be stored in one step with
+	// it. The error is [ErrChanged] when the object to replace has another version,
+	// [ErrUnknown] when it is not known whether it was replaced, and [ErrTooLarge] when an
+	// object is too large; the other objects may be stored then, or not.
 	Commit(ctx context.Context, part string, objects []Object, swap *Swap) (Version, error)
 	// Delete removes objects of a part, whatever their versions. A missing object is no
 	// error.
@@ -49,8 +49,8 @@ type Object struct {
 	Time    time.Time // when it was stored, by the remote's clock; Commit ignores it
 }
 
-// The limits of an object, in bytes. Package hybrid stores bodies of at most 1 MB, but for
-// the head of a session with hundreds of devices or branches.
+// The limits of an object, in bytes. Package hybrid stores bodies of at most 1 MB, but for the
+// head of a session, which has 300 bytes for each device and 20 for each branch.
 const (
 	MaxObject = 64 << 20 // of a body
 	MaxLabel  = 64 << 10 // of a label

@@ -123,7 +123,7 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 			c.observe(ctx, r)
 		}
 	})
-	err := made(remote.Moving(remote.Listened(told, c.hear), c.move), c)
+	err := made(remote.Moving(remote.Listened(told, c.part), c.move), c)
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
 	switch {
 	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):
@@ -144,6 +144,13 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 func (c *call) wait() {
 	c.began = time.Now()
 	c.heard.Store(false)
+}
+
+// part records that a part of an answer came, unless the call has ended.
+func (c *call) part() {
+	if c.ctx.Err() == nil {
+		c.hear()
+	}
 }
 
 // hear records that the remote answers.

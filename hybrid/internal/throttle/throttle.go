@@ -20,6 +20,10 @@
 // the fourth in a row, breaks. Calls fail at once then, and while it is shut for longer
 // than 10 seconds. After a failure, a single call finds out whether the remote is back.
 //
+// A call ends with a NoAnswer when nothing has moved for half a minute, as far as the remote
+// tells by [remote.Moved] and [remote.Heard]. Where it does not return then, it is left; see
+// Silence in package remote.
+//
 // A call is made at most four times: when the remote did not do it, and when it is
 // unknown whether it was done, if doing it twice is the same as doing it once. A commit
 // with a swap is not such a call: its outcome is unknown then, and the caller reads the
