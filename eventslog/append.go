@@ -13,9 +13,9 @@ import (
 
 // Append writes the events, all in one write, at the end of the log, which is
 // made when there is none. Events of calls that wait at the same time share a
-// write and a sync. An event that cannot be written, as one without a name or with
-// data that are no object, is refused, and with it all events of the call. When a write fails some of the events may be in the log, the
-// last of them torn.
+// write and a sync. An event without a name, or with data that are no object, is
+// refused, and with it all events of the call. When a write fails some of the
+// events may be in the log, the last of them torn.
 //
 // ctx is looked at before, not while the events are written.
 func (l *Log) Append(ctx context.Context, events ...Event) error {

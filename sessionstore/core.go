@@ -241,10 +241,7 @@ func (c coreStore) send(ctx context.Context, id, to string) (err error) {
 	if err := c.st.base.Send(id, to); err != nil {
 		return err
 	}
-	if err := joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)); err != nil { // the session is gone; the next Summaries tries again
-		c.st.log.Warn("session not forgotten", "session", id, "err", err)
-	}
-	c.st.changed(id, Removed, "")
+	c.st.gone(id, joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)))
 	return nil
 }
 

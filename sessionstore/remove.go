@@ -35,11 +35,17 @@ func (st *Store) remove(ctx context.Context, op, id string) (err error) {
 	if err := st.base.Delete(id, tx.sync()); err != nil {
 		return err
 	}
-	if err := errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(id)); err != nil {
-		return err
+	st.gone(id, errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(id)))
+	return nil
+}
+
+// gone tells of a session that was removed. What this library keeps about it may not have
+// been forgotten, with err: the next Summaries tries again.
+func (st *Store) gone(id string, err error) {
+	if err != nil {
+		st.log.Warn("session not forgotten", "session", id, "err", err)
 	}
 	st.changed(id, Removed, "")
-	return nil
 }
 
 // beginRemoval is begin for a call that removes the session's directory or moves it

@@ -1,11 +1,17 @@
 package sessionstore
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
 // TestRemovedWhileRead removes a session between the opening of its directory and the reading
@@ -49,4 +55,33 @@ func TestRemovedWhileRead(t *testing.T) {
 			require.NoError(t, dir.Close())
 		})
 	}
+}
+
+// A session that is removed is gone, and OnChange tells so, also where the index of lists
+// cannot be locked.
+func TestRemovedBesideAnIndexThatCannotBeLocked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var log bytes.Buffer
+	told := map[string]Op{}
+	st, err := Open(dir, &Options{
+		Logger:   slog.New(slog.NewTextHandler(&log, nil)),
+		OnChange: func(c Change) { told[c.ID] = c.Op },
+		Now:      func() time.Time { return time.Now().AddDate(0, 0, 40) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	for _, id := range []string{"deleted", "cleaned"} {
+		require.NoError(t, st.Create(t.Context(), id, Metadata{}))
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, sessiondir.Bookkeeping, indexDir, index.Lock), 0o700))
+	require.NoError(t, st.Delete(t.Context(), "deleted"))
+	n, err := st.Cleanup(t.Context(), 30)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	for _, id := range []string{"deleted", "cleaned"} {
+		require.False(t, st.Exists(id))
+		require.Equal(t, Removed, told[id])
+	}
+	require.Contains(t, log.String(), "session not forgotten")
 }

@@ -101,9 +101,9 @@ func (s *Session) Close() error {
 // Export is [State.Export]; nothing of the runtime is in it.
 func (s *Session) Export(ctx context.Context) (json.RawMessage, error) { return s.State.Export(ctx) }
 
-// RecordItems appends items to the history. Each item is a JSON object of any
-// kind: it says what it is by the member type, or by role. When one is refused, none is appended, and the error Is
-// [ErrInvalid] and names the item. Line breaks between the members of an item
+// RecordItems appends items to the history. Each item is a JSON object of any kind: it says
+// what it is by the member type, or by role. When one is refused, none is appended, and the
+// error Is [ErrInvalid] and names the item. Line breaks between the members of an item
 // become spaces; otherwise items stay as they are.
 func (s *State) RecordItems(ctx context.Context, items ...json.RawMessage) error {
 	lines, err := toLines(items)
