@@ -38,7 +38,7 @@ func keptAt(ctx context.Context, dir, id string) bool {
 		return true
 	}
 	defer base.Close() // only read
-	g := private.Guard{Dir: dir, Sessions: sessions{base}, Book: private.NewBook(private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
+	g := private.Guard{Dir: dir, Sessions: sessions{base}, Book: private.NewBook(dir, private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
 	return g.Stays(ctx, id)
 }
 
@@ -90,7 +90,7 @@ func (x *extraction) keep() error {
 	if !x.result.Kept {
 		return nil
 	}
-	book := private.NewBook(private.Opened(func() (*vfs.Dir, error) { return x.core.Bookkeeping(private.Folder) }))
+	book := private.NewBook(x.st.Dir(), private.Opened(func() (*vfs.Dir, error) { return x.core.Bookkeeping(private.Folder) }))
 	if err := book.SetLocalOnly(x.result.ID, true); err != nil {
 		return fmt.Errorf("the session has to stay on this machine, as it did where it comes from, and that cannot be recorded: %w", err)
 	}

@@ -38,9 +38,12 @@ type States struct {
 // the directory that dir opens.
 func NewStates(dir func() (*vfs.Dir, error), place, device string) *States {
 	s := &States{dir: dir, place: place, device: device}
-	s.Book = private.NewBook(s)
+	s.Book = private.NewBook(place, s)
 	return s
 }
+
+// Alone implements [private.Files].
+func (s *States) Alone(do func() error) error { return private.Opened(s.dir).Alone(do) }
 
 // with runs do in the directory of states.
 func (s *States) with(do func(*vfs.Dir) error) error {

@@ -1,6 +1,7 @@
 package private
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
@@ -28,20 +30,24 @@ type Files interface {
 
 	// Names returns the names of all files, in any order.
 	Names() ([]string, error)
+
+	// Alone runs do while no other process is in an Alone of the directory.
+	Alone(do func() error) error
 }
 
 // Book is what a sessions directory remembers of what may leave. Its methods may be called
 // by many goroutines, and many processes may have a Book of one directory.
 type Book struct {
 	files    Files
+	dir      string // the sessions directory
 	rules    rulesCache
 	changing sync.Mutex // held while SetLocalOnly reads and writes
 	taking   sync.Mutex // guards taken
 	taken    bool       // what earlier programs remembered is taken over
 }
 
-// NewBook returns the book of a sessions directory in its bookkeeping.
-func NewBook(files Files) *Book { return &Book{files: files} }
+// NewBook returns the book of the sessions directory dir in its bookkeeping.
+func NewBook(dir string, files Files) *Book { return &Book{files: files, dir: dir} }
 
 // version is the version of the form of each file.
 const version = 1
@@ -99,6 +105,24 @@ func (open Opened) Stat(names ...string) ([]os.FileInfo, error) {
 		return nil
 	})
 	return found, err
+}
+
+// lockFile is the file whose lock Alone holds.
+const lockFile = "rules.lock"
+
+// Alone implements [Files]. Where the file system has no locks, other processes are not
+// kept out.
+func (open Opened) Alone(do func() error) error {
+	return open.With(func(dir *vfs.Dir) error {
+		held, err := lock.Acquire(context.Background(), dir.Root(), lockFile, lock.Options{})
+		if errors.Is(err, errors.ErrUnsupported) {
+			return do()
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(), held.Unlock())
+	})
 }
 
 // Names implements [Files].

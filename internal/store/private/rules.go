@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -102,6 +102,10 @@ func sameFile(a, b os.FileInfo) bool {
 func (s *Book) SetLocalOnly(id string, on bool) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	return s.files.Alone(func() error { return s.setLocalOnly(id, on) })
+}
+
+func (s *Book) setLocalOnly(id string, on bool) error {
 	was, err := s.readLocalOnly()
 	if err != nil {
 		return err
@@ -139,7 +143,7 @@ func (s *Book) readLocalOnly() (doc localOnlyDoc, err error) {
 
 // unreadable returns the error for a file of rules that holds something else.
 func (s *Book) unreadable(name, what, mend string) error {
-	return fmt.Errorf("%s does not tell %s: bring it back from a backup, or %s", path.Join(sessiondir.Bookkeeping, Folder, name), what, mend)
+	return fmt.Errorf("%s does not tell %s: bring it back from a backup, or %s", filepath.Join(s.dir, sessiondir.Bookkeeping, Folder, name), what, mend)
 }
 
 // GlobsFile is the name of the file beside the states with the globs that were given last.
