@@ -177,8 +177,16 @@ func TestMarksAreOfOneApproval(t *testing.T) {
 	t.Parallel()
 	k, seen := key(strings.Repeat("k", keySize)), map[string][]string{}
 	for _, parts := range [][]string{
-		{"call", "s", "a", "b"}, {"call", "s", "ab", ""}, {"call", "sa", "", "b"}, {"calls", "a", "", "b"}, {"call", "s", "a\x00b"},
-		{"command", "s", "a"}, {"command", "sa", ""}, {"command", "s", "", "a"}, {"command"}, {},
+		{"call", "s", "a", "b"},
+		{"call", "s", "ab", ""},
+		{"call", "sa", "", "b"},
+		{"calls", "a", "", "b"},
+		{"call", "s", "a\x00b"},
+		{"command", "s", "a"},
+		{"command", "sa", ""},
+		{"command", "s", "", "a"},
+		{"command"},
+		{},
 	} {
 		mark := k.mark(parts...)
 		require.Len(t, mark, 64)

@@ -40,8 +40,10 @@ func TestValidationRules(t *testing.T) {
 	s, _ := newState(t)
 	ctx := t.Context()
 	t.Run("history items must be valid objects", func(t *testing.T) {
-		for _, bad := range []string{``, `1`, `[]`, `null`, `{`, `{}`, `{ }`, `{"type": "` + "\xff" + `"}`,
-			`{"nonsense": 1}`, `{"type": ""}`, `{"type": null, "role": 1}`, `{"role": ["user"]}`, `{"types": "message"}`, `{"content": {"role": "user"}}`} {
+		for _, bad := range []string{
+			``, `1`, `[]`, `null`, `{`, `{}`, `{ }`, `{"type": "` + "\xff" + `"}`,
+			`{"nonsense": 1}`, `{"type": ""}`, `{"type": null, "role": 1}`, `{"role": ["user"]}`, `{"types": "message"}`, `{"content": {"role": "user"}}`,
+		} {
 			require.ErrorIs(t, s.RecordItems(ctx, items(`{"type": "a"}`, bad)...), ErrInvalid)
 		}
 		require.NoFileExists(t, path(s, historyFile), "all of them or none")

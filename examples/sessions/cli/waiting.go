@@ -127,7 +127,7 @@ var remedies = []struct {
 // remedy returns the command that ends what a session of r waits for; "" where there is
 // none.
 func (r copied) remedy(a *app, id string, err error) string {
-	torn, command := (*sessionstore.CorruptError)(nil), ""
+	command := ""
 	for _, m := range remedies {
 		if errors.Is(err, m.of) {
 			command = m.command
@@ -137,8 +137,6 @@ func (r copied) remedy(a *app, id string, err error) string {
 	switch {
 	case command == "":
 		return ""
-	case errors.Is(err, hybrid.ErrHeld) && errors.As(err, &torn) && torn.Path != "":
-		return "mv " + word(torn.Path) + " " + word(torn.Path+".damaged")
 	case errors.Is(err, hybrid.ErrDeferred):
 		s, _ := r.Load(a.ctx, id)
 		if s == nil || s.Recovered == nil {
