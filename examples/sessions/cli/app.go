@@ -20,7 +20,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 // app is what a command runs in.
@@ -46,7 +45,6 @@ type app struct {
 
 	opened  *projects.Projects // the directory of projects that was opened last
 	closers []func() error
-	draw    func(conversation.File) string // nil: images are not drawn
 }
 
 // writtenAtOnce is the number of bytes that Write writes between two looks at the context.

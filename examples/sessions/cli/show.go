@@ -32,7 +32,7 @@ type showCommand struct {
 
 // Help is shown below the usage.
 func (showCommand) Help() string {
-	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. Where the terminal reports kitty's graphics or sixels, PNG, JPEG and GIF images are drawn below their lines. A pager (see --no-pager), --plain and output without colour have the lines alone, and so has the list that "sessions" alone opens.`
+	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. An image is a line with its size.`
 }
 
 // Run shows.

@@ -226,9 +226,6 @@ func (s *Screen) Page(env func(name string) string) (wait func() error) {
 	}
 }
 
-// Paged reports whether a pager shows the output.
-func (s *Screen) Paged() bool { _, ok := s.out.(pipe); return ok }
-
 // pipe writes to a pager. After the pager has ended, it drops the text without an error.
 type pipe struct{ io.Writer }
 
