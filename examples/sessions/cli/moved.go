@@ -10,6 +10,7 @@ import (
 // release the tool answers to them with that.
 var moved = map[string]string{
 	"--json=v1":     "--json, whose answer is what was the member result",
+	"diff":          `"sessions show SESSION -T" of each of them`,
 	"tree":          `"sessions list --tree SESSION"`,
 	"phases":        `"sessions workflow SESSION"`,
 	"conversation":  `"sessions workflow conversation SESSION"`,

@@ -282,7 +282,6 @@ type shelf struct {
 	Tail     tailCommand     `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
 	Events   eventsCommand   `cmd:"" group:"Look" help:"Look into the audit log, of any size."`
 	Search   searchCommand   `cmd:"" group:"Look" help:"Find text in the conversations of all projects."`
-	Diff     diffCommand     `cmd:"" group:"Look" help:"Show where two sessions part, as forks do, and what each says after that."`
 	Stats    statsCommand    `cmd:"" group:"Look" help:"Add up tokens, costs and time by day, model, project or session."`
 	Workflow workflowCommand `cmd:"" group:"Look" help:"Show the phases of a session's workflow, what was said about it, and what was decided."`
 	Secrets  secretsCommand  `cmd:"" group:"Look" help:"List the secrets in a transcript by line and kind, and never show one."`
