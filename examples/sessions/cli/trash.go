@@ -13,9 +13,8 @@ import (
 )
 
 type trashCommand struct {
-	List    trashListCommand  `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
-	Restore movedCommand      `cmd:"" hidden:"" passthrough:""`
-	Empty   trashEmptyCommand `cmd:"" help:"Remove for good what is in the trash."`
+	List  trashListCommand  `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
+	Empty trashEmptyCommand `cmd:"" help:"Remove for good what is in the trash."`
 }
 
 // Help is shown below the usage.
