@@ -112,7 +112,7 @@ type Status struct {
 // Status returns the status of all sessions here, or of the named ones: each as the last
 // sync left it, or as its files and the known state of the remote show it. It makes no
 // request. Lines that another device could not send show only in the Status of that
-// device. Without a remote every session is [Local]. The error Is
+// device. Without a remote, and without Options.Identity, every session is [Local]. The error Is
 // [sessionstore.ErrNotFound] when a named session is not here.
 func (s *Store) Status(ctx context.Context, ids ...string) ([]Status, error) {
 	if len(ids) > 0 {
