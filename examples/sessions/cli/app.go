@@ -189,7 +189,7 @@ func (c *helpCommand) Run(a *app) error {
 	}
 	chosen, code, err := parse(a.parser, append(c.Command, "--help"))
 	if err != nil {
-		return exitCode(a.tellUsage(chosen, err))
+		return exitCode(a.tellUsage(chosen, formerly(c.Command, err)))
 	}
 	return exitCode(code)
 }

@@ -92,6 +92,8 @@ func TestFormerNames(t *testing.T) {
 			}
 		}
 	}
-	_, said := run(t, io.Discard, "list", "--nope=1", "--", "--json=v1")
+	_, said := run(t, io.Discard, "help", "trash", "restore")
+	require.Equal(t, "sessions trash restore: this is now "+formerNames["trash restore"]+"\n", said)
+	_, said = run(t, io.Discard, "list", "--nope=1", "--", "--json=v1")
 	require.NotContains(t, said, "this is now")
 }
