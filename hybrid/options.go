@@ -13,7 +13,8 @@ import (
 // Options are the settings of a store. The zero value, and nil, are a store
 // without a cloud.
 type Options struct {
-	Remote     remote.Remote         // the remote that all devices share, as of packages cosmos and dir; nil: local only
+	Remote     remote.Remote         // the remote that all devices share, as of packages cosmos and dir; nil: local only, see Identity
+	Identity   string                // of the remote, as [remote.Info] has it, where Remote is nil: [Store.Status] then tells what is known of that remote, and calls that would ask it return [ErrNoRemote]; "": local only
 	Store      *sessionstore.Options // of the local store
 	Project    string                // stable name of the project on all devices; required with a remote
 	User       string                // owner of the sessions in the remote

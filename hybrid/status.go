@@ -119,7 +119,7 @@ type Status struct {
 // sync left it, or as its files and the known state of the remote show it. Sessions that only
 // the remote has, and whose ids may not come from outside, are [Blocked]. It makes no
 // request. Lines that another device could not send show only in the Status of that
-// device. Without a remote every session is [Local]. The error Is
+// device. Without a remote, and without Options.Identity, every session is [Local]. The error Is
 // [sessionstore.ErrNotFound] when a named session is not here.
 func (s *Store) Status(ctx context.Context, ids ...string) ([]Status, error) {
 	if len(ids) > 0 {

@@ -60,6 +60,9 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if opts != nil {
 		o = *opts
 	}
+	if o.Remote == nil && o.Identity != "" {
+		o.Remote, o.Manual = unasked(o.Identity), true
+	}
 	if err := o.check(); err != nil {
 		return nil, wrap("open", "", err)
 	}

@@ -106,7 +106,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	largeTalk(t, root, "aaa-1", size)
 	largeTalk(t, root, "aab-2", size)
 	for _, call := range []string{
-		"diagnose aaa", "info aaa", "find --status broken", "find --keyword nowhere", "diff aaa aab", "show aaa -T", "show aaa -T --json", "show aaa --last=5000",
+		"diagnose aaa", "info aaa", "find --status broken", "find --keyword nowhere", "show aaa -T", "show aaa -T --json", "show aaa --last=5000",
 		"resume --show aaa", "verify", "verify aaa", "verify --mend aaa", "search nowhere", "stats", "secrets aaa", "events aaa --name nope", "events summary aaa",
 		"export aaa", "export aaa --to=html", "export aaa --to=tar", "export aaa --to=claude", "export aaa --redact", "export aaa -o " + root + "/x.html",
 		"repair aaa --for gemini", "repair --salvage aaa", "rewind aaa --to-turn 3", "fork aaa --at-turn 3",

@@ -276,9 +276,9 @@ func TestPickerWithoutTerminal(t *testing.T) {
 	require.Contains(t, p.modes(), "0 1")
 }
 
-// TestPickerReads reads a conversation, finds a text in it, unfolds calls, renames the
-// session, and sees another one come and go.
-func TestPickerReads(t *testing.T) {
+// TestPickerShows shows a session in less, finds a text in it, changes the size of the terminal
+// and stops both programs meanwhile, renames the session, and sees another one come and go.
+func TestPickerShows(t *testing.T) {
 	t.Parallel()
 	p := openPane(t, 80, 24)
 	work := p.session("weather", "11111111-0000-4000-8000-000000000001", "Write a report", 2*time.Hour)
@@ -293,18 +293,21 @@ func TestPickerReads(t *testing.T) {
 	p.keys("sessions", "Enter")
 	p.shows("▸ Question 0", "500 turns")
 	p.keys("Tab")
-	p.shows("message 1500 of 1500", "words and words", "→ bash {\"command\": \"ls 499\"} ← 2 lines: first")
-	p.keys("g")
-	p.shows("Question 0")
-	p.keys("/")
-	p.shows("Find:")
-	p.keys("question 250", "Enter")
-	p.shows("Question 250", "of 1500  question 250")
-	p.keys("Escape")
-	p.until(func(screen string) bool { return !strings.Contains(screen, "n N next") }, "no search")
-	p.keys("t", "G")
-	p.shows("second \ufffd[2J499")
-	p.keys("y")
+	p.shows("11111111-0000-4000-8000-000000000001", "1,500", "> Question 0", "words and words")
+	p.keys("/question 250", "Enter")
+	p.shows("Pattern not found")
+	p.keys("Enter", "/Question 250", "Enter")
+	p.shows("> Question 250\n")
+	p.keys("C-z")
+	p.shows("Stopped")
+	p.keys("fg", "Enter")
+	p.shows("> Question 250\n")
+	p.tmux("resize-window", "-x", "100", "-y", "20")
+	p.keys("G")
+	p.shows("→ bash {\"command\": \"ls 499\"}", "lines: first")
+	p.keys("q")
+	p.shows("▸ Question 0", "│", "esc quit")
+	p.keys("C-k", "y")
 	p.shows("Copied: 11111111-0000-4000-8000-000000000001")
 	p.until(func(string) bool {
 		out, err := exec.Command("tmux", "-S", p.socket, "show-buffer").Output()
@@ -314,12 +317,82 @@ func TestPickerReads(t *testing.T) {
 	p.shows("Name: Question 0")
 	p.keys("C-u", "All questions", "Enter")
 	p.shows("It is called \"All questions\" now.")
+	p.keys("Tab")
+	p.shows("All questions", "> Question 0")
 	p.keys("q")
 	p.shows("▸ All questions", "Sessions 1\n")
 	other := p.session("weather", "11111111-0000-4000-8000-000000000002", "Another one", time.Hour)
 	p.shows("Another one", "Sessions 2\n")
 	require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "home", "projects", sessionstore.ProjectSlug(other), "sessions", "11111111-0000-4000-8000-000000000002")))
 	p.shows("▸ All questions", "Sessions 1\n")
+	p.keys("Escape")
+	whole()
+}
+
+// TestPickerShowsInEachPager shows a short session: it stays on the terminal until the user
+// leaves the pager, or presses a key where there is none, or where the pager has ended.
+func TestPickerShowsInEachPager(t *testing.T) {
+	t.Parallel()
+	const prompt = "Press a key for the list of sessions."
+	for name, c := range map[string]struct {
+		vars  []string
+		flags string
+		shown []string
+		leave []string
+	}{
+		"none is named":      {[]string{"PAGER="}, "", []string{"> And then?", "Nothing more."}, []string{"q"}},
+		"less that ends":     {[]string{"PAGER=less", "LESS=-FRX"}, "", []string{"> And then?", "Nothing more."}, []string{"q"}},
+		"cat":                {[]string{"PAGER=cat"}, "", []string{"> And then?", "Nothing more.", prompt}, []string{"x"}},
+		"cat, Ctrl-C":        {[]string{"PAGER=cat"}, "", []string{"> And then?", "Nothing more.", prompt}, []string{"C-c"}},
+		"no pager":           {nil, "--no-pager", []string{"> And then?", "Nothing more.", prompt}, []string{"Down"}},
+		"not there":          {[]string{"PAGER=nothing-of-this-name"}, "", []string{"> And then?", "Nothing more.", prompt}, []string{"Enter"}},
+		"one that fails":     {[]string{"PAGER=false"}, "", []string{prompt}, []string{"x"}},
+		"one that complains": {[]string{"PAGER=ls --nope"}, "", []string{"unrecognized option", prompt}, []string{"x"}},
+		"one that ends":      {[]string{"PAGER=sed -n p"}, "", []string{"> And then?", "Nothing more.", prompt}, []string{"x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openPane(t, 80, 24, c.vars...)
+			p.session("weather", "11111111-0000-4000-8000-000000000001", "Write a report", 2*time.Hour)
+			p.session("weather", "11111111-0000-4000-8000-000000000002", "Another", 3*time.Hour)
+			whole := p.whole()
+			p.keys("sessions "+c.flags, "Enter")
+			for range 2 {
+				p.shows("▸ Write a report", "Nothing more.", "esc quit")
+				p.keys("Tab")
+				p.until(func(screen string) bool {
+					for _, text := range c.shown {
+						if !strings.Contains(screen, text) {
+							return false
+						}
+					}
+					return !strings.Contains(screen, "esc quit")
+				}, c.shown)
+				p.keys(c.leave...)
+			}
+			p.shows("▸ Write a report", "esc quit")
+			p.keys("Escape")
+			whole()
+		})
+	}
+}
+
+// TestPickerShowsWhatIsGone shows a session whose directory was removed: the error stays on the terminal
+// until a key is pressed.
+func TestPickerShowsWhatIsGone(t *testing.T) {
+	t.Parallel()
+	p := openPane(t, 80, 24)
+	work := p.session("weather", "11111111-0000-4000-8000-000000000001", "Write a report", 2*time.Hour)
+	whole := p.whole()
+	p.keys("sessions", "Enter")
+	p.shows("▸ Write a report", "Nothing more.", "esc quit")
+	require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "home", "projects", sessionstore.ProjectSlug(work), "sessions", "11111111-0000-4000-8000-000000000001")))
+	p.keys("Tab")
+	p.until(func(screen string) bool {
+		return strings.Contains(screen, "Press a key for the list of sessions.") || strings.Contains(screen, "There are no sessions")
+	}, "the error, or the list")
+	p.keys("Enter")
+	p.shows("There are no sessions")
 	p.keys("Escape")
 	whole()
 }

@@ -48,7 +48,7 @@ func TestWidths(t *testing.T) {
 			p.keys("Escape")
 			p.shows("enter resume")
 			p.keys("Tab")
-			fits(p.shows("message 2 of 2", "## Found", "20 ms", "esc back"), "  func read() error { return nil }", "internal/reader.go#L42")
+			fits(p.shows("Press a key", "## Found", "20 ms"), "  func read() error { return nil }", "internal/reader.go#L42")
 		})
 	}
 }

@@ -95,8 +95,15 @@ func Connect(ctx context.Context, c Config, cred azcore.TokenCredential, o *azco
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	r := New(container)
-	r.identity = fmt.Sprintf("cosmos %s %s/%s", strings.TrimRight(c.Endpoint, "/"), c.Database, c.Container)
+	r.identity = c.Identity()
 	return r, nil
+}
+
+// Identity returns the identity that the remote of c has, as [remote.Info] tells it, also
+// where there is no key.
+func (c Config) Identity() string {
+	c = c.complete()
+	return fmt.Sprintf("cosmos %s %s/%s", strings.TrimRight(c.Endpoint, "/"), c.Database, c.Container)
 }
 
 // openAccount returns a client of the account at an endpoint, with the account's key in

@@ -17,6 +17,12 @@ func TestConfigFromURL(t *testing.T) {
 		c, err := ConfigFromURL(place)
 		require.NoError(t, err, place)
 		require.Equal(t, want, c)
+		r, err := Connect(t.Context(), c, nil, nil)
+		require.NoError(t, err)
+		info, err := r.Info(t.Context())
+		require.NoError(t, err)
+		c.Key = ""
+		require.Equal(t, info.Identity, c.Identity())
 	}
 	for _, place := range []string{
 		"", "cosmos:", "https://name/db/c", "cosmos://u:c2VjcmV0@name/db/c", "cosmos://c2VjcmV0@name/db/c", "cosmos://name/db/c?key=c2VjcmV0", "cosmos://name/db/c/d",

@@ -20,7 +20,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 // app is what a command runs in.
@@ -46,7 +45,6 @@ type app struct {
 
 	opened  *projects.Projects // the directory of projects that was opened last
 	closers []func() error
-	draw    func(conversation.File) string // nil: images are not drawn
 }
 
 // writtenAtOnce is the number of bytes that Write writes between two looks at the context.
@@ -191,7 +189,7 @@ func (c *helpCommand) Run(a *app) error {
 	}
 	chosen, code, err := parse(a.parser, append(c.Command, "--help"))
 	if err != nil {
-		return exitCode(a.tellUsage(chosen, err))
+		return exitCode(a.tellUsage(chosen, formerly(c.Command, err)))
 	}
 	return exitCode(code)
 }

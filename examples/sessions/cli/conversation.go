@@ -46,13 +46,10 @@ func (a *app) message(row sessionstore.Message, m conversation.Message, form too
 	}
 }
 
-// files writes the images and other files of a message, each by its label, and may draw images.
+// files writes the images and other files of a message, each by its label.
 func (a *app) files(files []conversation.File, margin string) {
 	for _, f := range files {
 		a.Printf("%s%s\n", margin, a.Paint(screen.Dim, "["+screen.Plain(f.Label)+"]"))
-		if a.draw != nil {
-			a.Print(a.draw(f))
-		}
 	}
 }
 
@@ -64,10 +61,9 @@ func (a *app) rendered(text string) string {
 	return markdown.Render(text, markdown.Options{Width: a.Width(), Colour: a.Colour(), Whole: true})
 }
 
-// page sends the rest of the output through a pager, unless --no-pager is set. Without one, images are drawn.
+// page sends the rest of the output through a pager, unless --no-pager is set.
 func (a *app) page() {
 	if a.paged {
 		a.later(a.Page(a.env))
 	}
-	a.draw = a.drawer()
 }

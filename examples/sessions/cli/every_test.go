@@ -22,7 +22,6 @@ var everyCommand = []struct{ name, calls string }{
 	{"info", "info talk"},
 	{"find", "find|find --keyword word|find --status healthy|find --status broken"},
 	{"search", "search word|search -E w.rd --tools -C 1"},
-	{"diff", "diff talk other|diff other talk --json"},
 	{"stats", "stats|stats --by session --json"},
 	{"secrets", "secrets talk"},
 	{"tail", "tail talk|tail talk --events|tail talk --json"},
@@ -61,7 +60,7 @@ func calls(root string) (all [][]string) {
 			if c.name != "complete" {
 				args = append(args, "--sessions-root="+root)
 			}
-			if c.name != "diff" && c.name != "complete" && c.name != "import" && !strings.Contains(call, "-projects") {
+			if c.name != "complete" && c.name != "import" && !strings.Contains(call, "-projects") {
 				args = append(args, "--project=p")
 			}
 			all = append(all, args)
@@ -80,7 +79,7 @@ func TestEveryCommandIsCalled(t *testing.T) {
 		known[c.name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(leaves(parser.Model.Node))) {
-		require.True(t, known[name] || slices.Contains(noFiles, name) || strings.HasPrefix(name, "remote ") || moved[name] != "", name)
+		require.True(t, known[name] || slices.Contains(noFiles, name) || strings.HasPrefix(name, "remote "), name)
 	}
 }
 
@@ -128,7 +127,7 @@ func TestInterrupted(t *testing.T) {
 			require.Contains(t, told, "interrupted", args)
 		}
 	}
-	code, told := process(t.Context(), t.TempDir(), io.Discard, []string{"diff", "talk", "talk", "--sessions-root=" + root})
+	code, told := process(t.Context(), t.TempDir(), io.Discard, []string{"show", "talk", "-T", "--project=p", "--sessions-root=" + root})
 	require.Equal(t, exitOK, code, told)
 }
 

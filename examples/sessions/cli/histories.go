@@ -26,9 +26,6 @@ type remoteCommand struct {
 	Recreate  recreateCommand   `cmd:"" help:"Send sessions anew with today's rules, and remove what was sent before; also after a purge by mistake."`
 	Purge     purgeCommand      `cmd:"" help:"Remove sessions from the remote for every device, with all of their text."`
 	KeepLocal keepLocalCommand  `cmd:"" help:"Keep sessions from ever leaving this machine."`
-
-	Histories movedCommand `cmd:"" hidden:"" passthrough:""`
-	Logs      movedCommand `cmd:"" hidden:"" passthrough:""`
 }
 
 // one opens the remote's copy of the one session that ref means.

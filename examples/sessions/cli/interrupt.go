@@ -47,7 +47,7 @@ func (a *app) wait(do func() error) (left bool, err error) {
 // onlyLooks reports whether a command changes nothing, and does not wait for an interrupt.
 func (a *app) onlyLooks(command any) bool {
 	switch c := command.(type) {
-	case *listCommand, *showCommand, *infoCommand, *findCommand, *searchCommand, *diffCommand, *statsCommand, *secretsCommand, *diagnoseCommand,
+	case *listCommand, *showCommand, *infoCommand, *findCommand, *searchCommand, *statsCommand, *secretsCommand, *diagnoseCommand,
 		*eventsListCommand, *eventsSummaryCommand, *eventsShowCommand, *phasesCommand, *conversationCommand, *decisionsCommand, *trashListCommand:
 		return true
 	case *tailCommand:

@@ -48,7 +48,6 @@ func TestInterruptedWhileWriting(t *testing.T) {
 	}
 	for _, line := range []string{
 		"show talk-1 -T", "show talk-1 -T --tools", "show talk-1 -T --json", "show talk-1 --last=900", "show talk-1 --last=900 --json",
-		"diff talk-1 talk-2", "diff talk-1 talk-2 --json",
 		"export talk-1", "export talk-1 --redact", "export talk-1 --to=html", "export talk-1 --to=jsonl", "export talk-1 --to=jsonl --redact",
 		"export talk-1 --to=tar", "export talk-1 --to=claude", "export talk-1 --to=codex",
 	} {
@@ -56,10 +55,7 @@ func TestInterruptedWhileWriting(t *testing.T) {
 			t.Parallel()
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
-			args := append(strings.Fields(line), "--sessions-root="+root)
-			if args[0] != "diff" {
-				args = append(args, "--project=p")
-			}
+			args := append(strings.Fields(line), "--sessions-root="+root, "--project=p")
 			out, told := &interrupting{stop: stop}, &bytes.Buffer{}
 			code := Run(ctx, Process{Args: args, Stdin: strings.NewReader(""), Stdout: out, Stderr: told, Env: func(string) string { return "" }})
 			require.True(t, out.begun, told)

@@ -140,18 +140,6 @@ func raw(v any) (b []byte) {
 	return b
 }
 
-// rowsJSON returns messages as a JSON array.
-func rowsJSON(rows []sessionstore.Message) []byte {
-	b := []byte{'['}
-	for i, m := range rows {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = m.AppendTo(b)
-	}
-	return append(b, ']')
-}
-
 // memberOf returns a member of metadata as JSON, null when it is not there.
 func memberOf(md sessionstore.Metadata, name string) []byte {
 	if raw, ok := md.Lookup(name); ok {

@@ -1,47 +1,43 @@
 package cli
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
-// moved are the former names of commands and forms, and what to write in their place. For one
-// release the tool answers to them with that.
-var moved = map[string]string{
+// formerNames has the former names of commands and forms, and what to write in their place.
+var formerNames = map[string]string{
 	"--json=v1":     "--json, whose answer is what was the member result",
-	"tree":          `"sessions list --tree SESSION"`,
-	"phases":        `"sessions workflow SESSION"`,
 	"conversation":  `"sessions workflow conversation SESSION"`,
 	"decisions":     `"sessions workflow decisions SESSION"`,
-	"trash restore": `"sessions undo RECEIPT", once for each`,
+	"diff":          `"sessions show SESSION -T" of each of them`,
 	"keep-local":    `"sessions remote keep-local"`,
+	"phases":        `"sessions workflow SESSION"`,
 	"prune":         `"sessions remote prune"`,
 	"purge":         `"sessions remote purge"`,
 	"recreate":      `"sessions remote recreate"`,
+	"trash restore": `"sessions undo RECEIPT", once for each`,
+	"tree":          `"sessions list --tree SESSION"`,
 
 	"remote histories": `"sessions remote show SESSION --histories"`,
 	"remote logs":      `"sessions remote show SESSION --logs"`,
 }
 
-// movedCommand answers to the former name of a command.
-type movedCommand struct {
-	Args []string `arg:"" optional:""`
-}
+// formerName is a former name that the arguments use, as an error.
+type formerName string
 
-// Run says what to write.
-func (*movedCommand) Run(a *app) error { return hasMoved(a.name) }
+func (name formerName) Error() string { return "this is now " + formerNames[string(name)] }
 
-func hasMoved(name string) error {
-	return usageError{"this is now " + moved[name]}
-}
-
-// formerNames adds the former names of commands to the commands of a parser.
-func formerNames() (all []kong.Option) {
-	for name := range moved {
-		if !strings.Contains(name, " ") && !strings.HasPrefix(name, "--") {
-			all = append(all, kong.DynamicCommand(name, "", "", &movedCommand{}, `cmd:""`, `hidden:""`, `passthrough:""`))
+// formerly returns the former name that wrong arguments use, or else their error.
+func formerly(args []string, err error) error {
+	if err == nil {
+		return nil
+	}
+	words := slices.DeleteFunc(slices.Clone(args), func(w string) bool { return strings.HasPrefix(w, "-") })
+	for name := range formerNames {
+		if slices.Contains(args, name) && strings.HasPrefix(name, "-") || strings.HasPrefix(strings.Join(words, " ")+" ", name+" ") {
+			return formerName(name)
 		}
 	}
-	return all
+	return err
 }

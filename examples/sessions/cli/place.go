@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"net/url"
 	"os"
 	"strings"
@@ -49,9 +47,9 @@ func (p place) scheme() string {
 // answerTime limits the time for which a command waits for a file server or a sign-in.
 var answerTime = 30 * time.Second
 
-// open opens a remote, and closes it when the command is over. Without asking, it needs no
-// key. No open makes a request, but for a sign-in, and for a directory. A URL with a password
-// or key is refused, by an error that does not show it.
+// open opens a remote, and closes it when the command is over. Without asking, it waits for a
+// directory for less time. No open makes a request, but for a sign-in, and for a directory. A URL
+// with a password or key is refused, by an error that does not show it.
 func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
 	limit := answerTime
 	if !asking {
@@ -70,7 +68,7 @@ func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
 			err = fmt.Errorf("%w: %w", remote.ErrBlocked, err)
 		}
 	case "cosmos":
-		r, err = p.openCosmos(ctx, asking)
+		r, err = p.openCosmos(ctx)
 	default:
 		err = errors.New("a remote is cosmos://ACCOUNT/DATABASE/CONTAINER, s3://BUCKET/PREFIX?region=NAME, postgres://USER@HOST/DATABASE or dir:/PATH")
 	}
@@ -84,15 +82,20 @@ func (p place) open(a *app, asking bool) (r remote.Remote, err error) {
 	return r, nil
 }
 
-// open opens a remote. Without asking, one that cannot be opened, as a directory that is not
-// mounted, has the identity that the settings know, and noteAway says so.
-func (s setting) open(a *app, asking bool) (remote.Remote, error) {
-	r, err := s.URL.open(a, asking)
+// open opens a remote. Without asking, it returns the identity alone of an account, which then needs
+// no key, and of a remote that the settings know and that cannot be opened, as a directory that is
+// not mounted; noteAway says so.
+func (s setting) open(a *app, asking bool) (r remote.Remote, identity string, err error) {
+	if !asking && s.URL.scheme() == "cosmos" {
+		c, err := cosmos.ConfigFromURL(string(s.URL))
+		return nil, c.Identity(), err
+	}
+	r, err = s.URL.open(a, asking)
 	if err == nil || asking || s.Identity == "" || a.ctx.Err() != nil {
-		return r, err
+		return r, "", err
 	}
 	a.away = err
-	return away{s.Identity, err}, nil
+	return nil, s.Identity, nil
 }
 
 // noteAway notes that a remote could not be opened.
@@ -102,50 +105,16 @@ func (a *app) noteAway() {
 	}
 }
 
-// away is a remote that cannot be opened.
-type away struct {
-	identity string
-	err      error
-}
-
-// Info implements [remote.Remote].
-func (r away) Info(context.Context) (remote.Info, error) {
-	return remote.Info{Identity: r.identity}, nil
-}
-
-// Get implements [remote.Remote].
-func (r away) Get(context.Context, string, string, remote.Version) (remote.Object, error) {
-	return remote.Object{}, r.err
-}
-
-// List implements [remote.Remote].
-func (r away) List(context.Context, string, remote.Query) iter.Seq2[remote.Object, error] {
-	return func(yield func(remote.Object, error) bool) { yield(remote.Object{}, r.err) }
-}
-
-// Commit implements [remote.Remote].
-func (r away) Commit(context.Context, string, []remote.Object, *remote.Swap) (remote.Version, error) {
-	return "", r.err
-}
-
-// Delete implements [remote.Remote].
-func (r away) Delete(context.Context, string, []string) error { return r.err }
-
-// unusedKey takes the place of a missing key where no request is made.
-const unusedKey = "AA=="
-
-func (p place) openCosmos(ctx context.Context, asking bool) (remote.Remote, error) {
+func (p place) openCosmos(ctx context.Context) (remote.Remote, error) {
 	c, err := cosmos.ConfigFromURL(string(p))
 	if err != nil {
 		return nil, err
 	}
 	var cred azcore.TokenCredential
-	if c.Key == "" && asking {
+	if c.Key == "" {
 		if cred, err = signIn(ctx, c.Endpoint); err != nil {
 			return nil, fmt.Errorf("sign in at %s with Microsoft Entra ID, since COSMOS_KEY is not set; run \"az login\", or set COSMOS_KEY: %w", c.Endpoint, err)
 		}
-	} else {
-		c.Key = cmp.Or(c.Key, unusedKey)
 	}
 	return cosmos.Connect(ctx, c, cred, nil)
 }

@@ -63,7 +63,7 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 	if err != nil {
 		return nil, err
 	}
-	at, err := set.open(a, as >= asks)
+	at, identity, err := set.open(a, as >= asks)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(set, project)
-		o.Remote, o.Limits, o.OnStatus = at, limits, told
+		o.Remote, o.Identity, o.Limits, o.OnStatus = at, identity, limits, told
 		if as == looks && !isDir(dir) {
 			if dir, err = os.MkdirTemp("", "sessions-"); err != nil {
 				return nil, err
@@ -276,7 +276,7 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 // lacks something, each with a text about that.
 func (a *app) lacking(ctx context.Context, set setting, dir string, ids []string, all map[string]string) (err error) {
 	o := account{}.options(set, filepath.Base(filepath.Dir(dir)))
-	if o.Remote, err = set.open(a, false); err != nil {
+	if o.Remote, o.Identity, err = set.open(a, false); err != nil {
 		return err
 	}
 	st, err := hybrid.Open(ctx, dir, o)

@@ -89,17 +89,13 @@ func Run(ctx context.Context, p Process) (code int) {
 			a.json = a.json || form.asJSON()
 		}
 	}
-	switch words := beforeDashes(p.Args); {
-	case slices.Contains(words, "--json=v1"):
-		err = hasMoved("--json=v1")
-		fallthrough
-	case err != nil || moved[a.name] != "": // the flags may not have been read
-		a.json = slices.ContainsFunc(words, func(w string) bool { return w == "--json" || strings.HasPrefix(w, "--json=") })
-	case code >= exitOK:
-		return code
-	}
 	if err != nil {
-		return a.tellUsage(chosen, err)
+		words := beforeDashes(p.Args) // the flags may not have been read
+		a.json = slices.ContainsFunc(words, func(w string) bool { return w == "--json" || strings.HasPrefix(w, "--json=") })
+		return a.tellUsage(chosen, formerly(words, err))
+	}
+	if code >= exitOK {
+		return code
 	}
 	a.json = a.json || a.reference && !a.Terminal()
 	left, err := a.run(chosen)
@@ -133,14 +129,14 @@ func join(err, other error) error {
 }
 
 func newParser(c *commands, p Process) (*kong.Kong, error) {
-	parser, err := kong.New(c, append([]kong.Option{
+	parser, err := kong.New(c,
 		kong.Name("sessions"), kong.Description(about),
 		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
 		kong.Vars{"version": version()},
 		kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError(),
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }), // which names the variables itself
-	}, formerNames()...)...)
+	)
 	if err == nil {
 		parser.Model.HelpFlag.Help = "Show this help."
 	}
@@ -201,17 +197,20 @@ func (a *app) tellUsage(chosen *kong.Context, err error) int {
 	if chosen != nil && chosen.Selected() != nil {
 		command += " " + commandName(chosen.Selected())
 	}
-	text := usageText(err)
+	text, hint := usageText(err), "\nTry: "+command+" --help"
+	if name := formerName(""); errors.As(err, &name) {
+		hint = ""
+		if chosen == nil || chosen.Selected() == nil || !strings.HasPrefix(string(name), "-") {
+			command = "sessions " + string(name)
+		}
+	}
 	if command == "sessions find" && strings.HasPrefix(text, "unexpected argument ") {
 		text += `; "sessions search TEXT" looks for a text, and --keyword lists the sessions that hold it`
 	}
 	if !a.reference { // which writes nothing there
 		a.answerError(text, nil)
 	}
-	if moved[a.name] == "" {
-		text += "\nTry: " + command + " --help"
-	}
-	a.Notef("%s: %s", command, screen.Lines(text))
+	a.Notef("%s: %s", command, screen.Lines(text+hint))
 	return exitUsage
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func leaves(n *kong.Node) map[string][]string {
 var documents = []string{"help", "completion", "complete"}
 
 // TestEveryCommandHasAScript has every command run by a script, and its answer
-// of --json compared with the schema there; a former name says what to write.
+// of --json compared with the schema there.
 func TestEveryCommandHasAScript(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(&commands{}, Process{Stdout: io.Discard, Stderr: io.Discard})
@@ -58,12 +59,6 @@ func TestEveryCommandHasAScript(t *testing.T) {
 			require.Regexp(t, `(?m)sessions --json$`, scripts.String())
 			continue
 		}
-		if use := moved[name]; use != "" {
-			code, said := run(t, io.Discard, append(strings.Fields(name), "x", "--json")...)
-			require.Equal(t, exitUsage, code, name)
-			require.Contains(t, said, "this is now "+use)
-			continue
-		}
 		called := false
 		for _, words := range calls {
 			called = called || regexp.MustCompile(`(?m)\b(exec|exits \d+|term \d+) sessions `+regexp.QuoteMeta(words)+`( |$)`).MatchString(scripts.String())
@@ -73,7 +68,32 @@ func TestEveryCommandHasAScript(t *testing.T) {
 			require.Regexp(t, `(?m)^valid (result|lines) `+regexp.QuoteMeta(name)+`$`, scripts.String())
 		}
 	}
-	for name := range moved {
-		require.True(t, strings.HasPrefix(name, "--") || all[name] != nil, name)
+}
+
+// TestFormerNames has each former name answered by one line, whatever follows it.
+func TestFormerNames(t *testing.T) {
+	t.Parallel()
+	for name, use := range formerNames {
+		for _, more := range []string{"", "x", "x y", "--help", "x --json", "--nope=1 x -z"} {
+			var out bytes.Buffer
+			args := append(strings.Fields(name), strings.Fields(more)...)
+			if strings.HasPrefix(name, "-") {
+				args = append([]string{"list"}, args...)
+			}
+			code, said := run(t, &out, args...)
+			require.Equal(t, exitUsage, code, args)
+			require.Contains(t, said, "this is now "+use)
+			require.Equal(t, 1, strings.Count(said, "\n"), said)
+			if !strings.HasPrefix(name, "-") {
+				require.True(t, strings.HasPrefix(said, "sessions "+name+": "), said)
+			}
+			if strings.Contains(more, "--json") {
+				require.Contains(t, out.String(), `"error": "this is now `)
+			}
+		}
 	}
+	_, said := run(t, io.Discard, "help", "trash", "restore")
+	require.Equal(t, "sessions trash restore: this is now "+formerNames["trash restore"]+"\n", said)
+	_, said = run(t, io.Discard, "list", "--nope=1", "--", "--json=v1")
+	require.NotContains(t, said, "this is now")
 }

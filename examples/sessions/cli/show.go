@@ -32,7 +32,7 @@ type showCommand struct {
 
 // Help is shown below the usage.
 func (showCommand) Help() string {
-	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. Where the terminal reports kitty's graphics or sixels, PNG, JPEG and GIF images are drawn below their lines. A pager (see --no-pager), --plain and output without colour have the lines alone, and so has the list that "sessions" alone opens.`
+	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. An image is a line with its size.`
 }
 
 // Run shows.
@@ -44,6 +44,11 @@ func (c *showCommand) Run(a *app) error {
 	if c.Turn != nil || c.Last != nil {
 		return c.turns(a, t)
 	}
+	return c.show(a, t)
+}
+
+// show shows what a session is, and with -T its conversation.
+func (c *showCommand) show(a *app, t target) error {
 	s, err := a.shown(t)
 	if s == nil || err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 		return err
@@ -154,7 +159,7 @@ type pickCommand struct {
 
 // Help is shown below the usage.
 func (pickCommand) Help() string {
-	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: letters filter it, Enter resumes a session in its directory, Tab reads it, Ctrl-K shows the other commands. Where Claude Code or Codex have conversations that are not here, it says so, and Ctrl-K i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
+	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: letters filter it, Enter resumes a session in its directory, Tab shows it in the pager, Ctrl-K shows the other commands. Where Claude Code or Codex have conversations that are not here, it says so, and Ctrl-K i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
 }
 
 // Run opens the picker, or lists.
@@ -178,7 +183,42 @@ func (c *pickCommand) Run(a *app) error {
 	if slug != "" {
 		synced = a.lastSynced(false, filepath.Join(p.Dir(), slug, "sessions"))
 	}
-	return picker.Run(a.ctx, picker.Settings{Synced: synced, Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
+	show := func(ctx context.Context, s picker.Session, in, out *os.File) bool {
+		return a.showPicked(ctx, p, s, in, out)
+	}
+	ctx := a.ctx
+	defer func() { a.ctx = ctx }()
+	a.ctx = context.WithoutCancel(ctx) // an interrupt may be for the host or the pager
+	return picker.Run(ctx, picker.Settings{Synced: synced, Show: show, Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
+}
+
+// showPicked shows a session that was chosen in the list. It reports whether the user has left a pager.
+func (a *app) showPicked(ctx context.Context, p *projects.Projects, s picker.Session, in, out *os.File) bool {
+	env := func(name string) string {
+		switch v := a.env(name); {
+		case name != "LESS":
+			return v
+		case v == "":
+			return "R"
+		default:
+			return v + " -+F" // not to end by itself where all fits: the list would hide it
+		}
+	}
+	colour := "never"
+	if a.Colour() {
+		colour = "always"
+	}
+	b := &app{
+		ctx: ctx, stdin: in, stdout: out, env: env, now: a.now, parser: a.parser, name: "show", plain: a.plain, paged: a.paged,
+		Screen: screen.New(screen.Options{Ctx: ctx, In: in, Out: out, Err: out, Env: env, Colour: colour}),
+	}
+	st, err := p.Store(s.Project)
+	if err == nil {
+		err = (&showCommand{WithTranscript: true}).show(b, target{st, s.ID})
+	}
+	err = join(err, b.close())
+	b.tell(nil, err)
+	return err == nil && b.Left()
 }
 
 // shown returns the project to show: the named one, or the project of the working

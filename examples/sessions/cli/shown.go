@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -19,6 +18,7 @@ const (
 	largeFrom  = 4 << 20
 	partSize   = 256 << 10
 	partMemory = 32 << 20
+	partRows   = 16 // messages of a part that are read at once, at most
 	heldRows   = 16 // messages that are held until their results are there
 )
 
@@ -103,7 +103,7 @@ func (a *app) parts(t target, first, last int) iter.Seq2[sessionstore.Message, e
 	}
 }
 
-// part reads messages from one on.
+// part reads messages from one on, until they are about partSize bytes.
 func (a *app) part(t target, first, last int) (rows []sessionstore.Message, err error) {
 	v, err := t.store.View(a.ctx, t.id)
 	if v == nil || err != nil {
@@ -113,16 +113,37 @@ func (a *app) part(t target, first, last int) (rows []sessionstore.Message, err 
 	if v.Len() < last {
 		return nil, fmt.Errorf("session %s: it became shorter while it was shown", t.id)
 	}
-	return picker.Part(a.ctx, v, first, last, partSize, false)
+	for n, left := 1, partSize; left > 0 && first <= last; { // n goes by the size of those before
+		some, err := v.Range(a.ctx, first, min(n, last-first+1))
+		if err != nil || len(some) == 0 {
+			return rows, err
+		}
+		rows, first = append(rows, some...), first+len(some)
+		size := weight(some)
+		left -= size
+		n = max(1, min(partRows, len(some)*left/size))
+	}
+	return rows, nil
+}
+
+// weight returns about how many bytes messages are.
+func weight(rows []sessionstore.Message) (bytes int) {
+	for _, m := range rows {
+		bytes += len(m.Content()) + 100
+	}
+	return bytes
 }
 
 // talk is conversation for messages that come one after the other. Calls and their results
 // are shown together: the messages before an answer of the assistant have all results of
-// the calls among them.
+// the calls among them. It ends when the user leaves the pager.
 func (a *app) talk(rows iter.Seq2[sessionstore.Message, error], form toolForm) error {
 	var held []sessionstore.Message
 	size := 0
 	for m, err := range rows {
+		if a.Unread() {
+			return nil
+		}
 		if err != nil {
 			return join(a.conversation(held, form), err)
 		}
@@ -132,7 +153,7 @@ func (a *app) talk(rows iter.Seq2[sessionstore.Message, error], form toolForm) e
 			}
 			held, size = nil, 0
 		}
-		held, size = append(held, m), size+picker.Weight([]sessionstore.Message{m})
+		held, size = append(held, m), size+weight([]sessionstore.Message{m})
 	}
 	return a.conversation(held, form)
 }

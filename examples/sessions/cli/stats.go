@@ -21,21 +21,18 @@ import (
 
 type statsCommand struct {
 	everywhere
-	By     string `enum:"day,month,block,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, month, block of five hours, model, project or session (default: day)."`
+	By     string `enum:"day,month,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, month, model, project or session (default: day)."`
 	After  string `aliases:"since" placeholder:"DATE" help:"Only what was used after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
 	Before string `placeholder:"DATE" help:"Only what was used before this date."`
 	TZ     string `placeholder:"ZONE" help:"Days and hours, also those of flags, are those of this time zone, as Europe/Berlin or UTC, and not of this machine's."`
-	Line   bool   `help:"One line for a status bar: what was used today and in the active block."`
+	Line   bool   `help:"One line for a status bar: what was used today."`
 }
 
 // Help is shown below the usage.
 func (statsCommand) Help() string {
-	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts at the time at which it began, and in no block. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
-
-A block begins with the hour, in UTC, of the first response after the block before, and ends five hours later, as ccusage counts the limits of Claude Code. In pipes and JSON its name is the time at which it begins, in UTC. The pace of the active block is that between its first and its last response.
+	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts at the time at which it began, and not in --line. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
 
     sessions stats --since 30d --tz Europe/Berlin
-    sessions stats --by block --since today
     sessions stats --line`
 }
 
@@ -71,7 +68,7 @@ func (c *statsCommand) Run(a *app) error {
 	read := func(q projects.Query) iter.Seq2[projects.Usage, error] {
 		return func(yield func(projects.Usage, error) bool) {
 			sources := []iter.Seq2[projects.Usage, error]{p.Usage(a.ctx, q), foreign.Usage(a.ctx, p, q)}
-			if c.Line || c.By == "block" {
+			if c.Line {
 				sources = sources[:1] // the usage of a foreign tool has no times
 			}
 			for _, usage := range sources {
@@ -95,14 +92,9 @@ func (c *statsCommand) Run(a *app) error {
 			return u.At.In(a.now().Location()).Format(layout)
 		}
 	}
-	within := q
-	if c.By == "block" { // where it begins may depend on usage before the time of q
-		q.After, q.Before = time.Time{}, time.Time{}
-	}
 	all, skipped, err := sums(read(q), map[string]func(projects.Usage) string{
 		"day":     in(time.DateOnly),
 		"month":   in("2006-01"),
-		"block":   byTime,
 		"model":   func(u projects.Usage) string { return u.Model },
 		"project": func(u projects.Usage) string { return u.Project },
 		"session": func(u projects.Usage) string { return u.Session },
@@ -111,16 +103,7 @@ func (c *statsCommand) Run(a *app) error {
 	if err = cmp.Or(err, a.ctx.Err()); err != nil {
 		return err
 	}
-	switch c.By {
-	case "block":
-		if all, err = blocks(all); err != nil {
-			return err
-		}
-		all = slices.DeleteFunc(all, func(s sum) bool {
-			start := begin(s.At)
-			return start.Before(within.After) || !within.Before.IsZero() && !start.Before(within.Before)
-		})
-	case "model", "project", "session":
+	if c.By == "model" || c.By == "project" || c.By == "session" {
 		slices.SortStableFunc(all, func(x, y sum) int { return cmp.Compare(y.tokens(), x.tokens()) })
 	}
 	a.warn(skipped)
@@ -135,10 +118,26 @@ func (c *statsCommand) Run(a *app) error {
 	return nil
 }
 
+// line writes the usage of today. It reads the logs that changed today.
+func (a *app) line(read func(projects.Query) iter.Seq2[projects.Usage, error], q projects.Query) error {
+	midnight, _ := a.readTime("today")
+	q.After = midnight.Add(-1) // which the query leaves out
+	all, skipped, err := sums(read(q), func(projects.Usage) string { return "" })
+	if err = cmp.Or(err, a.ctx.Err()); err != nil {
+		return err
+	}
+	a.warn(skipped)
+	text := "0 tokens"
+	if len(all) > 0 {
+		text = all[0].spent()
+	}
+	a.Printf("today %s\n", text)
+	return nil
+}
+
 // sum is the usage of a row, which key names.
 type sum struct {
-	key  string
-	last time.Time // of the last response; At is the time of the first
+	key string
 	eventslog.Usage
 }
 
@@ -157,9 +156,6 @@ func sums(usage iter.Seq2[projects.Usage, error], key func(projects.Usage) strin
 			s = &sum{key: key}
 			sums[key] = s
 		}
-		if u.Responses > 0 && u.At.After(s.last) {
-			s.last = u.At
-		}
 		if err := s.Add(u.Usage); err != nil {
 			return nil, nil, err
 		}
@@ -171,6 +167,15 @@ func sums(usage iter.Seq2[projects.Usage, error], key func(projects.Usage) strin
 }
 
 func (s sum) tokens() int64 { return s.Input + s.CacheWrite + s.Output }
+
+// spent is the cost and the tokens of a row, for the eye.
+func (s sum) spent() string {
+	text := amount(s.tokens()) + " tokens"
+	if s.Priced > 0 {
+		text = "$" + cents(s.Cost) + ", " + text
+	}
+	return text
+}
 
 // name returns the key of a row, or "unknown" for a day or model that no event has.
 func (s sum) name() string { return cmp.Or(s.key, "unknown") }
@@ -195,7 +200,7 @@ type usageShown struct {
 }
 
 type usageRow struct {
-	Key        *string `json:"key"` // a day, a month, the start of a block, a model, project or session; null: unknown
+	Key        *string `json:"key"` // a day, month, model, project or session; null: unknown
 	Responses  int     `json:"responses"`
 	Failed     int     `json:"failed"`
 	Input      int64   `json:"input_tokens"`
@@ -207,8 +212,6 @@ type usageRow struct {
 	Seconds    float64 `json:"seconds"`
 	Cost       *string `json:"cost_usd"` // a decimal number as text, which loses no digit; null: no response has it
 	Exact      bool    `json:"exact"`
-
-	Window *window `json:"window,omitempty"`
 }
 
 func (a *app) usageOf(by string, all []sum) usageShown {
@@ -220,9 +223,6 @@ func (a *app) usageOf(by string, all []sum) usageShown {
 		}
 		if s.Priced > 0 {
 			r.Cost = &s.Cost
-		}
-		if by == "block" {
-			r.Window = s.window(a.now())
 		}
 		answer.Rows = append(answer.Rows, r)
 	}
@@ -249,15 +249,12 @@ func (a *app) statsTable(by string, all []sum) {
 		place = a.places(keys)
 	}
 	var rows [][]string
-	for i, s := range shown {
+	for _, s := range shown {
 		if !a.Terminal() {
 			rows = append(rows, append([]string{s.name()}, s.figures()...))
 			continue
 		}
 		name := cmp.Or(place(s.name()), s.name())
-		if by == "block" && i < len(all) {
-			name = begin(s.At).In(a.now().Location()).Format("2006-01-02 15:04")
-		}
 		if !s.Exact {
 			name += " *"
 		}
@@ -282,9 +279,6 @@ func (a *app) statsTable(by string, all []sum) {
 		{Title: "Cost", Right: true},
 	}
 	a.Table(columns, rows)
-	if by == "block" && a.Terminal() {
-		a.Printf("\n%s\n", active(all, a.now()))
-	}
 	if a.Terminal() && !total.Exact {
 		a.Printf("\n* has responses without an id, which are told apart by time and size.\n")
 	}

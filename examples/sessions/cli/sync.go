@@ -179,6 +179,6 @@ func (a *app) tellConflicts(all []hybrid.Conflict) {
 			continue
 		}
 		a.Printf("  %s %s: another device added to it too; this device's history is now session %s\n", mark, id, kept)
-		a.Printf("    the other's: sessions show %s\n    this one's:  sessions show %s\n    where they part: sessions diff %s %s\n", id, kept, id, kept)
+		a.Printf("    the other's: sessions show %s\n    this one's:  sessions show %s\n", id, kept)
 	}
 }

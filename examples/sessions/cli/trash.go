@@ -13,9 +13,8 @@ import (
 )
 
 type trashCommand struct {
-	List    trashListCommand  `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
-	Restore movedCommand      `cmd:"" hidden:"" passthrough:""`
-	Empty   trashEmptyCommand `cmd:"" help:"Remove for good what is in the trash."`
+	List  trashListCommand  `cmd:"" default:"withargs" help:"Show what is in the trash, the last removal first."`
+	Empty trashEmptyCommand `cmd:"" help:"Remove for good what is in the trash."`
 }
 
 // Help is shown below the usage.
@@ -282,7 +281,6 @@ type shelf struct {
 	Tail     tailCommand     `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
 	Events   eventsCommand   `cmd:"" group:"Look" help:"Look into the audit log, of any size."`
 	Search   searchCommand   `cmd:"" group:"Look" help:"Find text in the conversations of all projects."`
-	Diff     diffCommand     `cmd:"" group:"Look" help:"Show where two sessions part, as forks do, and what each says after that."`
 	Stats    statsCommand    `cmd:"" group:"Look" help:"Add up tokens, costs and time by day, model, project or session."`
 	Workflow workflowCommand `cmd:"" group:"Look" help:"Show the phases of a session's workflow, what was said about it, and what was decided."`
 	Secrets  secretsCommand  `cmd:"" group:"Look" help:"List the secrets in a transcript by line and kind, and never show one."`

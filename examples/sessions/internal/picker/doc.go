@@ -1,5 +1,5 @@
 // Package picker is the full-screen list of sessions that the tool opens on a
-// terminal. The user filters it, reads a session of any size, and resumes, forks,
+// terminal. The user filters it, shows a session in the pager, and resumes, forks,
 // exports, renames or removes it.
 //
 // [Model] is the whole state, and touches nothing outside of itself. Events go

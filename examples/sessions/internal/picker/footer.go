@@ -56,7 +56,7 @@ type hint struct{ key, does string }
 // are left out.
 func (m *Model) hints() []hint {
 	switch m.mode {
-	case searching, finding:
+	case searching:
 		return []hint{{"enter", "search"}, {"esc", "back"}}
 	case exporting:
 		return []hint{{"enter", "write"}, {"esc", "back"}, {".md .html .jsonl .tar", "forms"}}
@@ -66,16 +66,6 @@ func (m *Model) hints() []hint {
 		return []hint{{"enter", "fork after this turn"}, {"esc", "back"}}
 	case helping:
 		return []hint{{"any key", "back"}}
-	case reading:
-		fold := "calls whole"
-		if m.reader.whole {
-			fold = "calls folded"
-		}
-		hints := []hint{{"esc", "back"}, {"/", "find"}, {"t", fold}, {"ctrl+k", "commands"}, {"enter", "resume"}, {"y", "copy id"}, {"g G", "ends"}}
-		if m.reader.text != "" {
-			hints = append([]hint{{"n N", "next, last"}}, hints...)
-		}
-		return hints
 	}
 	hints := []hint{{"enter", "resume"}, {"tab", "read"}, {"ctrl+k", "commands"}, {"esc", "quit"}, {"letters", "filter"}}
 	if m.list.query != "" || m.found.text != "" {

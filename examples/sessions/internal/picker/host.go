@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -111,6 +114,47 @@ func (h *hostRun) Run() error {
 		_, _ = bufio.NewReaderSize(h.stdin, 16).ReadString('\n') // without an answer the list comes, too
 	}
 	return err
+}
+
+// showRun shows a session on the terminal.
+type showRun struct {
+	p       *program
+	session Session
+}
+
+func (*showRun) SetStdin(io.Reader)  {}
+func (*showRun) SetStdout(io.Writer) {}
+func (*showRun) SetStderr(io.Writer) {}
+
+// Run shows the session until the user leaves the pager. What no pager shows stays on the
+// terminal until the user presses a key. An interrupt ends the showing.
+func (r *showRun) Run() error {
+	ctx, stop := signal.NotifyContext(r.p.ctx, os.Interrupt)
+	defer stop()
+	left := r.p.Show(ctx, r.session, r.p.In, r.p.Out)
+	fmt.Fprint(r.p.Out, WholeTerminal)
+	r.p.restore()
+	if !left && ctx.Err() == nil {
+		fmt.Fprint(r.p.Out, "\nPress a key for the list of sessions. ")
+		r.p.awaitKey(ctx)
+	}
+	return nil
+}
+
+// awaitKey waits until a key is pressed, or ctx ends.
+func (p *program) awaitKey(ctx context.Context) {
+	if _, err := term.MakeRaw(int(p.In.Fd())); err == nil {
+		defer p.restore()
+	}
+	pressed := make(chan bool, 1)
+	go func() { // a read of a terminal cannot be ended: if ctx ends first, so does the process
+		_, _ = p.In.Read(make([]byte, 64)) // all bytes of a key
+		pressed <- true
+	}()
+	select {
+	case <-ctx.Done():
+	case <-pressed:
+	}
 }
 
 // WholeTerminal turns off the modes that a killed program may have left on: the

@@ -3,7 +3,6 @@ package picker
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,7 +26,7 @@ func (m *Model) pressed(k Pressed) []Command {
 	switch m.mode {
 	case commanding:
 		return m.commandKey(k)
-	case searching, exporting, renaming, finding:
+	case searching, exporting, renaming:
 		return m.lineKey(k)
 	case forking:
 		return m.forkKey(k)
@@ -36,8 +35,6 @@ func (m *Model) pressed(k Pressed) []Command {
 	case helping:
 		m.rest()
 		return nil
-	case reading:
-		return m.readKey(k)
 	}
 	if by := m.step(k.Name, len(m.list.items)); by != 0 {
 		m.list.move(by)
@@ -111,14 +108,12 @@ func (m *Model) commandKey(k Pressed) []Command {
 
 // act begins the action of a key on the chosen session.
 func (m *Model) act(key string) []Command {
-	s, ok := m.subject()
+	s, ok := m.list.chosen()
 	if !ok {
 		m.fail("There is no session.")
 		return nil
 	}
 	switch key {
-	case "tab":
-		return m.read(*s)
 	case "y":
 		m.tell("Copied: " + clean(s.ID))
 		return []Command{Copy{s.ID}}
@@ -135,23 +130,15 @@ func (m *Model) act(key string) []Command {
 		m.awaits = awaited{ofPlan, s.Key}
 		return []Command{Plan{*s}}
 	}
-	if m.hosting { // its key was meant for the host
+	if m.hosting { // its key was meant for the host, or the pager
 		return nil
+	}
+	if key == "tab" {
+		m.hosting, m.awaits = true, awaited{} // no answer comes between
+		return []Command{Show{*s}}
 	}
 	m.awaits = awaited{ofCheck, s.Key}
 	return []Command{Check{Session: *s}}
-}
-
-// subject returns the session that is read, or else the chosen one.
-func (m *Model) subject() (*Session, bool) {
-	if k := m.reader.key; k != (Key{}) {
-		at := slices.IndexFunc(m.list.all, func(s Session) bool { return s.Key == k })
-		if at < 0 {
-			return nil, false
-		}
-		return &m.list.all[at], true
-	}
-	return m.list.chosen()
 }
 
 // openSubs shows the sub-sessions of the chosen session. The first time it requests a
@@ -203,8 +190,6 @@ func (m *Model) lineKey(k Pressed) []Command {
 			return []Command{Export{m.target.Key, text}}
 		case renaming:
 			return []Command{Rename{m.target.Key, text}}
-		case finding:
-			return m.find(text)
 		}
 		return m.search(text)
 	default:

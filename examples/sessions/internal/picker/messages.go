@@ -1,9 +1,6 @@
 package picker
 
-import (
-	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
-)
+import "github.com/amplifier-go/sessionstorage/sessionstore/trash"
 
 // Event is an input of [Model.Update].
 type Event any
@@ -37,30 +34,6 @@ type (
 
 	// Noticed reports that sessions came, went or were written.
 	Noticed struct{}
-
-	// PartRead brings messages of a conversation for the request Gen: those from message
-	// First on, up to the one before Next. Total is the number of all messages. With
-	// Changed it brings none: messages that were read before are no longer as they were.
-	PartRead struct {
-		Key         Key
-		Gen         int
-		Back        bool
-		First, Next int
-		Total       int
-		Seen        mark // the messages that were read, with those of the request
-		Changed     bool
-		Passages    []Passage
-		Err         error
-	}
-
-	// Looked brings the next message that holds a text, 0 for none.
-	Looked struct {
-		Key     Key
-		Gen     int
-		Message int
-		Back    bool
-		Err     error
-	}
 
 	// Renamed is the outcome of a renaming.
 	Renamed struct {
@@ -131,7 +104,7 @@ type (
 		Err     error  // why it cannot be resumed
 	}
 
-	// Returned reports that the host has ended.
+	// Returned reports that the host has ended, or that the user has seen a session.
 	Returned struct {
 		Key Key
 		Err error
@@ -163,18 +136,11 @@ const (
 	Locked              // another host runs it
 )
 
-// mark is the place behind the first n messages, as they were when they were read.
-type mark struct {
-	n  int
-	at sessionstore.Cursor
-}
-
-// Passage is a part of a message as the reader shows it. Its texts are clean.
+// Passage is a part of a message as the preview shows it. Its texts are clean.
 type Passage struct {
-	Message int // from 1
-	Role    string
-	Text    string
-	Brief   string // a line in the place of Text when calls are folded; "": Text is never folded
+	Role  string
+	Text  string
+	Brief string // the line of a call, a result or a thought, which has no Text
 }
 
 // Excerpt is a match and the text around it, in clean parts.
@@ -191,21 +157,7 @@ type (
 		Subs    bool   // sub-sessions too
 	}
 	Preview struct{ Key Key }
-	Read    struct {
-		Key  Key
-		Gen  int
-		From int  // message, from 1; 0: behind the last one
-		Back bool // the messages before From, else From and those behind it
-		Seen mark // the messages that were read before
-	}
-	Look struct { // for a text in the messages behind After, or before it
-		Key   Key
-		Gen   int
-		Text  string // "": only ends the look before
-		After int
-		Back  bool
-	}
-	Rename struct {
+	Rename  struct {
 		Key  Key
 		Name string
 	}
@@ -236,6 +188,7 @@ type (
 		Session Session
 		Make    bool // make its directory when that is gone
 	}
+	Show   struct{ Session Session } // answered by Returned
 	Resume struct{ Session Session } // answered by Returned
 
 	Seek       struct{} // answered by Offered

@@ -9,10 +9,9 @@ import (
 // Model is the state of the picker. It is not safe for concurrent use.
 type Model struct {
 	Options
-	reader reader
-	subs   bool   // the list has sub-sessions
-	again  bool   // sessions changed while they were read
-	scope  string // the project that is shown; "": all
+	subs  bool   // the list has sub-sessions
+	again bool   // sessions changed while they were read
+	scope string // the project that is shown; "": all
 
 	mode    mode
 	list    list
@@ -27,8 +26,8 @@ type Model struct {
 	target  Session // to fork or export
 	awaits  awaited // the answer to the last key for a session
 	from    Key     // the choice when a fork or a restore was requested
-	hosting bool    // a host was started, and has not ended
-	input   string  // text that is being typed in the modes searching, exporting, renaming and finding
+	hosting bool    // a host or a pager was started, and has not ended
+	input   string  // text that is being typed in the modes searching, exporting and renaming
 	ask     question
 	note    note
 	undone  []undoable
@@ -45,8 +44,6 @@ type mode int
 const (
 	browsing   mode = iota // chooses a session, and types the filter
 	commanding             // types the letter of a command
-	reading                // reads a conversation
-	finding                // types the text to find in it
 	renaming               // types a name
 	searching              // types the text to search for
 	exporting              // types the name of a file
@@ -132,15 +129,11 @@ func (m *Model) tell(text string) { m.note = note{text: text} }
 // fail shows an error until the next key.
 func (m *Model) fail(text string) { m.note = note{text: text, bad: true} }
 
-// rest ends a mode: what is read is shown again, or else the list.
-func (m *Model) rest() {
-	if m.mode = browsing; m.reader.key != (Key{}) {
-		m.mode = reading
-	}
-}
+// rest ends a mode: the list is shown again.
+func (m *Model) rest() { m.mode = browsing }
 
-// resting reports whether the user chooses or reads, and is asked for nothing.
-func (m *Model) resting() bool { return m.mode == browsing || m.mode == reading }
+// resting reports whether the user chooses, and is asked for nothing.
+func (m *Model) resting() bool { return m.mode == browsing }
 
 // still returns the session to choose after a request of the user: k, or the zero Key if
 // the user chose another session in between, or does something else.

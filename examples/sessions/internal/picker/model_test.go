@@ -60,9 +60,22 @@ func TestQuit(t *testing.T) {
 		require.Equal(t, []Command{Quit{}}, press(newModel(t), key))
 	}
 	require.Equal(t, []Command{Suspend{}}, press(newModel(t), "ctrl+z"))
-	for _, mode := range []string{"tab", "^/", "^f", "^x", "^r", "^?", "ctrl+k"} {
+	for _, mode := range []string{"^/", "^f", "^x", "^r", "^?", "ctrl+k"} {
 		require.Equal(t, []Command{Quit{}}, press(newModel(t), mode, "ctrl+c"), "in every mode")
 	}
+}
+
+// TestShow shows the chosen session. Keys that were typed while it is shown do nothing to it.
+func TestShow(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	s, _ := m.list.chosen()
+	chosen := *s
+	require.Equal(t, []Command{Show{chosen}}, press(m, "tab"))
+	require.Empty(t, press(m, "tab"), "it is shown")
+	require.Empty(t, press(m, "enter"), "that was for the pager")
+	require.Contains(t, m.Update(Returned{Key: chosen.Key}), Preview{chosen.Key}, "it may have grown")
+	require.Equal(t, []Command{Show{chosen}}, press(m, "tab"))
 }
 
 // TestPreviewFollows chooses faster than previews come.

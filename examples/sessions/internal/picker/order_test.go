@@ -24,7 +24,7 @@ type world struct {
 	made     int
 	waiting  []func() []Event // commands that are not carried out
 	told     [][]Event        // events of each command, in order
-	hosts    int              // that run
+	hosts    int              // and pagers that run
 	asked    Key              // of the question that a person reads
 }
 
@@ -32,9 +32,9 @@ type world struct {
 func (w *world) do(t *testing.T, todo []Command) {
 	for _, c := range todo {
 		switch c := c.(type) {
-		case Resume:
+		case Resume, Show:
 			w.hosts++
-			require.Equal(t, 1, w.hosts, "one host at a time")
+			require.Equal(t, 1, w.hosts, "one program at a time has the terminal")
 		case Delete:
 			require.Equal(t, w.asked, c.Session.Key, "what was asked for is removed")
 		}
@@ -69,6 +69,8 @@ func (w *world) carryOut(c Command) []Event {
 		return []Event{Planned{Session: c.Session, Refused: w.find(c.Session.Key) < 0}}
 	case Check:
 		return []Event{Checked{Session: c.Session}}
+	case Show:
+		return []Event{Returned{Key: c.Session.Key}}
 	case Resume:
 		w.turns[c.Session.Key]++
 		return []Event{Returned{Key: c.Session.Key}}
@@ -124,7 +126,7 @@ func (w *world) step(t *testing.T) bool {
 	}
 	was := w.m.mode
 	w.do(t, w.m.Update(e))
-	if was != browsing && was != reading && was != forking {
+	if was != browsing && was != forking {
 		require.Equal(t, was, w.m.mode, "%T takes no keys from a person", e)
 	}
 	return true

@@ -33,6 +33,10 @@ type Settings struct {
 	Plain    bool     // texts of models are not rendered
 	In, Out  *os.File // terminals
 
+	// Show shows a session on the terminals. It reports whether the user has seen it and left
+	// a pager: then the list comes at once, else after a key.
+	Show func(ctx context.Context, s Session, in, out *os.File) bool
+
 	// Import imports histories of other tools, and returns a line about the outcome. It
 	// calls done with each history and its error, and ends when done returns false.
 	// nil: none are offered.
@@ -90,13 +94,12 @@ type program struct {
 	ctx    context.Context
 	tea    *tea.Program
 	work   sync.WaitGroup
-	hosted atomic.Bool  // a host has the terminal
+	hosted atomic.Bool  // a host or a pager has the terminal
 	shown  atomic.Value // the Key of the preview that was read last
 
 	width, height int
 	listing       context.CancelFunc // ends the reading under way
 	searching     context.CancelFunc // ends the search under way
-	looking       context.CancelFunc // ends the look for a text in the conversation
 	importing     context.CancelFunc // stops the import under way
 	histories     histories
 }
@@ -216,20 +219,16 @@ func (p *program) do(todo []Command) tea.Cmd {
 			p.hosted.Store(true)
 			run := &hostRun{ctx: p.ctx, host: p.Host, session: c.Session, env: p.HostEnv, restore: p.restore}
 			cmds = append(cmds, tea.Exec(run, func(err error) tea.Msg { return happened{Returned{c.Session.Key, err}} }))
+		case Show:
+			p.hosted.Store(true)
+			run := &showRun{p: p, session: c.Session}
+			cmds = append(cmds, tea.Exec(run, func(error) tea.Msg { return happened{Returned{Key: c.Session.Key}} }))
 		case List:
 			p.stream(&p.listing, func(ctx context.Context) { p.store.list(ctx, c, p.tell) })
 		case Search:
 			p.stream(&p.searching, func(ctx context.Context) {
 				if c.Text != "" {
 					p.store.search(ctx, c, p.tell)
-				}
-			})
-		case Look:
-			p.stream(&p.looking, func(ctx context.Context) {
-				if c.Text != "" {
-					if e := p.store.look(ctx, c); ctx.Err() == nil {
-						p.tell(e)
-					}
 				}
 			})
 		case Import:
@@ -269,8 +268,6 @@ func (p *program) once(c Command) Event {
 	case Preview:
 		p.shown.Store(c.Key)
 		return p.store.preview(p.ctx, c.Key)
-	case Read:
-		return p.store.read(p.ctx, c)
 	case Rename:
 		return p.store.rename(context.WithoutCancel(p.ctx), c)
 	case Turns:

@@ -100,21 +100,6 @@ func sessionOf(s projects.Summary) Session {
 	}
 }
 
-// preview reads the last turns of a session. A damaged session is read as far as
-// possible.
-func (s store) preview(ctx context.Context, k Key) Event {
-	st, err := s.projects.Store(k.Project)
-	if err != nil {
-		return Previewed{Key: k, Err: err}
-	}
-	rows, err := slice.ResumeWindow(ctx, st, k.ID, previewTurns)
-	if len(rows) == 0 {
-		return Previewed{Key: k, Err: err}
-	}
-	all, err := passages(rows, 1, previewBytes)
-	return Previewed{k, all, err}
-}
-
 // turns reads the first text of each turn of a session, by which a turn is shown.
 func (s store) turns(ctx context.Context, k Key) Event {
 	st, err := s.projects.Store(k.Project)
@@ -219,4 +204,13 @@ func (s store) restore(ctx context.Context, c Restore) Event {
 		err = errors.Join(err, f.Err)
 	}
 	return Restored{c.Key, err}
+}
+
+// rename gives a session a name.
+func (s store) rename(ctx context.Context, c Rename) Event {
+	st, err := s.projects.Store(c.Key.Project)
+	if err == nil {
+		_, _, err = st.SetName(ctx, c.Key.ID, sessionstore.Naming{Name: c.Name, Source: "manual"})
+	}
+	return Renamed{c.Key, c.Name, err}
 }

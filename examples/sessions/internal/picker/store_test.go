@@ -106,7 +106,7 @@ func TestStoreReads(t *testing.T) {
 	t.Parallel()
 	s, session := openTest(t)
 	require.Equal(t, Previewed{Key: session.Key, Passages: []Passage{
-		{1, "user", "Find the \ufffdleak\nin the pool", ""}, {2, "tool", "→ ba\ufffdsh {}\n← secret output", "→ ba\ufffdsh {} ← secret output"}, {4, "assistant", "It is \ufffdthere.", ""},
+		{"user", "Find the \ufffdleak\nin the pool", ""}, {"tool", "", "→ ba\ufffdsh {} ← secret output"}, {"assistant", "It is \ufffdthere.", ""},
 	}}, s.preview(t.Context(), session.Key))
 	require.Equal(t, TurnsRead{Key: session.Key, Turns: []string{"Find the \ufffdleak in the pool"}}, s.turns(t.Context(), session.Key))
 	var found []Event

@@ -7,19 +7,12 @@ func (m *Model) Update(e Event) (todo []Command) {
 	switch e := e.(type) {
 	case Resized:
 		m.screen = size{e.Width, e.Height}
-		if m.reader.key != (Key{}) {
-			m.reader.draw(m, false)
-		}
 	case Pressed:
 		todo = m.pressed(e)
 	case Listed:
 		todo = m.listed(e)
 	case Noticed:
 		todo = m.noticed()
-	case PartRead:
-		todo = m.partRead(e)
-	case Looked:
-		todo = m.looked(e)
 	case Previewed:
 		m.previewed(e)
 	case TurnsRead:
@@ -37,7 +30,7 @@ func (m *Model) Update(e Event) (todo []Command) {
 }
 
 // changed handles the outcomes of actions on a session.
-func (m *Model) changed(e Event) (todo []Command) {
+func (m *Model) changed(e Event) []Command {
 	switch e := e.(type) {
 	case Forked:
 		if e.Err != nil {
@@ -65,14 +58,10 @@ func (m *Model) changed(e Event) (todo []Command) {
 		m.forget(e.Key)
 		m.undone = append(m.undone, undoable{key: e.Key, receipt: e.Receipt, name: e.Name})
 		m.list.remove(e.Key)
-		if m.reader.key == e.Key && m.mode == reading {
-			todo = m.closeReader()
-		}
 		m.tell(fmt.Sprintf("%q is in the trash. ctrl+k u brings it back.", e.Name))
 		if m.reading { // and the reading may have found the session before its removal
-			return append(todo, m.reread(m.list.choice())...)
+			return m.reread(m.list.choice())
 		}
-		return todo
 	case Restored:
 		if e.Err != nil {
 			m.undoing(e.Key, false)
@@ -126,14 +115,13 @@ func (m *Model) listed(e Listed) (todo []Command) {
 	return todo
 }
 
-// noticed lists the sessions anew, reads the preview anew, and what was added to the
-// conversation that is read. What is shown stays until then.
+// noticed lists the sessions anew, and reads the preview anew. What is shown stays until then.
 func (m *Model) noticed() []Command {
 	if m.reading {
 		m.again = true
 		return nil
 	}
-	return append(m.reread(Key{}), m.reader.more()...)
+	return m.reread(Key{})
 }
 
 // previewed takes a preview, unless another session was chosen in between, or the
@@ -231,11 +219,11 @@ func (m *Model) checked(e Checked) []Command {
 	return nil
 }
 
-// returned shows the list again after the host has ended.
+// returned shows the list again after the host has ended, or the user has seen a session.
 func (m *Model) returned(e Returned) []Command {
 	m.hosting = false
 	if e.Err != nil {
 		m.failed(clean(m.Host), e.Err)
 	}
-	return append(m.reread(e.Key), m.reader.more()...)
+	return m.reread(e.Key)
 }

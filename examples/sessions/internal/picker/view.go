@@ -66,8 +66,6 @@ func (m *Model) body(width, height int) []string {
 		return fill(m.help(width), height)
 	case m.mode == forking:
 		return m.turnLines(width, height)
-	case m.reader.key != (Key{}):
-		return m.readerLines(width, height)
 	}
 	d := divide(width, height)
 	lines := m.listLines(d.list.width, d.list.height)
@@ -94,14 +92,11 @@ func fill(lines []string, n int) []string {
 
 // typing returns the name of the text that is typed: "" if none is, or the filter.
 func (m *Model) typing() string {
-	return map[mode]string{searching: "Search text: ", exporting: "Export to: ", renaming: "Name: ", finding: "Find: "}[m.mode]
+	return map[mode]string{searching: "Search text: ", exporting: "Export to: ", renaming: "Name: "}[m.mode]
 }
 
 // header draws the first line: how many sessions there are, and the filter.
 func (m *Model) header(width int) string {
-	if m.reader.key != (Key{}) && m.typing() == "" {
-		return m.readerHeader(width)
-	}
 	total := m.list.total()
 	count := strconv.Itoa(total)
 	if m.list.shown < total {
@@ -285,15 +280,11 @@ const renderedBytes = 40_000
 
 // passage draws a passage, which has at least one line. It renders the text of a model,
 // if render is set and the settings allow it.
-func (m *Model) passage(p *Passage, render bool, width int) (lines []string) {
+func (m *Model) passage(p *Passage, render bool, width int) []string {
+	var lines []string
 	switch {
-	case p.Brief != "" && !m.reader.whole:
-		return []string{m.paint(dim, screen.Fit("  "+p.Brief, width))}
 	case p.Brief != "":
-		for _, line := range wrap(p.Text, max(1, width-2)) {
-			lines = append(lines, m.paint(dim, screen.Fit("  "+line, width)))
-		}
-		return lines
+		return []string{m.paint(dim, screen.Fit("  "+p.Brief, width))}
 	case p.Role == "user":
 		lines = []string{"", m.paint(green, screen.Fit("You", width))}
 	default:

@@ -121,10 +121,6 @@ func TestViewFits(t *testing.T) {
 				switch c := c.(type) {
 				case Preview:
 					m.Update(Previewed{Key: c.Key, Passages: []Passage{said("user", cleanLines(odd())), said("tool", clean(odd())), said("assistant", cleanLines(odd()))}})
-				case Read:
-					m.Update(PartRead{Key: c.Key, Gen: c.Gen, Back: c.Back, First: 1, Next: 4, Total: 3, Passages: []Passage{{1, "user", cleanLines(odd()), ""}, {2, "tool", cleanLines(odd()), clean(odd())}, {3, "assistant", cleanLines(odd()), ""}}})
-				case Look:
-					m.Update(Looked{Key: c.Key, Gen: c.Gen, Message: r.IntN(4)})
 				case Turns:
 					m.Update(TurnsRead{Key: c.Key, Turns: []string{clean(odd()), clean(odd())}})
 				case Plan:

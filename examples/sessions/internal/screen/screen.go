@@ -7,10 +7,12 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"charm.land/lipgloss/v2"
@@ -39,6 +41,8 @@ type Screen struct {
 	inTTY         bool
 	colour        bool
 	width, errors int // columns of standard output, and of standard error
+	pager         *exec.Cmd
+	unread        atomic.Bool // the pager has ended
 
 	mu     sync.Mutex // guards the fields below, and writing to err
 	line   bool       // a line of progress is shown on err

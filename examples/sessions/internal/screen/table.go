@@ -1,12 +1,15 @@
 package screen
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -205,10 +208,7 @@ func (s *Screen) Page(env func(name string) string) (wait func() error) {
 		return none
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = s.out, s.err, os.Environ()
-	if env("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS="+defaultLess)
-	}
+	cmd.Stdout, cmd.Stderr, cmd.Env = s.out, s.err, append(os.Environ(), "LESS="+cmp.Or(env("LESS"), defaultLess))
 	in, err := cmd.StdinPipe()
 	if err != nil || cmd.Start() != nil {
 		return none
@@ -216,7 +216,7 @@ func (s *Screen) Page(env func(name string) string) (wait func() error) {
 	s.mu.Lock()
 	s.wipe()
 	out := s.out
-	s.out = pipe{in}
+	s.out, s.pager = pipe{in, &s.unread}, cmd
 	s.mu.Unlock()
 	return func() error {
 		s.mu.Lock()
@@ -226,15 +226,28 @@ func (s *Screen) Page(env func(name string) string) (wait func() error) {
 	}
 }
 
-// Paged reports whether a pager shows the output.
-func (s *Screen) Paged() bool { _, ok := s.out.(pipe); return ok }
+// Left reports whether the output was shown by a pager that the user left, and that does not
+// end at the end of the text. The caller must have called wait.
+func (s *Screen) Left() bool {
+	if s.pager == nil || s.pager.ProcessState == nil {
+		return false
+	}
+	return strings.TrimSuffix(filepath.Base(s.pager.Path), ".exe") == "less" && s.pager.ProcessState.Success()
+}
+
+// Unread reports whether the pager has ended: what is still written is dropped.
+func (s *Screen) Unread() bool { return s.unread.Load() }
 
 // pipe writes to a pager. After the pager has ended, it drops the text without an error.
-type pipe struct{ io.Writer }
+type pipe struct {
+	io.Writer
+	unread *atomic.Bool
+}
 
 func (p pipe) Write(b []byte) (int, error) {
 	n, err := p.Writer.Write(b)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		p.unread.Store(true)
 		return len(b), nil
 	}
 	return n, err
