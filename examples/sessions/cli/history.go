@@ -83,37 +83,22 @@ func (c *importCommand) history(a *app) error {
 	}
 	if len(all) == 0 && failed == nil {
 		failed = c.nothingFound()
-		switch {
-		case slug == "":
-			a.Notef("%s", failed)
-			failed = nil
-		case !c.counts(a):
+		if slug != "" {
 			return failed
 		}
+		a.Notef("%s", failed)
+		failed = nil
 	}
-	var unwritten error
 	res := newHistoryResult(c.DryRun)
 	progress := a.Progress("histories", len(all))
 	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
-	err = res.importAll(a.ctx, a, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
-		defer progress.Step(1)
-		for _, one := range report.Counts {
-			if c.counts(a) && unwritten == nil {
-				unwritten = a.writeLine(one)
-			}
-		}
-		return unwritten == nil
+	err = res.importAll(a.ctx, a, p, all, opts, func(foreign.History, error) bool {
+		progress.Step(1)
+		return true
 	})
 	progress.Done()
 	a.noteFailed(res.unnoted)
-	failed = errors.Join(failed, cmp.Or(unwritten, err))
-	if c.counts(a) {
-		if failed == nil || a.ctx.Err() != nil {
-			return failed
-		}
-		a.Notef("%s %s", a.PaintError(screen.Red, "failed:"), screen.Lines(explain(failed))) // the answer has sessions alone
-		return exitCode(exitError)
-	}
+	failed = errors.Join(failed, err)
 	if a.json {
 		return errors.Join(a.writeJSON(res), failed)
 	}
@@ -148,15 +133,12 @@ func (c *importCommand) nothingFound() error {
 	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", name, which, screen.Plain(home), variable)
 }
 
-// counts reports whether the command prints the counts of the files, and no report.
-func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !c.Verbose }
-
 // importAll imports histories one after the other, and calls the function with the
 // result of each. The history that changed last comes last: lists are in the order in
 // which sessions were saved here, so it will be the first there. A history that fails
 // does not stop the others. Each is noted for undo once it is done. importAll ends when ctx
 // ends or the function returns false.
-func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
+func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, error) bool) (failed error) {
 	began := a.now()
 	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
 	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
@@ -179,7 +161,7 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 			r.Failed++
 			failed = errors.Join(failed, err)
 		}
-		if !told(h, report, err) {
+		if !told(h, err) {
 			break
 		}
 	}
@@ -189,7 +171,7 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 // importShortly imports histories for the picker, and returns the short form of the report.
 func (a *app) importShortly(ctx context.Context, p *projects.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 	res := newHistoryResult(false)
-	err := res.importAll(ctx, a, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
+	err := res.importAll(ctx, a, p, all, nil, done)
 	err = errors.Join(err, res.unnoted)
 	what, made := res.short()
 	text := what + " (" + made + ")."

@@ -27,7 +27,7 @@ type importCommand struct {
 	Since   string `placeholder:"DATE" help:"Only histories that changed since: a date, or an age as 7d." group:"History of other tools"`
 	Active  bool   `help:"Import what the tool would resume, without what stands before the last compaction." group:"History of other tools"`
 	Verbose bool   `short:"v" help:"Tell what was left out and why." group:"History of other tools"`
-	DryRun  bool   `help:"Write nothing, and tell what would be done; with --json what each file holds." group:"History of other tools"`
+	DryRun  bool   `help:"Write nothing, and tell what would be done." group:"History of other tools"`
 }
 
 // Help is shown below the usage.
@@ -41,9 +41,7 @@ With --from=claude the sessions of Claude Code on this machine come, with --from
 
     sessions import --from claude --since 30d --dry-run
 
-The report tells what came, and how much was left out of the messages; with --verbose or --json, what and why. A session keeps the other tool's file whole, and so what was left out.
-
-With --dry-run --json, and without --verbose, it prints one object for each session, on a line of its own, for other programs to compare with: what the files hold, counted by the code that imports. The documentation of foreign.Report has its members.`
+The report tells what came, and how much was left out of the messages; with --verbose or --json, what and why. A session keeps the other tool's file whole, and so what was left out.`
 }
 
 // Run imports.

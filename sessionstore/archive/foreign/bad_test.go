@@ -27,10 +27,11 @@ func TestLongLine(t *testing.T) {
 	_, err = f.WriteAt([]byte("\n"+many("g", 3)[fi.Size():]), fi.Size()+64<<20+1)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	ctx, counted := counting(t)
+	report, err := Import(ctx, g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"line 5: it is longer than 64 MiB"}, why(report.Damaged))
-	require.Equal(t, 1, countsIn(t, report)[0].UnreadLines)
+	require.Equal(t, 1, (*counted)[0].UnreadLines)
 	require.Len(t, healthy(t, g.st, report.Sessions[0].ID), 6)
 	require.Equal(t, original(t, g.path), unpacked(t, g.st, report.Sessions[0].ID))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -68,11 +67,6 @@ func (d *results) report() *Report {
 	for _, e := range d.notes.Damaged {
 		d.Damaged = append(d.Damaged, LineError(e))
 	}
-	for _, c := range d.counts {
-		if row, err := pyjson.Encode(c); err == nil { // it has nothing that JSON cannot hold
-			d.Counts = append(d.Counts, row)
-		}
-	}
 	return &d.Report
 }
 
@@ -104,11 +98,11 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := ld.count(ss, h.Path); err != nil {
+	if err := ss.tell(ctx, h.Path); err != nil {
 		return err
 	}
 	done.leave(ss)
-	f.Table.Calls = nil // they are counted, and take memory
+	f.Table.Calls = nil // they take memory
 	top := ss.top
 	kept, leaveKept, err := ld.settle(ctx, ss)
 	defer leaveKept()
@@ -251,8 +245,13 @@ func (ss *sessions) add(tg target, leaves []int32) {
 	}
 }
 
-// count counts the session of a file and the sub-agents whose lines are in the same file.
-func (ld *lander) count(ss sessions, path string) error {
+// tell hands the session of a file and the sub-agents whose lines are in the same file to
+// the program that asked for them; see thread.WithFinds.
+func (ss sessions) tell(ctx context.Context, path string) error {
+	take := thread.FindsOf(ctx)
+	if take == nil {
+		return nil
+	}
 	others, forks := ss.all, map[string]int{}
 	if len(ss.top.chain) > 0 {
 		others = others[1:]
@@ -266,19 +265,13 @@ func (ld *lander) count(ss sessions, path string) error {
 		if i > 0 && tg.kind != Agent {
 			continue
 		}
-		c, err := tg.count(path)
+		err := take(thread.Found{
+			File: tg.file, Path: path, ID: tg.id, Foreign: tg.foreign, Parent: tg.parent,
+			Agent: tg.kind == Agent, Beside: i > 0, Forks: forks[tg.id], Mine: tg.mine,
+		})
 		if err != nil {
 			return err
 		}
-		if c.Forks = forks[c.ID]; i > 0 {
-			c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
-			first, last, err := tg.file.Times(tg.mine)
-			if err != nil {
-				return err
-			}
-			c.First, c.Last = textOrNull(first), textOrNull(last)
-		}
-		ld.done.counted(c)
 	}
 	return nil
 }
@@ -300,7 +293,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
-	if err := ld.count(ss, path); err != nil {
+	if err := ss.tell(ctx, path); err != nil {
 		return err
 	}
 	if len(ss.top.chain) == 0 {

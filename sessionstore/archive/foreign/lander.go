@@ -29,8 +29,7 @@ type lander struct {
 // results are the report as it is made.
 type results struct {
 	Report
-	notes  *thread.Notes
-	counts []thread.Count
+	notes *thread.Notes
 }
 
 // merge adds the parts and lines that the rendering of a target left out, once for each
@@ -47,18 +46,6 @@ func (d *results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
 			d.Left[o.Why]++
 		}
 	}
-}
-
-// counted adds the count of a session, and counts it with its parent.
-func (d *results) counted(c thread.Count) {
-	if c.Parent != nil {
-		for i := range d.counts {
-			if d.counts[i].ID == *c.Parent {
-				d.counts[i].SubSessions++
-			}
-		}
-	}
-	d.counts = append(d.counts, c)
 }
 
 // maxUnplaced is how many prompts in no session a report names.

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -106,35 +105,4 @@ type Report struct {
 	// Home has the sessions that were exported and went on in the tool, and that received
 	// the new turns: the number of these turns, by the id of the session.
 	Home map[string]int
-
-	// Counts has a JSON object for each session in the files, the history's own first, for
-	// other programs to compare with. A text or a number that the file does not have is null.
-	//
-	//	tool, id, foreign_id   the tool, the id here, the tool's own id
-	//	parent                 id of the session that began it, or that it was forked from
-	//	file, cwd              the path as found, and the first working directory in it
-	//	first, last            the earliest and the latest time of a line, in its own text
-	//	prompts                what a person typed. whole: on the line that goes on before
-	//	                       compactions; active: on the line that the tool would resume;
-	//	                       all: on all lines. Codex: the events of prompts, or the typed
-	//	                       items where there is none; active and whole are those that
-	//	                       were not rolled back
-	//	agent_prompts          the tasks of a sub-agent, whose prompts are 0
-	//	queued, slash, shell   typed while the model worked, commands of the tool, commands
-	//	                       for the shell: these are no prompts
-	//	last_prompt_sha256     of the text of the last prompt on both lines, several text
-	//	                       blocks joined by a newline
-	//	responses              each message.id once (Codex: the messages of the model)
-	//	calls, results         each id once, and calls_without_result (Codex: items)
-	//	sub_sessions, forks    sub-agents, which are objects of their own, and the forks that
-	//	                       the import makes of branches
-	//	models                 by name: responses (Codex: turns)
-	//	usage                  input, output, cache_read, cache_write in tokens, each response
-	//	                       once (Codex: the last total; the input has what was cached)
-	//	unread_lines, unknown  lines that could not be read, and how often each kind that is
-	//	                       not known
-	//
-	// Responses, calls, results, models and usage are of the whole file, without its
-	// sub-sessions.
-	Counts []json.RawMessage
 }

@@ -264,51 +264,6 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 	return thread.Hash(said), f
 }
 
-func (format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
-	for i, r := range t.Records.All() {
-		if r.UUID == 0 || r.Is(thread.IsRepeated) || !mine(int32(i)) {
-			continue
-		}
-		for f, n := range map[thread.Flags]*int{thread.IsPrompt: &c.Prompts.All, thread.IsQueued: &c.Queued, thread.IsSlash: &c.Slash, thread.IsShell: &c.Shell} {
-			if r.Is(f) {
-				*n++
-			}
-		}
-	}
-	c.Calls, c.Results, c.NoResult = t.CountCalls(mine)
-	c.Responses = t.CountResponses(mine)
-	for _, s := range t.Facts.Spent {
-		if mine(s.At) {
-			countSpent(&t.Facts, s, c)
-		}
-	}
-	if agent {
-		c.AgentPrompts, c.Prompts = c.Prompts.All, thread.CountedPrompts{}
-		c.Queued, c.Slash, c.Shell = 0, 0, 0
-		return -1, -1
-	}
-	c.Prompts.Whole, whole = t.CountLine(thread.WholeLine)
-	c.Prompts.Active, active = t.CountLine(thread.ActiveLine)
-	return whole, active
-}
-
-// countSpent counts the usage of a response.
-func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
-	if s.Model > 0 {
-		c.Models[f.Models[s.Model-1]]++
-	}
-	u := &c.Usage
-	for i, sum := range []**int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite} {
-		if s.Has&(1<<i) == 0 {
-			continue
-		}
-		if *sum == nil {
-			*sum = new(int64)
-		}
-		**sum += int64(s.Tokens[i])
-	}
-}
-
 func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
 	return func(yield func(thread.Used) bool) {
 		for _, r := range t.Facts.Spent {

@@ -76,10 +76,6 @@ type Format interface {
 	// Says returns hashes of the records by which files are compared, in order.
 	Says(ctx context.Context, f *File) ([]uint64, error)
 
-	// Count counts the records that belong to the session, as mine reports, and returns the
-	// last prompts of both lines, -1 where there is none.
-	Count(t *Table, mine func(at int32) bool, agent bool, c *Count) (whole, active int32)
-
 	// Responses yields the usage of each response among these records, where the file has
 	// it by response. Spent returns their usage by model.
 	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
@@ -110,7 +106,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	}
 	sum.Sum(s.Table.sum[:0])
 	fm.Finish(&s)
-	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
+	s.Table.Calls, s.Table.Results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
 	s.Table.orderAnswers()
 	s.Table.mergeSpent()
@@ -283,23 +279,6 @@ func (f *File) RecordID(at int32) string {
 		return p.ID()
 	}
 	return fmt.Sprint("line ", f.Table.Line(at)+1)
-}
-
-// Times returns the earliest and the latest time of the session's records, which mine
-// reports.
-func (f *File) Times(mine func(at int32) bool) (first, last string, err error) {
-	facts := Facts{}
-	for i := range f.Table.Records.All() {
-		if !mine(int32(i)) {
-			continue
-		}
-		p, err := f.Part(int32(i))
-		if err != nil {
-			return "", "", err
-		}
-		facts.Time(p.Time())
-	}
-	return facts.FirstText, facts.LastText, nil
 }
 
 // Line returns the conversation of a file, or of a sub-agent.

@@ -20,7 +20,7 @@ func (t *Table) order(loose []result) {
 		}
 	}
 	for _, l := range loose {
-		t.Records.At(l.at).Parent = t.Find(l.call)
+		t.Records.At(l.At).Parent = t.Find(l.Of)
 	}
 }
 
@@ -75,8 +75,8 @@ func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64
 		}
 		at := int32(i)
 		named := uint64(0)
-		for len(loose) > 0 && loose[0].at <= at {
-			named, loose = loose[0].call, loose[1:]
+		for len(loose) > 0 && loose[0].At <= at {
+			named, loose = loose[0].Of, loose[1:]
 		}
 		side := r.Is(IsSidechain)
 		usable := func() bool {
