@@ -91,7 +91,7 @@ func (c *importCommand) history(a *app) error {
 	}
 	res := newHistoryResult(c.DryRun)
 	progress := a.Progress("histories", len(all))
-	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
+	opts := &foreign.Options{DryRun: c.DryRun}
 	err = res.importAll(a.ctx, a, p, all, opts, func(foreign.History, error) bool {
 		progress.Step(1)
 		return true
@@ -151,9 +151,6 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 			return err
 		}
 		r.Histories++
-		if errors.Is(err, foreign.ErrWhole) {
-			err = fmt.Errorf("%w: sessions fork --active makes a new session of what the tool would resume", err)
-		}
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
 			r.Empty++

@@ -125,7 +125,7 @@ func (d *driver) step(ctx context.Context, name string) {
 		slices.Reverse(all)
 	}
 	for _, h := range all {
-		o := &foreign.Options{ActiveOnly: d.seed%7 == 6}
+		o := &foreign.Options{}
 		if d.seed%11 == 3 {
 			o.Project = "one"
 		}
@@ -262,14 +262,6 @@ func (d *driver) export(ctx context.Context, s session) {
 	}
 	longer, err := foreign.Longer(s.st, s.id)
 	d.note("longer %t %v", longer, err)
-	fork := s.id + "-fork"
-	if _, err = foreign.ForkActive(ctx, s.st, s.id, fork); err != nil {
-		d.note("fork: %v", err)
-		return
-	}
-	for m, err := range s.st.Messages(ctx, fork) {
-		d.note("%s %v", short(m.AppendTo(nil)), err)
-	}
 }
 
 // tree notes all files of the store.

@@ -6,7 +6,7 @@
 // everything that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's files, compressed, one file behind the other
-//	import/map.jsonl            the scope of the conversation, whole or active; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code
+//	import/map.jsonl            the scope of the conversation; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
 // tool's session, and the lines that the message was made of.
@@ -19,10 +19,7 @@
 // logicalParentUuid. It begins with an earlier record, as the tool does, where the last line
 // of kind last-prompt names one that the last record does not follow from. It reads a conversation of Codex from line to line, and leaves out the
 // turns that were rolled back. The summary of a compaction becomes part of the conversation
-// only if the file lacks the messages that the compaction hid. With Options.ActiveOnly, a
-// new session leaves out all messages before the last compaction, and the summary begins
-// the conversation, as when the tool resumes. Later imports keep the choice of the first
-// one. The parts of one response, which the tools write as several lines, become one
+// only if the file lacks the messages that the compaction hid. The parts of one response, which the tools write as several lines, become one
 // message; the results of its calls follow it. A call without a result gets one that says
 // so, and results without an answer get an answer that says so. Prompts with no answer
 // between them become one message. Texts that the tool itself wrote become a
@@ -31,8 +28,7 @@
 // accept.Check.
 //
 // A line beside the conversation becomes a fork when it has an answer, and a prompt of a
-// person that neither the conversation nor another fork has. With Options.ActiveOnly, the
-// messages before a compaction are such a line. Prompts that are in no session are named in
+// person that neither the conversation nor another fork has. Prompts that are in no session are named in
 // the [Report]. Each sub-agent becomes a sub-session, with forks of the lines beside its
 // own one; its lines may be in a file of their own or in the file of its session. A
 // question that a person asked beside the conversation becomes a sub-session, too. A
@@ -48,7 +44,7 @@
 // task.
 //
 // A record of Claude Code may name a parent that is in no file. It follows the record
-// before it then, but not with Options.ActiveOnly: the tool stops there.
+// before it then; the tool stops there.
 //
 // # Several files
 //

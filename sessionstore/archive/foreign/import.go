@@ -19,11 +19,6 @@ type Options struct {
 	// [History.Project].
 	Project string
 
-	// ActiveOnly makes a new session only of the messages that the tool would resume: the
-	// messages before the last compaction become a fork. A session that was imported before
-	// keeps the way in which it was made.
-	ActiveOnly bool
-
 	// DryRun writes nothing, and reports the changes that Import would make.
 	DryRun bool
 }
@@ -35,9 +30,8 @@ type Options struct {
 //
 // The file is read up to the size that it has at the beginning, so the tool may go on
 // writing. The error Is [ErrEmpty] when there is no conversation in it, [ErrChanged] when
-// the part up to that size changed, [ErrWhole] when Options.ActiveOnly is set for a session
-// that holds the whole line, [ErrTool] for another tool, and [sessionstore.ErrLocked] when
-// a host runs the session. Errors have no text of the history.
+// the part up to that size changed, [ErrTool] for another tool, and [sessionstore.ErrLocked]
+// when a host runs the session. Errors have no text of the history.
 //
 // [sessionstore.ErrLocked]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrLocked
 func Import(ctx context.Context, p *projects.Projects, h History, opts *Options) (*Report, error) {
@@ -94,7 +88,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
 		return err
 	}
-	ss, err := ld.prepare(ctx, f, h, o)
+	ss, err := ld.prepare(ctx, f, h)
 	if err != nil {
 		return err
 	}
@@ -107,7 +101,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	kept, leaveKept, err := ld.settle(ctx, ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
-		ss, err = ld.prepare(ctx, kept, h, o)
+		ss, err = ld.prepare(ctx, kept, h)
 	}
 	if err != nil {
 		return err
@@ -138,7 +132,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 }
 
 // prepare finds the sessions that a file of the history makes.
-func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History, o Options) (ss sessions, err error) {
+func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History) (ss sessions, err error) {
 	if f.Table.Title == "" && h.Title != "" {
 		f.Table.Title, f.Table.ByPerson = h.Title, true
 	}
@@ -150,7 +144,7 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History,
 	if ld.home != "" {
 		top.id, top.beside = ld.home, ld.place
 	}
-	s, err := ld.scope(top, o.ActiveOnly && top.place() == importFolder)
+	s, err := ld.scope(top)
 	if err != nil {
 		return ss, err
 	}

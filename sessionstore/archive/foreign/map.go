@@ -26,22 +26,22 @@ type header struct {
 }
 
 func (h header) scope() thread.Scope {
-	if h.Conversation == thread.ScopeNames[thread.WholeLine] {
-		return thread.WholeLine
+	if h.Conversation == thread.ScopeNames[thread.ActiveLine] {
+		return thread.ActiveLine
 	}
-	return thread.ActiveLine
+	return thread.WholeLine
 }
 
-// readHeader returns the first line of the map in a folder. found is false where there is
-// no map.
-func readHeader(dir string) (h header, found bool, err error) {
+// readHeader returns the first line of the map in a folder, the zero header where there is
+// no map or where that line is damaged.
+func readHeader(dir string) (h header, err error) {
 	for row, err := range mapRows(context.Background(), dir) {
 		if err != nil || row == nil || json.Unmarshal(row, &h) != nil {
-			return header{}, err == nil, err
+			return header{}, err
 		}
-		return h, true, nil
+		break
 	}
-	return h, false, nil
+	return h, nil
 }
 
 // mapRows yields the rows of the map in a folder, nil for a row that is none, and no

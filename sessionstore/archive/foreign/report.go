@@ -12,9 +12,6 @@ var (
 	ErrTool    = errors.New("unknown tool")
 	ErrChanged = thread.ErrChanged
 	ErrEmpty   = errors.New("it holds no conversation")
-	ErrWhole   = errors.New("the session holds the whole line")
-	ErrActive  = errors.New("it holds no whole line of an imported conversation")
-	ErrEdited  = errors.New("the imported messages were changed here")
 )
 
 // LineError is the reason why a line of the tool's file could not be used. It has no text
@@ -61,7 +58,7 @@ type Kind string
 
 // The kinds of sessions that Import makes.
 const (
-	Conversation Kind = "conversation" // the line of a history: the whole one, or the part that the tool would resume
+	Conversation Kind = "conversation" // the line of a history
 	Branch       Kind = "branch"       // a line beside it
 	Agent        Kind = "agent"        // the work of a sub-agent
 	Diverged     Kind = "diverged"     // the tool's side of a session that both sides continued
