@@ -34,11 +34,9 @@
 // question that a person asked beside the conversation becomes a sub-session, too. A
 // session that the tool forked has the session of its origin as its parent, and begins with
 // the messages that both share; so does the copy in which a session went on in the
-// background, where Find names both. Claude Code does not name the origin of a fork: Import
-// looks for it among the files of the folder that begin with the same record, or have the
-// compaction that the fork begins with. The origin has no other records, or lines between
-// them, or the fork begins with a line of a later time; else the fork has no parent. A
-// session has the name that the tool gave it. Without
+// background, where Find names both. The records that Claude Code copies into a fork name
+// their session: the last such name is the origin, and without one the fork has no parent.
+// A session has the name that the tool gave it. Without
 // such a name, and when its first prompt begins with text that an editor or a command put
 // there, the name is the first text that a person typed. A sub-session has the name of its
 // task.

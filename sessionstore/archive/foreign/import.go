@@ -180,7 +180,7 @@ func topOf(f *thread.File, parent string) target {
 	case th.Spawner != "":
 		tg.kind, tg.agent, tg.task, tg.parent = Agent, th.Agent, f.Table.Title, thread.UUID5(tool, th.Spawner)
 		tg.id, tg.mine = thread.SubID(tool, f.ID, th.Agent), all
-	case th.Original != "":
+	case th.Original != "" && th.Original != f.ID:
 		tg.parent, tg.turn = thread.UUID5(tool, th.Original), th.Shared
 	}
 	return tg

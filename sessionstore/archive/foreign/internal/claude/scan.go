@@ -127,6 +127,9 @@ func note(s *thread.Scanning, l line) {
 	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
 		*g = append(*g, l.goesOn)
 	}
+	if l.copied != "" && l.copied != l.session && !l.sidechain {
+		s.Table.Lineage.Original = l.copied
+	}
 	person := l.kind == "custom-title"
 	switch {
 	case l.title == "":

@@ -181,9 +181,6 @@ type History struct {
 
 	GoesOn    []string                                    // the tool's ids of the sessions in which it goes on, as its end says
 	Origin    *History                                    // which goes on in this one, as a copy with an id of its own
-	Forked    func(ctx context.Context) *History          // returns the session that it is a fork of, where the files prove one; nil: none
-	First     uint64                                      // hash of its first record
-	Compacted bool                                        // its first record is a compaction
 	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
 	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
