@@ -30,6 +30,7 @@ type historyResult struct {
 	Unknown   map[string]int  `json:"unknown"`
 	Damaged   []historyDamage `json:"damaged"`
 	Unplaced  []historyDamage `json:"prompts_in_no_session"`
+	Shorter   []string        `json:"shorter_files"` // of sessions that a longer file has
 
 	unnoted error
 	actions map[foreign.Action]int
@@ -55,7 +56,7 @@ type historyDamage struct {
 
 func newHistoryResult(dry bool) *historyResult {
 	return &historyResult{
-		DryRun: dry, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
+		DryRun: dry, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
 		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
 	}
 }
@@ -110,6 +111,7 @@ func (c *importCommand) history(a *app) error {
 	}
 	note(a, res.Damaged, limit)
 	note(a, res.Unplaced, limit)
+	noteShorter(a, res.Shorter, limit)
 	return failed
 }
 
@@ -189,6 +191,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, damageOf(h, d))
 	}
+	r.Shorter = append(r.Shorter, report.Shorter...)
 	for _, u := range report.Unplaced {
 		r.Unplaced = append(r.Unplaced, damageOf(h, u))
 	}
@@ -323,6 +326,17 @@ func note(a *app, lines []historyDamage, limit int) {
 			break
 		}
 		a.Notef("%s %s, line %d: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(d.Path), d.Line, screen.Plain(d.Why))
+	}
+}
+
+// noteShorter writes a note about each file of which nothing came, at most limit notes.
+func noteShorter(a *app, paths []string, limit int) {
+	for i, path := range paths {
+		if i == limit {
+			a.Notef("%s and %s", a.PaintError(screen.Yellow, "note:"), count(len(paths)-i, "more file"))
+			break
+		}
+		a.Notef("%s %s: nothing came of it, because a longer file has the session", a.PaintError(screen.Yellow, "note:"), screen.Plain(path))
 	}
 }
 

@@ -110,7 +110,7 @@ func TestDamagedLineOfAnotherFile(t *testing.T) {
 		"of a copy in another folder": {Claude, map[string]string{
 			claude("-w", "g"):  some(0, 2) + damaged + some(2, 4),
 			claude("-w2", "g"): some(0, 2) + "\n" + strings.ReplaceAll(some(4, 6), "g-user-1", "g-assistant-0") + damaged,
-		}, map[string]int{filepath.Join("-w", "g.jsonl"): 3, filepath.Join("-w2", "g.jsonl"): 6}},
+		}, map[string]int{filepath.Join("-w2", "g.jsonl"): 6}},
 		"of a segment": {Codex, map[string]string{
 			thread(threadID):                      first + damaged,
 			thread(threadID + "_" + segmentID(1)): codexLines(3, base(threadID, 3, len(first)), "three") + damaged,

@@ -50,9 +50,8 @@
 // thread is reverted or forked: Import reads the files in the order in which they continue
 // each other, and the messages that a revert hides become a fork. A file that does not
 // continue the file that it names is a history of its own, and the [Report] has the reason.
-// A session of Claude Code may be in two folders: the longer file is the session, in the
-// project of its folder, where the other file has nothing else. Otherwise the file with the
-// newest record is the session, and the records that only the other file has become a fork.
+// A session may be in two folders of its tool: the longer file is the session, of Claude
+// Code in the project of its folder, and the [Report] names the other.
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for the
 // messages since then. The member amplifier of each such line names the session and the

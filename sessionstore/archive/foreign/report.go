@@ -94,6 +94,10 @@ type Report struct {
 	// At most 1000 are named.
 	Unplaced []LineError
 
+	// Shorter are the paths of files of the history, or of its sub-agents, in other folders
+	// of the tool: a longer one has the session, and nothing of these came.
+	Shorter []string
+
 	// Former has the forks with messages that a session had and the tool no longer has, as
 	// after a file was cut or turns were taken back: the number of these turns, by the id
 	// of the fork. They are among Sessions, too.

@@ -21,7 +21,7 @@ type Tool struct{}
 func (Tool) Name() string { return "claude" }
 
 func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
-	return format{l, elsewhere, &copyNames{starts: l.Copies}, &end{last: -1}}
+	return format{l, elsewhere, &end{last: -1}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -36,7 +36,7 @@ func (Tool) IsLinked() bool { return true }
 func (Tool) IsCompared(thread.Record) bool { return true }
 
 func (Tool) UUIDs(ctx context.Context, path string) []uint64 {
-	uuids, _, _, _ := recordsOf(ctx, path)
+	uuids, _, _ := recordsIn(thread.LinesIn(ctx, path))
 	return uuids
 }
 
@@ -50,9 +50,8 @@ func (Tool) Repeats(path string) (copied, question bool) {
 // format is how Claude Code writes a file.
 type format struct {
 	*thread.Layout
-	has    func(uuid uint64) bool // whether another file has the record
-	copies *copyNames
-	end    *end
+	has func(uuid uint64) bool // whether another file has the record
+	end *end
 }
 
 func (f format) Scan(s *thread.Scanning, raw []byte) error {
@@ -60,15 +59,12 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if f.copies.begins(s.Offset) {
-		*f.end = end{last: -1}
-	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
 	s.Mark(l.mark)
 	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
-		r.UUID, parent, logical = f.copies.of(l)
+		r.UUID, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
 	}
 	at := int32(s.Table.Records.Len())
 	r.Key, r.Flags = describe(s, l, at)
@@ -99,21 +95,21 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 }
 
 func (f format) Finish(s *thread.Scanning) {
-	s.Link(f.Layout.Copies, func(uuid uint64) bool {
+	s.Link(func(uuid uint64) bool {
 		found := f.has(uuid)
 		if i, known := slices.BinarySearch(f.Elsewhere, thread.InMap(uuid)); found && !known {
 			f.Elsewhere = slices.Insert(f.Elsewhere, i, thread.InMap(uuid))
 		}
 		return found
 	})
-	s.Table.End = f.end.find(s.Table, f.copies.name)
+	s.Table.End = f.end.find(s.Table)
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }
 
 func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
 
 func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
-	_, says, _, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
+	_, says, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
 	return says, err
 }
 

@@ -226,7 +226,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 		leave()
 		return nil, nil, err
 	}
-	f.Told = func(line int, err error) LineError { return src.told(ctx, f, line, err) }
+	f.Told = func(line int, err error) LineError { return src.told(f, line, err) }
 	n.Lines += f.Table.LinesRead
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
@@ -239,24 +239,13 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 
 // told returns the error of a line for a report: with its number in its own file, where
 // several are read as one, and with the path of a file other than the history's own.
-func (src Source) told(ctx context.Context, f *File, line int, err error) LineError {
+func (src Source) told(f *File, line int, err error) LineError {
 	starts, offset := f.Reader.starts, f.Table.Records.At(f.Table.RecordAt(line-1)).Offset
 	i := sort.Search(len(starts), func(i int) bool { return starts[i] > offset }) - 1
 	first := sort.Search(f.Table.Records.Len(), func(at int) bool { return f.Table.Records.At(int32(at)).Offset >= starts[i] })
 	s := src.Segments[i]
-	line += linesIn(ctx, s.Path, s.Begin) - int(f.Table.Line(int32(first)))
+	line -= int(f.Table.Line(int32(first)))
 	return LineError{line, inFile(s.Path, src.main, err)}
-}
-
-// linesIn counts the lines of the first size bytes of a file, as far as it can be read.
-func linesIn(ctx context.Context, path string, size int64) (n int) {
-	for l, err := range LinesIn(ctx, path) {
-		if err != nil || l.End > size {
-			break
-		}
-		n++
-	}
-	return n
 }
 
 // Part returns the content of a record. It is valid until the next call.
