@@ -181,7 +181,7 @@ func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string,
 func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, goesOn bool, err error) {
 	c.stop = func() {}
 	h, err := readHeader(dir)
-	if err != nil || !f.Layout.IsPlain() {
+	if err != nil || len(h.Copies) > 0 || !f.Layout.IsPlain() {
 		return c, false, err
 	}
 	c, err = compare(ctx, f, st, id, h.scope())

@@ -98,7 +98,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	done.leave(ss)
 	f.Table.Calls = nil // they take memory
 	top := ss.top
-	kept, leaveKept, err := ld.settle(ctx, ss)
+	kept, leaveKept, err := ld.settle(ctx, &ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
 		ss, err = ld.prepare(ctx, kept, h)
@@ -295,7 +295,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		return nil
 	}
 	id, foreign := ss.top.id, ss.top.foreign
-	kept, leaveKept, err := ld.settle(ctx, ss)
+	kept, leaveKept, err := ld.settle(ctx, &ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
 		ss, ld, err = ld.prepareAgent(ctx, top, h, kept, path, made)

@@ -23,6 +23,10 @@ type header struct {
 	Conversation string `json:"conversation"`     // see thread.ScopeNames
 	Longer       bool   `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
 	thread.Layout
+
+	// Copies is where copies begin in a file that an earlier version made of those in several
+	// folders: no file is read so any more.
+	Copies []int64 `json:"copies,omitempty"`
 }
 
 func (h header) scope() thread.Scope {
@@ -127,7 +131,7 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 // it is found in another state of the file.
 func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	head := header{thread.ScopeNames[tg.file.Table.Scope], r.Longer(), tg.file.Layout}
+	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Layout: tg.file.Layout}
 	row, err := pyjson.Encode(head)
 	if err == nil {
 		row, err = pyjson.Append(nil, row, pyjson.Style{})
