@@ -17,29 +17,29 @@
 // messages that each compaction hid. Import reads a conversation of Claude Code backwards
 // from the last record of the file: along parentUuid, and from a compaction along
 // logicalParentUuid. It begins with an earlier record, as the tool does, where the last line
-// of kind last-prompt names one that the last record does not follow from. It reads a conversation of Codex from line to line, and leaves out the
-// turns that were rolled back. The summary of a compaction becomes part of the conversation
-// only if the file lacks the messages that the compaction hid. The parts of one response, which the tools write as several lines, become one
-// message; the results of its calls follow it. A call without a result gets one that says
-// so, and results without an answer get an answer that says so. Prompts with no answer
-// between them become one message. Texts that the tool itself wrote become a
-// <system-reminder>. The answer "No response requested." of Claude Code is left out: the
-// tool writes it where a prompt got none. So the session is healthy by slice.Diagnose and accepted by
-// accept.Check.
+// of kind last-prompt names one that the last record does not follow from. It reads a
+// conversation of Codex from line to line, and leaves out the turns that were rolled back.
+// The summary of a compaction becomes part of the conversation only if the file lacks the
+// messages that the compaction hid. The parts of one response, which the tools write as
+// several lines, become one message; the results of its calls follow it. A call without a
+// result gets one that says so, and results without an answer get an answer that says so.
+// Prompts with no answer between them become one message. Texts that the tool itself wrote
+// become a <system-reminder>. The answer "No response requested." of Claude Code is left out:
+// the tool writes it where a prompt got none. So the session is healthy by slice.Diagnose and
+// accepted by accept.Check.
 //
 // A line beside the conversation becomes a fork when it has an answer, and a prompt of a
-// person that neither the conversation nor another fork has. Prompts that are in no session are named in
-// the [Report]. Each sub-agent becomes a sub-session, with forks of the lines beside its
-// own one; its lines may be in a file of their own or in the file of its session. A
-// question that a person asked beside the conversation becomes a sub-session, too. A
+// person that neither the conversation nor another fork has. Prompts that are in no session
+// are named in the [Report]. Each sub-agent becomes a sub-session, with forks of the lines
+// beside its own one; its lines may be in a file of their own or in the file of its session.
+// A question that a person asked beside the conversation becomes a sub-session, too. A
 // session that the tool forked has the session of its origin as its parent, and begins with
 // the messages that both share; so does the copy in which a session went on in the
 // background, where Find names both. The records that Claude Code copies into a fork name
-// their session: the last such name is the origin, and without one the fork has no parent.
-// A session has the name that the tool gave it. Without
-// such a name, and when its first prompt begins with text that an editor or a command put
-// there, the name is the first text that a person typed. A sub-session has the name of its
-// task.
+// their session: the last such name is the origin, and without one the fork has no parent. A
+// session has the name that the tool gave it. Without such a name, and when its first prompt
+// begins with text that an editor or a command put there, the name is the first text that a
+// person typed. A sub-session has the name of its task.
 //
 // A record of Claude Code may name a parent that is in no file. It follows the record
 // before it then; the tool stops there.
@@ -94,17 +94,16 @@
 // # Memory and kills
 //
 // Import reads the file a line at a time, each time up to the size that it had at the
-// beginning: to find the conversation, to make the messages, and to keep the original,
-// which must have the bytes that the messages were made from. An unchanged file is read
-// once, for the report. For an existing session, Import compares the file with the lines
-// that the session keeps of it, and makes the messages twice. Find reads the files that
-// have one id. Where a record names a parent that its file does not have, Import reads the
-// other files of the folder once. Import unpacks a compressed file as it reads. It takes
-// some MiB, some three times the longest line or response, and at most 72 bytes for each
-// line and for each item that a compaction kept, also to bring a session up to date. A new
-// session appears whole or not at all. Each file of an existing session changes at one
-// instant; when the process is killed between two of them, the next import of the same
-// history completes the change.
+// beginning: to find the conversation, to make the messages, and to keep the original, which
+// must have the bytes that the messages were made from. An unchanged file is read once, for
+// the report. For an existing session, Import compares the file with the lines that the
+// session keeps of it, and makes the messages twice. Where a record names a parent that its
+// file does not have, Import reads the other files of the folder once. Import unpacks a
+// compressed file as it reads. It takes some MiB, some three times the longest line or
+// response, and at most 72 bytes for each line and for each item that a compaction kept, also
+// to bring a session up to date. A new session appears whole or not at all. Each file of an
+// existing session changes at one instant; when the process is killed between two of them,
+// the next import of the same history completes the change.
 //
 // # Unknown formats
 //

@@ -118,9 +118,9 @@ func longest(ctx context.Context, copies []*rollout, places []base) (*rollout, e
 			whole = append(whole, c.Path)
 		}
 	}
-	path, failed := thread.Longest(ctx, whole)
-	if path == "" {
-		path, failed = thread.Longest(ctx, paths)
+	path, failed := thread.Longest(ctx, paths)
+	if fits, _ := thread.Longest(ctx, whole); fits != "" { // the errors are those of all
+		path = fits
 	}
 	f := copies[max(0, slices.Index(paths, path))] // the first where none can be read
 	f.Shorter = slices.DeleteFunc(paths, func(path string) bool { return path == f.Path })

@@ -1,10 +1,10 @@
 // Counts prints what the files of Claude Code or of Codex on this machine hold, counted by the
 // code that imports them, for other programs to compare with.
 //
-//	go run ./sessionstore/archive/foreign/internal/counts --from claude|codex [--since TIME] [--project NAME] [--sessions-root DIR]
+//	go run ./sessionstore/archive/foreign/internal/counts --from claude|codex [--since TIME] [--project NAME] [--sessions-root DIR] [DIR]...
 //
 // The tool's files are those that sessions import --from finds: below $CLAUDE_CONFIG_DIR or
-// $CODEX_HOME, or ~/.claude or ~/.codex. The sessions are in the directory of
+// $CODEX_HOME, or ~/.claude or ~/.codex, or else below the named directories. The sessions are in the directory of
 // --sessions-root, or else where the Amplifier tools keep theirs: ids and parents follow from the
 // sessions that are there. --project takes only the histories of one project, and --since only
 // those that were changed since a time of RFC 3339 or a date. Nothing is written.
@@ -63,14 +63,15 @@ func main() {
 	project := flag.String("project", "", "only histories of this project")
 	root := flag.String("sessions-root", "", "the directory of the sessions")
 	flag.Parse()
-	if err := run(os.Stdout, foreign.Tool(*tool), *since, *project, *root); err != nil {
+	if err := run(os.Stdout, foreign.Tool(*tool), *since, *project, *root, flag.Args()...); err != nil {
 		fmt.Fprintln(os.Stderr, "counts:", err)
 		os.Exit(1)
 	}
 }
 
-// run prints the counts of the histories of a tool.
-func run(w io.Writer, tool foreign.Tool, since, project, root string) error {
+// run prints the counts of the histories of a tool, which are below its own directory where
+// none is named.
+func run(w io.Writer, tool foreign.Tool, since, project, root string, homes ...string) error {
 	var after time.Time
 	if since != "" {
 		t, err := timeOf(since)
@@ -83,7 +84,15 @@ func run(w io.Writer, tool foreign.Tool, since, project, root string) error {
 	if err != nil {
 		return err
 	}
-	all, failed := foreign.Find(context.Background(), tool, &foreign.FindOptions{Since: after})
+	if len(homes) == 0 {
+		homes = []string{""}
+	}
+	var all []foreign.History
+	var failed error
+	for _, home := range homes {
+		some, err := foreign.Find(context.Background(), tool, &foreign.FindOptions{Home: home, Since: after})
+		all, failed = append(all, some...), errors.Join(failed, err)
+	}
 	slices.SortStableFunc(all, func(a, b foreign.History) int { return a.Modified.Compare(b.Modified) })
 	for _, h := range all {
 		if project == "" || h.Project() == project {

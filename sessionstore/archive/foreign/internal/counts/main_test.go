@@ -30,6 +30,10 @@ func TestRun(t *testing.T) {
 		require.Contains(t, filepath.ToSlash(c.File), home)
 		require.Contains(t, string(golden), c.ID)
 	}
+	var named bytes.Buffer
+	t.Setenv("CLAUDE_CONFIG_DIR", t.TempDir())
+	require.NoError(t, run(&named, "claude", "", "", root, home))
+	require.Equal(t, out.String(), named.String())
 	left, err := os.ReadDir(root)
 	require.NoError(t, err)
 	require.Empty(t, left, "nothing is written")
