@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -17,8 +16,7 @@ type forkCommand struct {
 	Resume   bool   `short:"r" help:"Resume it then, as the command resume does."`
 	Events   bool   `help:"Copy the events up to the turn, too."`
 	NoEvents bool   `hidden:"" help:"Accepted and without effect: events are not copied by default."`
-	Active   bool   `help:"Of an imported session, take what the other tool would resume, and what was said here since." xor:"what"`
-	Damaged  string `xor:"what" placeholder:"FILE" help:"Take over the messages of a damaged file that \"sessions repair --salvage\" told of."`
+	Damaged  string `placeholder:"FILE" help:"Take over the messages of a damaged file that \"sessions repair --salvage\" told of."`
 }
 
 // Help is shown below the usage.
@@ -26,11 +24,7 @@ func (forkCommand) Help() string {
 	return `Makes a new session of the conversation up to a turn. It knows what these turns cost, if that is known for certain. The session itself does not change. The new one is whole or not there at all, and never replaces another.
 
     sessions fork abc123 --at-turn 3
-    sessions fork abc123 --at-turn 3 --name jwt-approach
-
-An imported session holds the whole conversation. With --active the fork begins as the other tool would resume it: with its last summary.
-
-    sessions fork abc123 --active`
+    sessions fork abc123 --at-turn 3 --name jwt-approach`
 }
 
 // Run forks.
@@ -42,12 +36,7 @@ func (c *forkCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	preview, forked := slice.Preview{}, slice.Forked{}
-	if c.Active {
-		forked, err = c.active(a, t)
-	} else {
-		preview, forked, err = c.fork(a, t)
-	}
+	preview, forked, err := c.fork(a, t)
 	if err != nil {
 		return err
 	}
@@ -94,23 +83,6 @@ func (c *forkCommand) fork(a *app, t target) (preview slice.Preview, forked slic
 	}
 	forked, err = slice.Fork(a.ctx, t.store, t.id, &slice.ForkOptions{Turn: c.AtTurn, NewID: c.Name, Events: c.Events, Damaged: c.Damaged})
 	return preview, forked, err
-}
-
-// active makes the short session of an imported one.
-func (c *forkCommand) active(a *app, t target) (forked slice.Forked, err error) {
-	if c.AtTurn != nil || c.Events {
-		return forked, usageError{"--active takes no --at-turn and no --events"}
-	}
-	id, err := foreign.ForkActive(a.ctx, t.store, t.id, c.Name)
-	if err != nil {
-		return forked, err
-	}
-	s, err := t.store.Load(a.ctx, id)
-	if err != nil {
-		return forked, err
-	}
-	turn, _ := s.Metadata.Int("forked_from_turn")
-	return slice.Forked{ID: id, ParentID: t.id, Turn: turn, Messages: len(s.Messages)}, nil
 }
 
 func forkedJSON(f slice.Forked) object {

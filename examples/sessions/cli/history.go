@@ -30,6 +30,7 @@ type historyResult struct {
 	Unknown   map[string]int  `json:"unknown"`
 	Damaged   []historyDamage `json:"damaged"`
 	Unplaced  []historyDamage `json:"prompts_in_no_session"`
+	Shorter   []string        `json:"shorter_files"` // of sessions that a longer file has
 
 	unnoted error
 	actions map[foreign.Action]int
@@ -55,7 +56,7 @@ type historyDamage struct {
 
 func newHistoryResult(dry bool) *historyResult {
 	return &historyResult{
-		DryRun: dry, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
+		DryRun: dry, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
 		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
 	}
 }
@@ -83,37 +84,22 @@ func (c *importCommand) history(a *app) error {
 	}
 	if len(all) == 0 && failed == nil {
 		failed = c.nothingFound()
-		switch {
-		case slug == "":
-			a.Notef("%s", failed)
-			failed = nil
-		case !c.counts(a):
+		if slug != "" {
 			return failed
 		}
+		a.Notef("%s", failed)
+		failed = nil
 	}
-	var unwritten error
 	res := newHistoryResult(c.DryRun)
 	progress := a.Progress("histories", len(all))
-	opts := &foreign.Options{DryRun: c.DryRun, ActiveOnly: c.Active}
-	err = res.importAll(a.ctx, a, p, all, opts, func(_ foreign.History, report *foreign.Report, _ error) bool {
-		defer progress.Step(1)
-		for _, one := range report.Counts {
-			if c.counts(a) && unwritten == nil {
-				unwritten = a.writeLine(one)
-			}
-		}
-		return unwritten == nil
+	opts := &foreign.Options{DryRun: c.DryRun}
+	err = res.importAll(a.ctx, a, p, all, opts, func(foreign.History, error) bool {
+		progress.Step(1)
+		return true
 	})
 	progress.Done()
 	a.noteFailed(res.unnoted)
-	failed = errors.Join(failed, cmp.Or(unwritten, err))
-	if c.counts(a) {
-		if failed == nil || a.ctx.Err() != nil {
-			return failed
-		}
-		a.Notef("%s %s", a.PaintError(screen.Red, "failed:"), screen.Lines(explain(failed))) // the answer has sessions alone
-		return exitCode(exitError)
-	}
+	failed = errors.Join(failed, err)
 	if a.json {
 		return errors.Join(a.writeJSON(res), failed)
 	}
@@ -125,6 +111,7 @@ func (c *importCommand) history(a *app) error {
 	}
 	note(a, res.Damaged, limit)
 	note(a, res.Unplaced, limit)
+	noteShorter(a, res.Shorter, limit)
 	return failed
 }
 
@@ -148,15 +135,12 @@ func (c *importCommand) nothingFound() error {
 	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", name, which, screen.Plain(home), variable)
 }
 
-// counts reports whether the command prints the counts of the files, and no report.
-func (c *importCommand) counts(a *app) bool { return c.DryRun && a.json && !c.Verbose }
-
 // importAll imports histories one after the other, and calls the function with the
 // result of each. The history that changed last comes last: lists are in the order in
 // which sessions were saved here, so it will be the first there. A history that fails
 // does not stop the others. Each is noted for undo once it is done. importAll ends when ctx
 // ends or the function returns false.
-func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, *foreign.Report, error) bool) (failed error) {
+func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Projects, all []foreign.History, opts *foreign.Options, told func(foreign.History, error) bool) (failed error) {
 	began := a.now()
 	changed := func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) }
 	for _, h := range slices.SortedStableFunc(slices.Values(all), changed) {
@@ -169,9 +153,6 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 			return err
 		}
 		r.Histories++
-		if errors.Is(err, foreign.ErrWhole) {
-			err = fmt.Errorf("%w: sessions fork --active makes a new session of what the tool would resume", err)
-		}
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
 			r.Empty++
@@ -179,7 +160,7 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 			r.Failed++
 			failed = errors.Join(failed, err)
 		}
-		if !told(h, report, err) {
+		if !told(h, err) {
 			break
 		}
 	}
@@ -189,7 +170,7 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 // importShortly imports histories for the picker, and returns the short form of the report.
 func (a *app) importShortly(ctx context.Context, p *projects.Projects, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 	res := newHistoryResult(false)
-	err := res.importAll(ctx, a, p, all, nil, func(h foreign.History, _ *foreign.Report, err error) bool { return done(h, err) })
+	err := res.importAll(ctx, a, p, all, nil, done)
 	err = errors.Join(err, res.unnoted)
 	what, made := res.short()
 	text := what + " (" + made + ")."
@@ -210,6 +191,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, damageOf(h, d))
 	}
+	r.Shorter = append(r.Shorter, report.Shorter...)
 	for _, u := range report.Unplaced {
 		r.Unplaced = append(r.Unplaced, damageOf(h, u))
 	}
@@ -344,6 +326,17 @@ func note(a *app, lines []historyDamage, limit int) {
 			break
 		}
 		a.Notef("%s %s, line %d: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(d.Path), d.Line, screen.Plain(d.Why))
+	}
+}
+
+// noteShorter writes a note about each file of which nothing came, at most limit notes.
+func noteShorter(a *app, paths []string, limit int) {
+	for i, path := range paths {
+		if i == limit {
+			a.Notef("%s and %s", a.PaintError(screen.Yellow, "note:"), count(len(paths)-i, "more file"))
+			break
+		}
+		a.Notef("%s %s: nothing came of it, because a longer file has the session", a.PaintError(screen.Yellow, "note:"), screen.Plain(path))
 	}
 }
 

@@ -25,9 +25,8 @@ type importCommand struct {
 
 	Tool    string `name:"from" placeholder:"TOOL" enum:",claude,codex" default:"" help:"Bring the history of another tool: claude or codex." group:"History of other tools"`
 	Since   string `placeholder:"DATE" help:"Only histories that changed since: a date, or an age as 7d." group:"History of other tools"`
-	Active  bool   `help:"Import what the tool would resume, without what stands before the last compaction." group:"History of other tools"`
 	Verbose bool   `short:"v" help:"Tell what was left out and why." group:"History of other tools"`
-	DryRun  bool   `help:"Write nothing, and tell what would be done; with --json what each file holds." group:"History of other tools"`
+	DryRun  bool   `help:"Write nothing, and tell what would be done." group:"History of other tools"`
 }
 
 // Help is shown below the usage.
@@ -37,13 +36,11 @@ func (importCommand) Help() string {
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
 
-With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork. No import takes anything away: what the other tool no longer has is kept in a fork, which the report names. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up, and with --active what the tool would resume; it stays what its first import made it. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
+With --from=claude the sessions of Claude Code on this machine come, with --from=codex those of Codex, each into the project of its working directory, or those of --project alone. Again, it brings what is new. Your own turns stay: where both went on, the other tool's become a fork. No import takes anything away: what the other tool no longer has is kept in a fork, which the report names. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
 
     sessions import --from claude --since 30d --dry-run
 
-The report tells what came, and how much was left out of the messages; with --verbose or --json, what and why. A session keeps the other tool's file whole, and so what was left out.
-
-With --dry-run --json, and without --verbose, it prints one object for each session, on a line of its own, for other programs to compare with: what the files hold, counted by the code that imports. The documentation of foreign.Report has its members.`
+The report tells what came, and how much was left out of the messages; with --verbose or --json, what and why. A session keeps the other tool's file whole, and so what was left out.`
 }
 
 // Run imports.
@@ -51,8 +48,8 @@ func (c *importCommand) Run(a *app) error {
 	if c.Tool != "" {
 		return c.history(a)
 	}
-	if c.Since != "" || c.DryRun || c.Active || c.Verbose {
-		return usageError{"--since, --active, --verbose and --dry-run go with --from"}
+	if c.Since != "" || c.DryRun || c.Verbose {
+		return usageError{"--since, --verbose and --dry-run go with --from"}
 	}
 	if c.From == "" {
 		if a.Answers() { // on a terminal, a silent wait for lines looks like a hang

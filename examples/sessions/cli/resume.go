@@ -105,7 +105,7 @@ func (c *resumeCommand) words(a *app, id string) []string {
 func (c *resumeCommand) noteLonger(a *app, t target) error {
 	longer, err := foreign.Longer(t.store, t.id)
 	if longer {
-		a.Notef("%s the session holds more than the tool that it was imported from would send: sessions fork --active %s makes a short one", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
+		a.Notef("%s the session holds more than the tool that it was imported from would send; with --with that tool goes on from its last summary", a.PaintError(screen.Yellow, "note:"))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,8 +24,8 @@ import (
 )
 
 // drive imports the homes of n seeds of each tool, and writes a file of the outcome of each
-// to a folder.
-func drive(first uint64, n int, out string) error {
+// to a folder. counts is the program that counts what a home holds; "": nothing is counted.
+func drive(first uint64, n int, out, counts string) error {
 	work, err := os.MkdirTemp("", "importdiff-")
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func drive(first uint64, n int, out string) error {
 	for i := range n {
 		for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
 			seed := first + uint64(i)
-			d := &driver{tool: tool, seed: seed, dir: filepath.Join(work, fmt.Sprint(tool, i)), r: rand.New(rand.NewPCG(seed, 2))}
+			d := &driver{tool: tool, seed: seed, dir: filepath.Join(work, fmt.Sprint(tool, i)), counts: counts, r: rand.New(rand.NewPCG(seed, 2))}
 			d.run()
 			if err := write(filepath.Join(out, fmt.Sprintf("%s-%d.txt", tool, seed)), []byte(d.outcome())); err != nil {
 				return err
@@ -48,13 +49,14 @@ func drive(first uint64, n int, out string) error {
 
 // driver imports a home as it changes, and notes what each import does.
 type driver struct {
-	tool foreign.Tool
-	seed uint64
-	dir  string
-	r    *rand.Rand
-	said bytes.Buffer
-	p    *projects.Projects
-	home home
+	tool   foreign.Tool
+	seed   uint64
+	dir    string
+	counts string
+	r      *rand.Rand
+	said   bytes.Buffer
+	p      *projects.Projects
+	home   home
 }
 
 // home is a folder of a tool, made up.
@@ -118,11 +120,14 @@ func (d *driver) step(ctx context.Context, name string) {
 		told, err := json.Marshal(h)
 		d.note("found %s %s %s %v", told, h.Project(), h.SessionID(), err)
 	}
+	if name == "0" || name == "again" { // a process takes longer than an import
+		d.count(ctx)
+	}
 	if d.seed%13 == 5 {
 		slices.Reverse(all)
 	}
 	for _, h := range all {
-		o := &foreign.Options{ActiveOnly: d.seed%7 == 6}
+		o := &foreign.Options{}
 		if d.seed%11 == 3 {
 			o.Project = "one"
 		}
@@ -143,16 +148,18 @@ func (d *driver) bring(ctx context.Context, h foreign.History, o *foreign.Option
 		line := &foreign.LineError{}
 		d.note("import: %v %t", err, errors.As(err, &line))
 	}
-	counts := bytes.Join(toBytes(r.Counts), []byte("\n"))
-	r.Counts = nil
-	d.note("report %+v\n%s", *r, counts)
+	d.note("report %+v", *r)
 }
 
-func toBytes(all []json.RawMessage) (b [][]byte) {
-	for _, one := range all {
-		b = append(b, one)
+// count notes what the home holds.
+func (d *driver) count(ctx context.Context) {
+	if d.counts == "" {
+		return
 	}
-	return b
+	cmd := exec.CommandContext(ctx, d.counts, "--from", string(d.tool), "--sessions-root", d.store())
+	cmd.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+d.tools(), "CODEX_HOME="+d.tools())
+	said, err := cmd.CombinedOutput()
+	d.note("%s%v", said, err)
 }
 
 // session is a session in the store.
@@ -257,14 +264,6 @@ func (d *driver) export(ctx context.Context, s session) {
 	}
 	longer, err := foreign.Longer(s.st, s.id)
 	d.note("longer %t %v", longer, err)
-	fork := s.id + "-fork"
-	if _, err = foreign.ForkActive(ctx, s.st, s.id, fork); err != nil {
-		d.note("fork: %v", err)
-		return
-	}
-	for m, err := range s.st.Messages(ctx, fork) {
-		d.note("%s %v", short(m.AppendTo(nil)), err)
-	}
 }
 
 // tree notes all files of the store.

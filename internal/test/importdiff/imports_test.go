@@ -32,16 +32,17 @@ var (
 const (
 	here   = "internal/test/importdiff"
 	top    = "../../.."
-	driven = "IMPORTDIFF" // the first seed, the number of seeds, and the folder of the outcomes
+	counts = "sessionstore/archive/foreign/internal/counts"
+	driven = "IMPORTDIFF" // the first seed, the number of seeds, the folder of the outcomes, and the program that counts
 )
 
 // TestMain drives the imports alone where a test of another revision asks for them.
 func TestMain(m *testing.M) {
 	if order := os.Getenv(driven); order != "" {
-		first, n, out := uint64(0), 0, ""
-		_, err := fmt.Sscan(order, &first, &n, &out)
+		first, n, out, program := uint64(0), 0, "", ""
+		_, err := fmt.Sscanf(order, "%d %d %q %q", &first, &n, &out, &program)
 		if err == nil {
-			err = drive(first, n, out)
+			err = drive(first, n, out, program)
 		}
 		if err != nil {
 			fmt.Println(err)
@@ -68,10 +69,15 @@ func TestImports(t *testing.T) {
 
 	dir := t.TempDir()
 	before, now := filepath.Join(dir, "before"), filepath.Join(dir, "now")
-	other := exec.Command(build(t, dir, revision))
-	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s", driven, first, *seeds, before))
+	program, counted := build(t, dir, revision)
+	counting := ""
+	if counted != "" { // else the revision has no such program
+		counting = buildCounts(t, top, filepath.Join(dir, "counts"))
+	}
+	other := exec.Command(program)
+	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %q %q", driven, first, *seeds, before, counted))
 	child := testenv.Start(t, other)
-	require.NoError(t, drive(first, *seeds, now))
+	require.NoError(t, drive(first, *seeds, now, counting))
 	child.End(t)
 
 	names, err := os.ReadDir(now)
@@ -96,8 +102,9 @@ func git(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// build builds the tests of this package with the importers of a revision.
-func build(t *testing.T, dir, revision string) (program string) {
+// build builds the tests of this package with the importers of a revision, and its program
+// that counts, "" where it has none.
+func build(t *testing.T, dir, revision string) (program, counted string) {
 	t.Helper()
 	tree := filepath.Join(dir, "tree")
 	archive := git("archive", "--format=tar", revision, "--", ":(exclude)*testdata*")
@@ -110,6 +117,19 @@ func build(t *testing.T, dir, revision string) (program string) {
 	require.NoError(t, os.CopyFS(filepath.Join(tree, here), os.DirFS(".")))
 	program = filepath.Join(dir, "base.test")
 	cmd := exec.Command("go", "test", "-c", "-o", program, "./"+here)
+	cmd.Dir = tree
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	if _, err := os.Stat(filepath.Join(tree, counts)); err == nil {
+		counted = buildCounts(t, tree, filepath.Join(dir, "base.counts"))
+	}
+	return program, counted
+}
+
+// buildCounts builds the program that counts of a tree.
+func buildCounts(t *testing.T, tree, program string) string {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-o", program, "./"+counts)
 	cmd.Dir = tree
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)

@@ -1,9 +1,12 @@
 package realtools
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,15 +140,32 @@ func lines(rows []sessionstore.Message) (all []string) {
 }
 
 // active returns the prompts and answers of an export that the tool has to send to the
-// model: those that an import with ActiveOnly has.
+// model: those after its last compaction.
 func active(t *testing.T, to tool, e foreign.Exported) []said {
 	t.Helper()
 	p := openProjects(t)
-	report, err := foreign.Import(t.Context(), p, foreign.History{Tool: to.name(), ID: e.ID, Path: to.place(t, e.File)}, &foreign.Options{Project: "-made-up", ActiveOnly: true})
+	report, err := foreign.Import(t.Context(), p, foreign.History{Tool: to.name(), ID: e.ID, Path: to.place(t, e.File)}, &foreign.Options{Project: "-made-up"})
 	require.NoError(t, err)
 	st, err := p.Store("-made-up")
 	require.NoError(t, err)
-	return spoken(stored(t, kept{st: st, id: report.Sessions[0].ID}))
+	rows, err := os.ReadFile(to.place(t, e.File))
+	require.NoError(t, err)
+	compacted, n := 0, 0
+	for row := range strings.Lines(string(rows)) {
+		if n++; strings.Contains(row, `"compact_boundary"`) || strings.Contains(row, `"type":"compacted"`) {
+			compacted = n
+		}
+	}
+	behind := func(m sessionstore.Message) bool {
+		var about struct{ Source struct{ Line string } }
+		raw, _ := m.Lookup("metadata")
+		require.NoError(t, json.Unmarshal(raw, &about))
+		first, _, _ := strings.Cut(about.Source.Line, ",")
+		line, err := strconv.Atoi(first)
+		return err == nil && line > compacted
+	}
+	all := stored(t, kept{st: st, id: report.Sessions[0].ID})
+	return spoken(slices.DeleteFunc(all, func(m sessionstore.Message) bool { return !behind(m) }))
 }
 
 // comeHome imports the history of an export, and returns what became of which session.

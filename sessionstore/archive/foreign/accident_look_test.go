@@ -75,7 +75,7 @@ func (r *running) together() *failure {
 		return failed
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.home.files)) {
-		if repeats(name) {
+		if repeats(name) || r.short[name] {
 			continue
 		}
 		for _, line := range r.home.linesOf(name) {

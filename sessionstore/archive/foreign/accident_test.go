@@ -189,6 +189,7 @@ type running struct {
 	of    map[string]map[string]bool // by word: the sessions of the tools whose files ever had it, and whether something is done in it there now
 	ours  map[string]bool            // words that were said here
 	aside map[string]bool            // words of answers without a prompt of their own, once
+	short map[string]bool            // names of files that the last import named as shorter ones: nothing of them came
 	torn  map[string]bool            // threads of Codex that lost what they go on from
 	was   map[place]*stored          // what the last import left, nil where one was killed since
 
@@ -216,6 +217,7 @@ func (s *stored) has(word string) bool { return slices.Contains(s.words, word) }
 
 // importAll imports what Find finds into p, that which changed last in the end.
 func (r *running) importAll(p *projects.Projects) (reports []*foreign.Report, failed error) {
+	r.short = map[string]bool{}
 	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
 		all, err := foreign.Find(r.ctx, tool, &foreign.FindOptions{Home: filepath.Join(r.home.dir, string(tool))})
 		failed = errors.Join(failed, err)
@@ -226,6 +228,11 @@ func (r *running) importAll(p *projects.Projects) (reports []*foreign.Report, fa
 				failed = errors.Join(failed, err)
 			}
 			reports = append(reports, report)
+			for _, path := range report.Shorter {
+				name, err := filepath.Rel(r.home.dir, path)
+				must(err)
+				r.short[filepath.ToSlash(name)] = true
+			}
 		}
 	}
 	return reports, failed
@@ -234,12 +241,12 @@ func (r *running) importAll(p *projects.Projects) (reports []*foreign.Report, fa
 // imports imports all, looks, and imports again, which changes nothing.
 func (r *running) imports() *failure {
 	r.tell("import")
-	r.readFiles(true)
 	before := r.was
 	reports, err := r.importAll(r.p)
 	if err != nil {
 		return &failure{kind: "the import fails", what: err.Error()}
 	}
+	r.readFiles(true)
 	now, failed := r.look(nil)
 	if failed == nil {
 		failed = r.left(before, now, reports)
@@ -353,7 +360,7 @@ func (r *running) readFiles(whole bool) (all told) {
 			}
 			r.of[word][id] = r.of[word][id] || done
 			r.done[word], all[word] = r.done[word] || done && whole, true
-			if whole && done && !r.aside[word] && !r.orphan(name) {
+			if whole && done && !r.aside[word] && !r.orphan(name) && !r.short[name] {
 				r.due[word] = true
 			}
 		}

@@ -27,10 +27,11 @@ func TestLongLine(t *testing.T) {
 	_, err = f.WriteAt([]byte("\n"+many("g", 3)[fi.Size():]), fi.Size()+64<<20+1)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	ctx, counted := counting(t)
+	report, err := Import(ctx, g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"line 5: it is longer than 64 MiB"}, why(report.Damaged))
-	require.Equal(t, 1, countsIn(t, report)[0].UnreadLines)
+	require.Equal(t, 1, (*counted)[0].UnreadLines)
 	require.Len(t, healthy(t, g.st, report.Sessions[0].ID), 6)
 	require.Equal(t, original(t, g.path), unpacked(t, g.st, report.Sessions[0].ID))
 }
@@ -109,7 +110,7 @@ func TestDamagedLineOfAnotherFile(t *testing.T) {
 		"of a copy in another folder": {Claude, map[string]string{
 			claude("-w", "g"):  some(0, 2) + damaged + some(2, 4),
 			claude("-w2", "g"): some(0, 2) + "\n" + strings.ReplaceAll(some(4, 6), "g-user-1", "g-assistant-0") + damaged,
-		}, map[string]int{filepath.Join("-w", "g.jsonl"): 3, filepath.Join("-w2", "g.jsonl"): 6}},
+		}, map[string]int{filepath.Join("-w2", "g.jsonl"): 6}},
 		"of a segment": {Codex, map[string]string{
 			thread(threadID):                      first + damaged,
 			thread(threadID + "_" + segmentID(1)): codexLines(3, base(threadID, 3, len(first)), "three") + damaged,

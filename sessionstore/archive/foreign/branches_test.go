@@ -213,8 +213,8 @@ func TestKilledBeforeCut(t *testing.T) {
 	require.Equal(t, []string{"conversation: two re two"}, s.imports())
 }
 
-// TestCopiesPart has a session in two folders that goes on in one of them: what only the
-// other copy has is in one fork.
+// TestCopiesPart has a session in two folders whose shorter file becomes the longer one, and goes
+// on otherwise: what the session was is in one fork.
 func TestCopiesPart(t *testing.T) {
 	t.Parallel()
 	const copied = "claude/projects/-home-ana-other/" + sid + ".jsonl"
@@ -222,8 +222,8 @@ func TestCopiesPart(t *testing.T) {
 	s.write(claudeFile, text1(turnsOf(1, 0, 0, "one", "two")...))
 	s.write(copied, text1(turnsOf(1, 0, 0, "one")...))
 	s.imports()
-	s.write(copied, text1(append(turnsOf(1, 0, 0, "one"), turnsOf(20, 2, 20, "three")...)...))
-	require.Equal(t, []string{"branch: one re one two re two", "conversation: one re one three re three"}, s.imports())
+	s.write(copied, text1(append(turnsOf(1, 0, 0, "one"), turnsOf(20, 2, 20, "three", "four")...)...))
+	require.Equal(t, []string{"conversation: one re one three re three four re four"}, s.imports())
 	require.Len(t, s.was, 2)
 }
 

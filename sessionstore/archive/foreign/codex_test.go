@@ -216,9 +216,10 @@ func TestCodexEvents(t *testing.T) {
 			t.Parallel()
 			p, path := openProjects(t), filepath.Join(t.TempDir(), "rollout-a.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(c.history), 0o600))
-			report, err := Import(t.Context(), p, History{Tool: Codex, ID: "a", Path: path, Dir: "/w"}, nil)
+			ctx, counted := counting(t)
+			report, err := Import(ctx, p, History{Tool: Codex, ID: "a", Path: path, Dir: "/w"}, nil)
 			require.NoError(t, err)
-			require.Equal(t, len(c.prompts), countsIn(t, report)[0].Prompts.Whole)
+			require.Equal(t, len(c.prompts), (*counted)[0].Prompts.Whole)
 			st, err := p.Store("-w")
 			require.NoError(t, err)
 			var prompts []string

@@ -35,7 +35,8 @@ func TestGoesOnAsCopy(t *testing.T) {
 	id := func(of string) string { return idOf(Claude, of) }
 	parents, turns, next := map[string]string{}, map[string]int{}, map[string][]string{}
 	for _, h := range all {
-		report, err := Import(t.Context(), p, h, nil)
+		ctx, counted := counting(t)
+		report, err := Import(ctx, p, h, nil)
 		require.NoError(t, err)
 		require.Empty(t, report.Unknown)
 		st, err := p.Store(report.Project)
@@ -48,7 +49,7 @@ func TestGoesOnAsCopy(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, h.ID != "a", s.Fork)
 		if h.ID != "a" {
-			require.Equal(t, id(map[string]string{"b": "a", "c": "b"}[h.ID]), *countsIn(t, report)[0].Parent)
+			require.Equal(t, id(map[string]string{"b": "a", "c": "b"}[h.ID]), *(*counted)[0].Parent)
 		}
 	}
 	require.Equal(t, map[string]string{"a": "", "b": id("a"), "c": id("b")}, parents)
@@ -75,10 +76,11 @@ func TestKnownKinds(t *testing.T) {
 		rows += `{"type":"attachment","attachment":{"type":"` + kind + `"},"uuid":"t` + string(rune('0'+i)) + `","parentUuid":"g-assistant-0","rendered":[]}` + "\n"
 	}
 	g.write(rows)
-	report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	ctx, counted := counting(t)
+	report, err := Import(ctx, g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.NoError(t, err)
 	require.Empty(t, report.Unknown)
-	require.Empty(t, countsIn(t, report)[0].UnknownKinds)
+	require.Empty(t, (*counted)[0].UnknownKinds)
 	require.Equal(t, map[string]int{"not part of the conversation": 22}, report.Left)
 	require.Len(t, report.Sessions, 1)
 

@@ -10,23 +10,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/counts/count"
 )
 
 // counts returns what the files of a history hold, of a dry run and of an import.
-func counts(t testing.TB, h History) []thread.Count {
+func counts(t testing.TB, h History) count.Counts {
 	t.Helper()
 	p := openProjects(t)
-	dry, err := Import(t.Context(), p, h, &Options{DryRun: true})
-	if err != nil {
+	ctx, dry := counting(t)
+	if _, err := Import(ctx, p, h, &Options{DryRun: true}); err != nil {
 		require.ErrorIs(t, err, ErrEmpty)
 	}
-	report, err := Import(t.Context(), p, h, nil)
-	if err != nil {
+	ctx, counted := counting(t)
+	if _, err := Import(ctx, p, h, nil); err != nil {
 		require.ErrorIs(t, err, ErrEmpty)
 	}
-	require.Equal(t, dry.Counts, report.Counts)
-	return countsIn(t, report)
+	require.Equal(t, dry, counted)
+	return *counted
 }
 
 // TestCounts compares the counts of the corpus, which are JSON, a session a line.

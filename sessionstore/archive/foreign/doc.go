@@ -6,7 +6,7 @@
 // everything that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's files, compressed, one file behind the other
-//	import/map.jsonl            the scope of the conversation, whole or active; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code
+//	import/map.jsonl            the scope of the conversation; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
 // tool's session, and the lines that the message was made of.
@@ -17,38 +17,32 @@
 // messages that each compaction hid. Import reads a conversation of Claude Code backwards
 // from the last record of the file: along parentUuid, and from a compaction along
 // logicalParentUuid. It begins with an earlier record, as the tool does, where the last line
-// of kind last-prompt names one that the last record does not follow from. It reads a conversation of Codex from line to line, and leaves out the
-// turns that were rolled back. The summary of a compaction becomes part of the conversation
-// only if the file lacks the messages that the compaction hid. With Options.ActiveOnly, a
-// new session leaves out all messages before the last compaction, and the summary begins
-// the conversation, as when the tool resumes. Later imports keep the choice of the first
-// one. The parts of one response, which the tools write as several lines, become one
-// message; the results of its calls follow it. A call without a result gets one that says
-// so, and results without an answer get an answer that says so. Prompts with no answer
-// between them become one message. Texts that the tool itself wrote become a
-// <system-reminder>. The answer "No response requested." of Claude Code is left out: the
-// tool writes it where a prompt got none. So the session is healthy by slice.Diagnose and accepted by
-// accept.Check.
+// of kind last-prompt names one that the last record does not follow from. It reads a
+// conversation of Codex from line to line, and leaves out the turns that were rolled back.
+// The summary of a compaction becomes part of the conversation only if the file lacks the
+// messages that the compaction hid. The parts of one response, which the tools write as
+// several lines, become one message; the results of its calls follow it. A call without a
+// result gets one that says so, and results without an answer get an answer that says so.
+// Prompts with no answer between them become one message. Texts that the tool itself wrote
+// become a <system-reminder>. The answer "No response requested." of Claude Code is left out:
+// the tool writes it where a prompt got none. So the session is healthy by slice.Diagnose and
+// accepted by accept.Check.
 //
 // A line beside the conversation becomes a fork when it has an answer, and a prompt of a
-// person that neither the conversation nor another fork has. With Options.ActiveOnly, the
-// messages before a compaction are such a line. Prompts that are in no session are named in
-// the [Report]. Each sub-agent becomes a sub-session, with forks of the lines beside its
-// own one; its lines may be in a file of their own or in the file of its session. A
-// question that a person asked beside the conversation becomes a sub-session, too. A
+// person that neither the conversation nor another fork has. Prompts that are in no session
+// are named in the [Report]. Each sub-agent becomes a sub-session, with forks of the lines
+// beside its own one; its lines may be in a file of their own or in the file of its session.
+// A question that a person asked beside the conversation becomes a sub-session, too. A
 // session that the tool forked has the session of its origin as its parent, and begins with
 // the messages that both share; so does the copy in which a session went on in the
-// background, where Find names both. Claude Code does not name the origin of a fork: Import
-// looks for it among the files of the folder that begin with the same record, or have the
-// compaction that the fork begins with. The origin has no other records, or lines between
-// them, or the fork begins with a line of a later time; else the fork has no parent. A
-// session has the name that the tool gave it. Without
-// such a name, and when its first prompt begins with text that an editor or a command put
-// there, the name is the first text that a person typed. A sub-session has the name of its
-// task.
+// background, where Find names both. The records that Claude Code copies into a fork name
+// their session: the last such name is the origin, and without one the fork has no parent. A
+// session has the name that the tool gave it. Without such a name, and when its first prompt
+// begins with text that an editor or a command put there, the name is the first text that a
+// person typed. A sub-session has the name of its task.
 //
 // A record of Claude Code may name a parent that is in no file. It follows the record
-// before it then, but not with Options.ActiveOnly: the tool stops there.
+// before it then; the tool stops there.
 //
 // # Several files
 //
@@ -56,9 +50,8 @@
 // thread is reverted or forked: Import reads the files in the order in which they continue
 // each other, and the messages that a revert hides become a fork. A file that does not
 // continue the file that it names is a history of its own, and the [Report] has the reason.
-// A session of Claude Code may be in two folders: the longer file is the session, in the
-// project of its folder, where the other file has nothing else. Otherwise the file with the
-// newest record is the session, and the records that only the other file has become a fork.
+// A session may be in two folders of its tool: the longer file is the session, of Claude
+// Code in the project of its folder, and the [Report] names the other.
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for the
 // messages since then. The member amplifier of each such line names the session and the
@@ -101,17 +94,16 @@
 // # Memory and kills
 //
 // Import reads the file a line at a time, each time up to the size that it had at the
-// beginning: to find the conversation, to make the messages, and to keep the original,
-// which must have the bytes that the messages were made from. An unchanged file is read
-// once, for the report. For an existing session, Import compares the file with the lines
-// that the session keeps of it, and makes the messages twice. Find reads the files that
-// have one id. Where a record names a parent that its file does not have, Import reads the
-// other files of the folder once. Import unpacks a compressed file as it reads. It takes
-// some MiB, some three times the longest line or response, and at most 72 bytes for each
-// line and for each item that a compaction kept, also to bring a session up to date. A new
-// session appears whole or not at all. Each file of an existing session changes at one
-// instant; when the process is killed between two of them, the next import of the same
-// history completes the change.
+// beginning: to find the conversation, to make the messages, and to keep the original, which
+// must have the bytes that the messages were made from. An unchanged file is read once, for
+// the report. For an existing session, Import compares the file with the lines that the
+// session keeps of it, and makes the messages twice. Where a record names a parent that its
+// file does not have, Import reads the other files of the folder once. Import unpacks a
+// compressed file as it reads. It takes some MiB, some three times the longest line or
+// response, and at most 72 bytes for each line and for each item that a compaction kept, also
+// to bring a session up to date. A new session appears whole or not at all. Each file of an
+// existing session changes at one instant; when the process is killed between two of them,
+// the next import of the same history completes the change.
 //
 // # Unknown formats
 //

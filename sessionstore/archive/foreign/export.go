@@ -4,21 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"path/filepath"
 	"strconv"
-	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
-	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -186,15 +180,11 @@ func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string,
 // tool can resume the file with the lines that have to follow.
 func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, goesOn bool, err error) {
 	c.stop = func() {}
-	h, found, err := readHeader(dir)
-	if err != nil || !f.Layout.IsPlain() {
+	h, err := readHeader(dir)
+	if err != nil || len(h.Copies) > 0 || !f.Layout.IsPlain() {
 		return c, false, err
 	}
-	scope := thread.WholeLine
-	if found {
-		scope = h.scope()
-	}
-	c, err = compare(ctx, f, st, id, scope)
+	c, err = compare(ctx, f, st, id, h.scope())
 	if err != nil || len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
 		return c, false, err
 	}
@@ -243,107 +233,6 @@ func same(a, b sessionstore.Message) bool {
 // model: also the messages that a compaction hid from it. It is false for a session that
 // was not imported.
 func Longer(st *sessionstore.Store, id string) (bool, error) {
-	h, _, err := readHeader(filepath.Join(st.Dir(), id, importFolder))
+	h, err := readHeader(filepath.Join(st.Dir(), id, importFolder))
 	return h.Longer, err
-}
-
-// ForkActive makes a new session from an imported session that also holds the messages
-// hidden by compactions. The new session holds only the messages that the tool would
-// resume, and all messages added here since. "" takes a new id. The session itself does not
-// change. The new one is durable when ForkActive returns, if the store promises that, and
-// no import brings it up to date.
-//
-// The error Is [ErrActive] where the session holds no whole line, [ErrEdited] where
-// messages that were imported are not there as the import made them, and
-// [sessionstore.ErrNotFound] when there is no such session.
-//
-// [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
-func ForkActive(ctx context.Context, st *sessionstore.Store, id, newID string) (string, error) {
-	if newID == "" {
-		newID = sessionstore.NewID()
-	}
-	if err := forkActive(ctx, st, id, newID); err != nil {
-		return "", fmt.Errorf("fork session %q: %w", id, err)
-	}
-	return newID, nil
-}
-
-func forkActive(ctx context.Context, st *sessionstore.Store, id, newID string) error {
-	md, err := st.Metadata(ctx, id)
-	if err != nil {
-		return err
-	}
-	if core.Of(st).Has(newID) {
-		return limits.Errorf(fs.ErrExist, "session %q exists already", limits.ID(newID))
-	}
-	dir := filepath.Join(st.Dir(), id, importFolder)
-	h, found, err := readHeader(dir)
-	if err != nil {
-		return err
-	}
-	s := stateIn(md, importFolder)
-	f, leave := openOriginal(ctx, dir, programs[s.Tool], s)
-	if f == nil {
-		return ErrActive
-	}
-	defer leave()
-	if !found || h.scope() != thread.WholeLine {
-		return ErrActive
-	}
-	rows, r, err := active(ctx, f, st, id)
-	if err != nil {
-		return err
-	}
-	now := pytime.Format(core.Of(st).Now().UTC().Truncate(time.Microsecond))
-	fork := sessionstore.Metadata{}
-	members := []assignment{
-		{"session_id", newID},
-		{"parent_id", id},
-		{"forked_from_turn", s.Turns},
-		{"forked_at", now},
-		{"created", now},
-		{"turn_count", r.Turns},
-	}
-	for _, name := range []string{"bundle", "model", "working_dir"} {
-		if v, ok := md.Lookup(name); ok {
-			members = append(members, assignment{name, json.RawMessage(v)})
-		}
-	}
-	if err := assign(&fork, members...); err != nil {
-		return err
-	}
-	return st.Save(ctx, newID, rows, fork)
-}
-
-// active returns the messages that the tool would resume of a session that holds the whole
-// line, and behind them the messages that the import did not make.
-func active(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) ([]sessionstore.Message, *thread.Rendering, error) {
-	c, err := compare(ctx, f, st, id, thread.WholeLine)
-	defer c.stop()
-	if err == nil && !c.whole {
-		err = ErrEdited
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	f.Table.SetScope(thread.ActiveLine)
-	var rows []sessionstore.Message
-	short := target{file: f, chain: f.Line(thread.ActiveLine)}
-	r, err := short.render(thread.NewNotes(), func(m sessionstore.Message) error {
-		rows = append(rows, m)
-		return nil
-	})
-	for err == nil {
-		m, failed, ok := c.next()
-		if !ok {
-			break
-		}
-		if err = failed; err == nil {
-			rows = append(rows, m)
-		}
-		if m.Role() == "user" {
-			r.Turns++
-		}
-	}
-	return rows, r, err
 }

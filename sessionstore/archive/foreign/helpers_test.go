@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/counts/count"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -62,15 +64,10 @@ func tree(t testing.TB, dir string) map[string]string {
 // idOf returns the id of the session that an import makes of a conversation.
 func idOf(tool Tool, id string) string { return thread.UUID5(string(tool), id) }
 
-// countsIn returns the counts of a report.
-func countsIn(t testing.TB, report *Report) (all []thread.Count) {
-	t.Helper()
-	for _, row := range report.Counts {
-		c := thread.Count{}
-		require.NoError(t, json.Unmarshal(row, &c))
-		all = append(all, c)
-	}
-	return all
+// counting returns a context with which imports count what they find.
+func counting(t testing.TB) (context.Context, *count.Counts) {
+	found := &count.Counts{}
+	return thread.WithFinds(t.Context(), found.Add), found
 }
 
 // isUUID is the form of the ids that both tools give.

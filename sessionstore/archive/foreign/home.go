@@ -93,26 +93,23 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 // findParent finds the parent of a session that the tool forked, and the turn at which the
 // fork leaves the parent.
 func (ld *lander) findParent(ctx context.Context, top *target, h thread.History) (err error) {
-	path, t, from := "", top.file.Table, h.Origin
+	path, t := "", top.file.Table
+	beside := func(id string) string {
+		return filepath.Join(filepath.Dir(h.Path), filepath.Base(id)+thread.HistorySuffix)
+	}
 	switch {
 	case ld.home != "":
 		return nil
-	case top.kind != Conversation || from != nil || ld.origin != "" || h.Forked == nil:
-	case ld.has(top.id): // it is known
-		md, err := ld.st.Metadata(ctx, top.id)
-		top.parent = md.Text("parent_id")
-		return err
-	default:
-		from = h.Forked(ctx)
-	}
-	switch {
-	case top.kind == Conversation && from != nil:
-		path = from.Path
-		top.parent, err = ld.sessionOf(from.ID)
+	case top.kind == Conversation && h.Origin != nil:
+		path = h.Origin.Path
+		top.parent, err = ld.sessionOf(h.Origin.ID)
 	case top.kind == Conversation && ld.origin != "":
-		top.parent, path = ld.origin, filepath.Join(filepath.Dir(h.Path), ld.thread+thread.HistorySuffix)
+		top.parent, path = ld.origin, beside(ld.thread)
 	case top.parent != "":
 		top.parent, err = ld.sessionOf(cmp.Or(h.Parent, t.Lineage.Spawner, t.Lineage.Original))
+		if top.kind == Conversation && ld.tool.IsLinked() {
+			path = beside(t.Lineage.Original)
+		}
 	}
 	if path == "" || ld.has(top.id) { // else it is known where it leaves its origin
 		return err

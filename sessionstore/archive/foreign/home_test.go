@@ -655,8 +655,8 @@ func TestHomeOnTwoDevices(t *testing.T) {
 	})
 }
 
-// TestHomeOfActive makes the short session of one that was imported, exported, and came home.
-func TestHomeOfActive(t *testing.T) {
+// TestHomeOfCompacted has a session with a compaction that was imported, exported, and came home.
+func TestHomeOfCompacted(t *testing.T) {
 	t.Parallel()
 	g := newGrowing(t)
 	g.write(compaction(laterTurn))
@@ -668,8 +668,4 @@ func TestHomeOfActive(t *testing.T) {
 	n := len(healthy(t, a.st, id))
 	require.Equal(t, []Imported{{id, Conversation, Updated, n + 2}}, a.back())
 	require.Equal(t, both("Theirs"), a.said(id, n))
-	short, err := ForkActive(t.Context(), a.st, id, "")
-	require.NoError(t, err)
-	rows := a.said(short, 0)
-	require.Equal(t, both("Ours", "Theirs"), rows[len(rows)-4:])
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -19,11 +18,6 @@ type Options struct {
 	// Project is the name of the project that the sessions come into. "" takes
 	// [History.Project].
 	Project string
-
-	// ActiveOnly makes a new session only of the messages that the tool would resume: the
-	// messages before the last compaction become a fork. A session that was imported before
-	// keeps the way in which it was made.
-	ActiveOnly bool
 
 	// DryRun writes nothing, and reports the changes that Import would make.
 	DryRun bool
@@ -36,9 +30,8 @@ type Options struct {
 //
 // The file is read up to the size that it has at the beginning, so the tool may go on
 // writing. The error Is [ErrEmpty] when there is no conversation in it, [ErrChanged] when
-// the part up to that size changed, [ErrWhole] when Options.ActiveOnly is set for a session
-// that holds the whole line, [ErrTool] for another tool, and [sessionstore.ErrLocked] when
-// a host runs the session. Errors have no text of the history.
+// the part up to that size changed, [ErrTool] for another tool, and [sessionstore.ErrLocked]
+// when a host runs the session. Errors have no text of the history.
 //
 // [sessionstore.ErrLocked]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrLocked
 func Import(ctx context.Context, p *projects.Projects, h History, opts *Options) (*Report, error) {
@@ -46,7 +39,7 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	if opts != nil {
 		o = *opts
 	}
-	done := &results{Report: Report{Left: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
+	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
 	tool := programs[string(h.Tool)]
 	if tool == nil {
 		return done.report(), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
@@ -67,11 +60,6 @@ func (d *results) report() *Report {
 	d.Lines, d.Blocks, d.Unknown = d.notes.Lines, d.notes.Blocks, d.notes.Names
 	for _, e := range d.notes.Damaged {
 		d.Damaged = append(d.Damaged, LineError(e))
-	}
-	for _, c := range d.counts {
-		if row, err := pyjson.Encode(c); err == nil { // it has nothing that JSON cannot hold
-			d.Counts = append(d.Counts, row)
-		}
 	}
 	return &d.Report
 }
@@ -100,20 +88,20 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
 		return err
 	}
-	ss, err := ld.prepare(ctx, f, h, o)
+	ss, err := ld.prepare(ctx, f, h)
 	if err != nil {
 		return err
 	}
-	if err := ld.count(ss, h.Path); err != nil {
+	if err := ss.tell(ctx, h.Path); err != nil {
 		return err
 	}
 	done.leave(ss)
-	f.Table.Calls = nil // they are counted, and take memory
+	f.Table.Calls = nil // they take memory
 	top := ss.top
-	kept, leaveKept, err := ld.settle(ctx, ss)
+	kept, leaveKept, err := ld.settle(ctx, &ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
-		ss, err = ld.prepare(ctx, kept, h, o)
+		ss, err = ld.prepare(ctx, kept, h)
 	}
 	if err != nil {
 		return err
@@ -144,7 +132,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 }
 
 // prepare finds the sessions that a file of the history makes.
-func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History, o Options) (ss sessions, err error) {
+func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History) (ss sessions, err error) {
 	if f.Table.Title == "" && h.Title != "" {
 		f.Table.Title, f.Table.ByPerson = h.Title, true
 	}
@@ -156,7 +144,7 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History,
 	if ld.home != "" {
 		top.id, top.beside = ld.home, ld.place
 	}
-	s, err := ld.scope(top, o.ActiveOnly && top.place() == importFolder)
+	s, err := ld.scope(top)
 	if err != nil {
 		return ss, err
 	}
@@ -192,7 +180,7 @@ func topOf(f *thread.File, parent string) target {
 	case th.Spawner != "":
 		tg.kind, tg.agent, tg.task, tg.parent = Agent, th.Agent, f.Table.Title, thread.UUID5(tool, th.Spawner)
 		tg.id, tg.mine = thread.SubID(tool, f.ID, th.Agent), all
-	case th.Original != "":
+	case th.Original != "" && th.Original != f.ID:
 		tg.parent, tg.turn = thread.UUID5(tool, th.Original), th.Shared
 	}
 	return tg
@@ -251,8 +239,13 @@ func (ss *sessions) add(tg target, leaves []int32) {
 	}
 }
 
-// count counts the session of a file and the sub-agents whose lines are in the same file.
-func (ld *lander) count(ss sessions, path string) error {
+// tell hands the session of a file and the sub-agents whose lines are in the same file to
+// the program that asked for them; see thread.WithFinds.
+func (ss sessions) tell(ctx context.Context, path string) error {
+	take := thread.FindsOf(ctx)
+	if take == nil {
+		return nil
+	}
 	others, forks := ss.all, map[string]int{}
 	if len(ss.top.chain) > 0 {
 		others = others[1:]
@@ -266,19 +259,13 @@ func (ld *lander) count(ss sessions, path string) error {
 		if i > 0 && tg.kind != Agent {
 			continue
 		}
-		c, err := tg.count(path)
+		err := take(thread.Found{
+			File: tg.file, Path: path, ID: tg.id, Foreign: tg.foreign, Parent: tg.parent,
+			Agent: tg.kind == Agent, Beside: i > 0, Forks: forks[tg.id], Mine: tg.mine,
+		})
 		if err != nil {
 			return err
 		}
-		if c.Forks = forks[c.ID]; i > 0 {
-			c.UnreadLines, c.UnknownKinds = 0, map[string]int{}
-			first, last, err := tg.file.Times(tg.mine)
-			if err != nil {
-				return err
-			}
-			c.First, c.Last = textOrNull(first), textOrNull(last)
-		}
-		ld.done.counted(c)
 	}
 	return nil
 }
@@ -300,7 +287,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
-	if err := ld.count(ss, path); err != nil {
+	if err := ss.tell(ctx, path); err != nil {
 		return err
 	}
 	if len(ss.top.chain) == 0 {
@@ -308,7 +295,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		return nil
 	}
 	id, foreign := ss.top.id, ss.top.foreign
-	kept, leaveKept, err := ld.settle(ctx, ss)
+	kept, leaveKept, err := ld.settle(ctx, &ss)
 	defer leaveKept()
 	if err == nil && kept != nil {
 		ss, ld, err = ld.prepareAgent(ctx, top, h, kept, path, made)

@@ -64,7 +64,7 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 
 // openKept opens the copy of the tool's file that an import kept in a folder.
 func openKept(ctx context.Context, dir string, tool thread.Tool, id string) (*thread.File, func(), error) {
-	h, _, err := readHeader(dir)
+	h, err := readHeader(dir)
 	if err != nil {
 		return nil, nil, err
 	}

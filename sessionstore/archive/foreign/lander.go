@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
@@ -29,8 +28,7 @@ type lander struct {
 // results are the report as it is made.
 type results struct {
 	Report
-	notes  *thread.Notes
-	counts []thread.Count
+	notes *thread.Notes
 }
 
 // merge adds the parts and lines that the rendering of a target left out, once for each
@@ -47,18 +45,6 @@ func (d *results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
 			d.Left[o.Why]++
 		}
 	}
-}
-
-// counted adds the count of a session, and counts it with its parent.
-func (d *results) counted(c thread.Count) {
-	if c.Parent != nil {
-		for i := range d.counts {
-			if d.counts[i].ID == *c.Parent {
-				d.counts[i].SubSessions++
-			}
-		}
-	}
-	d.counts = append(d.counts, c)
 }
 
 // maxUnplaced is how many prompts in no session a report names.
@@ -109,23 +95,12 @@ func (ld *lander) transcript(ctx context.Context, id string, n int) (sessionstor
 // kept returns the folder in which a session keeps the tool's file.
 func (ld *lander) kept(id, place string) string { return filepath.Join(ld.st.Dir(), id, place) }
 
-// scope returns how far back the session goes: as the last import of it did, or as
-// it is asked for. The error Is ErrWhole where a session of the whole line is asked
-// to hold the active one.
-func (ld *lander) scope(tg target, active bool) (thread.Scope, error) {
-	asked := thread.WholeLine
-	if active {
-		asked = thread.ActiveLine
-	}
+// scope returns how far back the session goes: to its beginning, unless its first import took
+// only what the tool would resume, as earlier versions could.
+func (ld *lander) scope(tg target) (thread.Scope, error) {
 	if !ld.has(tg.id) {
-		return asked, nil
+		return thread.WholeLine, nil
 	}
-	h, found, err := readHeader(ld.kept(tg.id, tg.place()))
-	if err != nil || !found {
-		return asked, err
-	}
-	if active && h.scope() == thread.WholeLine {
-		return thread.WholeLine, fmt.Errorf("import into session %q: %w", tg.id, ErrWhole)
-	}
-	return h.scope(), nil
+	h, err := readHeader(ld.kept(tg.id, tg.place()))
+	return h.scope(), err
 }

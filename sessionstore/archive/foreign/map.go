@@ -23,25 +23,29 @@ type header struct {
 	Conversation string `json:"conversation"`     // see thread.ScopeNames
 	Longer       bool   `json:"longer,omitempty"` // the line has messages before the part that the tool would resume
 	thread.Layout
+
+	// Copies is where copies begin in a file that an earlier version made of those in several
+	// folders: no file is read so any more.
+	Copies []int64 `json:"copies,omitempty"`
 }
 
 func (h header) scope() thread.Scope {
-	if h.Conversation == thread.ScopeNames[thread.WholeLine] {
-		return thread.WholeLine
+	if h.Conversation == thread.ScopeNames[thread.ActiveLine] {
+		return thread.ActiveLine
 	}
-	return thread.ActiveLine
+	return thread.WholeLine
 }
 
-// readHeader returns the first line of the map in a folder. found is false where there is
-// no map.
-func readHeader(dir string) (h header, found bool, err error) {
+// readHeader returns the first line of the map in a folder, the zero header where there is
+// no map or where that line is damaged.
+func readHeader(dir string) (h header, err error) {
 	for row, err := range mapRows(context.Background(), dir) {
 		if err != nil || row == nil || json.Unmarshal(row, &h) != nil {
-			return header{}, err == nil, err
+			return header{}, err
 		}
-		return h, true, nil
+		break
 	}
-	return h, false, nil
+	return h, nil
 }
 
 // mapRows yields the rows of the map in a folder, nil for a row that is none, and no
@@ -127,7 +131,7 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 // it is found in another state of the file.
 func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	head := header{thread.ScopeNames[tg.file.Table.Scope], r.Longer(), tg.file.Layout}
+	head := header{Conversation: thread.ScopeNames[tg.file.Table.Scope], Longer: r.Longer(), Layout: tg.file.Layout}
 	row, err := pyjson.Encode(head)
 	if err == nil {
 		row, err = pyjson.Append(nil, row, pyjson.Style{})

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -13,9 +12,6 @@ var (
 	ErrTool    = errors.New("unknown tool")
 	ErrChanged = thread.ErrChanged
 	ErrEmpty   = errors.New("it holds no conversation")
-	ErrWhole   = errors.New("the session holds the whole line")
-	ErrActive  = errors.New("it holds no whole line of an imported conversation")
-	ErrEdited  = errors.New("the imported messages were changed here")
 )
 
 // LineError is the reason why a line of the tool's file could not be used. It has no text
@@ -62,7 +58,7 @@ type Kind string
 
 // The kinds of sessions that Import makes.
 const (
-	Conversation Kind = "conversation" // the line of a history: the whole one, or the part that the tool would resume
+	Conversation Kind = "conversation" // the line of a history
 	Branch       Kind = "branch"       // a line beside it
 	Agent        Kind = "agent"        // the work of a sub-agent
 	Diverged     Kind = "diverged"     // the tool's side of a session that both sides continued
@@ -98,6 +94,10 @@ type Report struct {
 	// At most 1000 are named.
 	Unplaced []LineError
 
+	// Shorter are the paths of files of the history, or of its sub-agents, in other folders
+	// of the tool: a longer one has the session, and nothing of these came.
+	Shorter []string
+
 	// Former has the forks with messages that a session had and the tool no longer has, as
 	// after a file was cut or turns were taken back: the number of these turns, by the id
 	// of the fork. They are among Sessions, too.
@@ -106,35 +106,4 @@ type Report struct {
 	// Home has the sessions that were exported and went on in the tool, and that received
 	// the new turns: the number of these turns, by the id of the session.
 	Home map[string]int
-
-	// Counts has a JSON object for each session in the files, the history's own first, for
-	// other programs to compare with. A text or a number that the file does not have is null.
-	//
-	//	tool, id, foreign_id   the tool, the id here, the tool's own id
-	//	parent                 id of the session that began it, or that it was forked from
-	//	file, cwd              the path as found, and the first working directory in it
-	//	first, last            the earliest and the latest time of a line, in its own text
-	//	prompts                what a person typed. whole: on the line that goes on before
-	//	                       compactions; active: on the line that the tool would resume;
-	//	                       all: on all lines. Codex: the events of prompts, or the typed
-	//	                       items where there is none; active and whole are those that
-	//	                       were not rolled back
-	//	agent_prompts          the tasks of a sub-agent, whose prompts are 0
-	//	queued, slash, shell   typed while the model worked, commands of the tool, commands
-	//	                       for the shell: these are no prompts
-	//	last_prompt_sha256     of the text of the last prompt on both lines, several text
-	//	                       blocks joined by a newline
-	//	responses              each message.id once (Codex: the messages of the model)
-	//	calls, results         each id once, and calls_without_result (Codex: items)
-	//	sub_sessions, forks    sub-agents, which are objects of their own, and the forks that
-	//	                       the import makes of branches
-	//	models                 by name: responses (Codex: turns)
-	//	usage                  input, output, cache_read, cache_write in tokens, each response
-	//	                       once (Codex: the last total; the input has what was cached)
-	//	unread_lines, unknown  lines that could not be read, and how often each kind that is
-	//	                       not known
-	//
-	// Responses, calls, results, models and usage are of the whole file, without its
-	// sub-sessions.
-	Counts []json.RawMessage
 }

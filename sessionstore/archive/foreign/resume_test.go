@@ -106,7 +106,7 @@ func TestResumesAsTheTool(t *testing.T) {
 			t.Parallel()
 			g := newGrowing(t)
 			g.write(strings.Join(c.file.rows, "\n") + "\n")
-			done := g.run(&Options{ActiveOnly: true})
+			done := g.run(nil)
 			require.Equal(t, Conversation, done[0].Kind)
 			s, err := g.st.Load(t.Context(), done[0].ID)
 			require.NoError(t, err)

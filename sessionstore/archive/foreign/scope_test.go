@@ -11,32 +11,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// compacted are the files of the corpus with a compaction.
-var compacted = []string{"e89bc02d", "49a80638", "a180982e", "019df000-0004", "019cb8a0-0003", "019cb8a0-0004"}
-
-// TestActiveOnly imports what the tool would resume, of files with a compaction.
-func TestActiveOnly(t *testing.T) {
-	t.Parallel()
-	for _, h := range corpus(t) {
-		for _, prefix := range compacted {
-			if !strings.HasPrefix(h.ID, prefix) {
-				continue
-			}
-			p := openProjects(t)
-			report, err := Import(t.Context(), p, h, &Options{ActiveOnly: true})
-			require.NoError(t, err)
-			st, err := p.Store(report.Project)
-			require.NoError(t, err)
-			golden := filepath.Join("testdata", "golden", h.ID+".active.txt")
-			got := shown(t, st, report)
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-			}
-			require.Equal(t, original(t, golden), got)
-		}
-	}
-}
-
 // compaction is a history whose first turns were compacted.
 func compaction(turns ...string) string {
 	rows := []string{
@@ -60,14 +34,19 @@ func contents(rows []sessionstore.Message) (all []string) {
 	return all
 }
 
-// TestScopeStays imports a session again, which goes on as it was.
+// TestScopeStays imports a session again that an earlier version made of what the tool would
+// resume alone: it goes on as it was.
 func TestScopeStays(t *testing.T) {
 	t.Parallel()
 	g := newGrowing(t)
 	g.write(compaction())
-	made := g.run(&Options{ActiveOnly: true})
+	id := idOf(Claude, "g")
+	require.NoError(t, os.CopyFS(g.st.Dir(), os.DirFS(filepath.Join("testdata", "earlier", "active"))))
+	before := tree(t, g.p.Dir())
+	made := g.run(nil)
 	require.Len(t, made, 2, "what stood before is a fork")
-	id := made[0].ID
+	require.Equal(t, []Action{Unchanged, Unchanged}, []Action{made[0].Action, made[1].Action})
+	require.Equal(t, before, tree(t, g.p.Dir()))
 	active := []string{reminded("the summary"), "after", "answer"}
 	require.Equal(t, active, contents(healthy(t, g.st, id)))
 	g.write(compaction(laterTurn))
@@ -78,11 +57,7 @@ func TestScopeStays(t *testing.T) {
 	g.write(compaction())
 	made = g.run(nil)
 	require.Len(t, made, 1)
-	before := tree(t, g.p.Dir())
 	g.write(compaction(laterTurn))
-	_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, &Options{ActiveOnly: true})
-	require.ErrorIs(t, err, ErrWhole)
-	require.Equal(t, before, tree(t, g.p.Dir()))
 	g.run(nil)
 	require.Equal(t, []string{"before", "answer", "after", "answer", "later", "answer"}, contents(healthy(t, g.st, id)))
 }
@@ -141,8 +116,8 @@ func TestUnplaced(t *testing.T) {
 	require.Equal(t, []string{"line 7: the prompt is on a branch where all prompts have the text of one in the conversation", "line 8" + circle, "line 9" + circle}, why(report.Unplaced))
 }
 
-// TestForkActive makes the short session of one that holds the whole line.
-func TestForkActive(t *testing.T) {
+// TestLonger tells that a session holds what a compaction hid from the tool.
+func TestLonger(t *testing.T) {
 	t.Parallel()
 	g := newGrowing(t)
 	g.write(many("g", 2))
@@ -157,27 +132,4 @@ func TestForkActive(t *testing.T) {
 	longer, err = Longer(g.st, id)
 	require.NoError(t, err)
 	require.True(t, longer)
-	g.say(id, "ours", "answer")
-	whole := original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl"))
-	fork, err := ForkActive(t.Context(), g.st, id, "")
-	require.NoError(t, err)
-	require.Equal(t, []string{reminded("the summary"), "after", "answer", "ours", "answer"}, contents(healthy(t, g.st, fork)))
-	require.Equal(t, whole, original(t, filepath.Join(g.st.Dir(), id, "transcript.jsonl")))
-	md, err := g.st.Metadata(t.Context(), fork)
-	require.NoError(t, err)
-	require.Equal(t, id, md.Text("parent_id"))
-	turns, _ := md.Int("turn_count")
-	require.Equal(t, 2, turns)
-
-	_, err = ForkActive(t.Context(), g.st, fork, "")
-	require.ErrorIs(t, err, ErrActive)
-	_, err = ForkActive(t.Context(), g.st, id, fork)
-	require.ErrorIs(t, err, os.ErrExist)
-	_, err = ForkActive(t.Context(), g.st, "none", "")
-	require.ErrorIs(t, err, sessionstore.ErrNotFound)
-	s, err := g.st.Load(t.Context(), id)
-	require.NoError(t, err)
-	require.NoError(t, g.st.Save(t.Context(), id, s.Messages[:2], s.Metadata))
-	_, err = ForkActive(t.Context(), g.st, id, "")
-	require.ErrorIs(t, err, ErrEdited)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,7 +170,7 @@ func TestBeginningComesLater(t *testing.T) {
 }
 
 // TestCopyOfAFork has a copy of the file of a fork that lost all but its beginning and
-// went on: both make one session and a fork, also when they are imported again.
+// went on: the longer one is the session, also when it is imported again.
 func TestCopyOfAFork(t *testing.T) {
 	t.Parallel()
 	h := newCodexHome(t)
@@ -184,17 +185,12 @@ func TestCopyOfAFork(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	write("sessions", fork("x"))
-	write("archived_sessions", strings.ReplaceAll(fork("y"), "T10:0", "T11:0"))
+	write("archived_sessions", strings.ReplaceAll(fork("yes"), "T10:0", "T11:0"))
 	said, why := h.run()
 	require.Empty(t, why)
 	require.Equal(t, 2, h.n)
-	require.Equal(t, "a asked a y asked y", said[idOf(Codex, segmentID(9))])
-	require.Len(t, said, 3)
-	delete(said, idOf(Codex, segmentID(9)))
-	delete(said, idOf(Codex, threadID))
-	for _, other := range said {
-		require.Equal(t, "a asked a x asked x", other)
-	}
+	require.Equal(t, "a asked a yes asked yes", said[idOf(Codex, segmentID(9))])
+	require.Len(t, said, 2)
 	before := tree(t, h.p.Dir())
 	h.run()
 	require.Equal(t, before, tree(t, h.p.Dir()))
@@ -240,7 +236,8 @@ func TestPartOfALostThread(t *testing.T) {
 }
 
 // TestCopyWithAnotherAnswer has a copy of the file of Claude Code that was made ahead of an
-// answer, and went on with another prompt: the answer stands in a fork.
+// answer, and went on with another prompt: the longer one is the session, and the report
+// names the other.
 func TestCopyWithAnotherAnswer(t *testing.T) {
 	t.Parallel()
 	home, p := t.TempDir(), openProjects(t)
@@ -266,7 +263,8 @@ func TestCopyWithAnotherAnswer(t *testing.T) {
 	for _, s := range report.Sessions {
 		said[s.Kind] = strings.Join(texts(t, st, s.ID), ", ")
 	}
-	require.Equal(t, map[Kind]string{Conversation: "a\n\nb, answer of two", Branch: "a, answer of one"}, said)
+	require.Equal(t, map[Kind]string{Conversation: "a\n\nb, answer of two"}, said)
+	require.Equal(t, []string{filepath.Join(home, "projects", "-one", "11111111-1111-4111-8111-111111111111.jsonl")}, report.Shorter)
 }
 
 // TestBrokenBase has files that do not go on from where they say: each is a conversation
@@ -336,8 +334,8 @@ func TestTwoFolders(t *testing.T) {
 		"the second goes on":  {[]string{"a"}, []string{"a", "b"}, map[Kind][]string{Conversation: bothOf("a", "b")}, "-two"},
 		"the first goes on":   {[]string{"a", "b"}, []string{"a"}, map[Kind][]string{Conversation: bothOf("a", "b")}, "-one"},
 		"both have as much":   {[]string{"a"}, []string{"a"}, map[Kind][]string{Conversation: bothOf("a")}, "-one"},
-		"both go on":          {[]string{"a", "x"}, []string{"a", "b", "c"}, map[Kind][]string{Conversation: bothOf("a", "b", "c"), Branch: bothOf("a", "x")}, "-two"},
-		"nothing is the same": {[]string{"x"}, []string{"a", "b"}, map[Kind][]string{Conversation: bothOf("a", "b"), Branch: bothOf("x")}, "-two"},
+		"both go on":          {[]string{"a", "x"}, []string{"a", "b", "c"}, map[Kind][]string{Conversation: bothOf("a", "b", "c")}, "-two"},
+		"nothing is the same": {[]string{"x"}, []string{"a", "b"}, map[Kind][]string{Conversation: bothOf("a", "b")}, "-two"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -369,19 +367,34 @@ func TestTwoFolders(t *testing.T) {
 				got[s.Kind] = texts(t, st, s.ID)
 			}
 			require.Equal(t, c.want, got)
+			other := map[string]string{"-one": "-two", "-two": "-one"}[c.project]
+			require.Equal(t, []string{filepath.Join(home, "projects", other, "g.jsonl")}, report.Shorter)
 			before := tree(t, p.Dir())
 			_, err = Import(t.Context(), p, all[0], nil)
 			require.NoError(t, err)
 			require.Equal(t, before, tree(t, p.Dir()))
 
-			// One of them goes: the session has all, and stays where it is.
+			// One of them goes: the session stays where it is, and has all of that one.
 			require.NoError(t, os.RemoveAll(filepath.Join(home, "projects", c.project)))
 			all, err = Find(t.Context(), Claude, &FindOptions{Home: home})
 			require.NoError(t, err)
 			report, err = Import(t.Context(), p, all[0], nil)
 			require.NoError(t, err)
 			require.Equal(t, c.project, report.Project)
-			require.Equal(t, before, tree(t, p.Dir()))
+			require.Empty(t, report.Shorter)
+			after := tree(t, p.Dir())
+			if strings.HasSuffix(name, "goes on") || name == "both have as much" {
+				require.Equal(t, before, after)
+			}
+			var kept strings.Builder
+			for file, text := range after {
+				if filepath.Base(file) == "transcript.jsonl" {
+					kept.WriteString(text)
+				}
+			}
+			for _, s := range slices.Concat(c.one, c.two) {
+				require.Contains(t, kept.String(), s+" user")
+			}
 		})
 	}
 }

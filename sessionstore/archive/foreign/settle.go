@@ -9,8 +9,9 @@ import (
 )
 
 // settle returns the file to read instead of the file that sessions are made from: the file
-// that the store keeps, if it has all records of the other; else nil.
-func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, leave func(), err error) {
+// that the store keeps, if it has all records of the other; else nil. If an earlier version
+// made that file of several, there is nothing to make, and it leaves no sessions.
+func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, leave func(), err error) {
 	f, leave, first := ss.file, func() {}, ss.top
 	if len(ss.all) > 0 {
 		first = ss.all[0]
@@ -32,6 +33,15 @@ func (ld *lander) settle(ctx context.Context, ss sessions) (kept *thread.File, l
 	rel, _, err := relate(ctx, f, ld.kept(holder, place))
 	if err != nil || rel != within {
 		return nil, leave, err
+	}
+	h, err := readHeader(ld.kept(holder, place))
+	if err != nil {
+		return nil, leave, err
+	}
+	if len(h.Copies) > 0 {
+		ss.all = nil
+		ld.done.Sessions = append(ld.done.Sessions, Imported{first.id, first.kind, Unchanged, 0})
+		return nil, leave, nil
 	}
 	kept, leaveKept, err := openKept(ctx, ld.kept(holder, place), f.Tool, f.ID)
 	if err != nil {

@@ -21,11 +21,12 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	p, want := openProjects(t), eventslog.Usage{}
 	for _, h := range corpus(t) {
-		report, err := Import(t.Context(), p, h, nil)
+		ctx, counted := counting(t)
+		_, err := Import(ctx, p, h, nil)
 		if err != nil {
 			require.ErrorIs(t, err, ErrEmpty)
 		}
-		for _, c := range countsIn(t, report) {
+		for _, c := range *counted {
 			for _, n := range []struct {
 				to   *int64
 				from *int64

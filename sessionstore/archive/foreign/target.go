@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"iter"
@@ -83,44 +81,6 @@ func (tg target) responses() iter.Seq[thread.Used] {
 		return func(func(thread.Used) bool) {}
 	}
 	return tg.file.Format.Responses(tg.file.Table, tg.mine)
-}
-
-// count counts the records of a session, without the records of sub-sessions.
-func (tg target) count(path string) (c thread.Count, err error) {
-	f := tg.file
-	facts := &f.Table.Facts
-	c = thread.Count{
-		Tool: f.Tool.Name(), ID: tg.id, ForeignID: cmp.Or(tg.foreign, f.ID), Parent: textOrNull(tg.parent), File: path, Dir: textOrNull(f.Table.Dir),
-		First: textOrNull(facts.FirstText), Last: textOrNull(facts.LastText), Models: map[string]int{}, UnreadLines: facts.Unread, UnknownKinds: facts.Unknown,
-	}
-	if c.UnknownKinds == nil {
-		c.UnknownKinds = map[string]int{}
-	}
-	whole, active := f.Format.Count(f.Table, tg.mine, tg.kind == Agent, &c)
-	if c.LastPrompt.Whole, err = promptHash(f, whole); err == nil {
-		c.LastPrompt.Active, err = promptHash(f, active)
-	}
-	return c, err
-}
-
-// promptHash returns the hash of the text of a prompt, nil where there is none.
-func promptHash(f *thread.File, at int32) (*string, error) {
-	if at < 0 {
-		return nil, nil
-	}
-	p, err := f.Part(at)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256([]byte(p.Prompt()))
-	return textOrNull(hex.EncodeToString(sum[:])), nil
-}
-
-func textOrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // tally counts and hashes the lines of messages, in the form that a save by the

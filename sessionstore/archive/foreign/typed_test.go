@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/counts/count"
 )
 
 // typedTexts are prompts that look like what the tools write in the user's name.
@@ -50,13 +50,14 @@ func TestTypedStaysTyped(t *testing.T) {
 			readBack(t, st, id, tool)
 			path := filepath.Join(t.TempDir(), "x.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(exported(t, st, id, tool)), 0o600))
-			report, err := Import(t.Context(), openProjects(t), History{Tool: tool, ID: "x", Path: path, Dir: "/w"}, &Options{DryRun: true})
+			ctx, counted := counting(t)
+			report, err := Import(ctx, openProjects(t), History{Tool: tool, ID: "x", Path: path, Dir: "/w"}, &Options{DryRun: true})
 			require.NoError(t, err)
 			require.Empty(t, report.Unknown)
 			if tool == Codex {
-				require.Equal(t, 1, countsIn(t, report)[0].Prompts.Whole, said)
+				require.Equal(t, 1, (*counted)[0].Prompts.Whole, said)
 			} else {
-				require.Equal(t, 1, countsIn(t, report)[0].Prompts.Whole+countsIn(t, report)[0].Slash+countsIn(t, report)[0].Shell, said)
+				require.Equal(t, 1, (*counted)[0].Prompts.Whole+(*counted)[0].Slash+(*counted)[0].Shell, said)
 			}
 		}
 	}
@@ -84,9 +85,10 @@ func TestUnknownCommands(t *testing.T) {
 	} {
 		g := newGrowing(t)
 		g.write(saying("user", "1", "", content) + saying("user", "2", "1", `"hello"`) + saying("assistant", "3", "2", `"hi"`))
-		report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+		ctx, counted := counting(t)
+		report, err := Import(ctx, g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 		require.NoError(t, err)
-		require.Equal(t, thread.CountedPrompts{Whole: prompts, Active: prompts, All: prompts}, countsIn(t, report)[0].Prompts, content)
+		require.Equal(t, count.Prompts{Whole: prompts, Active: prompts, All: prompts}, (*counted)[0].Prompts, content)
 		rows := texts(t, g.st, report.Sessions[0].ID)
 		require.Equal(t, "hi", rows[len(rows)-1])
 		require.Equal(t, prompts == 1, rows[0] != rows[len(rows)-2], content)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -16,8 +15,7 @@ import (
 // hold copies of its file.
 
 // joinFolders makes one history of all files with one id, and gives it the sub-agents
-// beside each of them. Its project is the project of the folder whose file goes on
-// furthest.
+// beside each of them. Its file is the longest, whose folder names its project.
 func joinFolders(ctx context.Context, all []thread.History) (joined []thread.History, failed error) {
 	first := map[string]int{} // by id: the index in joined
 	copies := map[string][]thread.History{}
@@ -53,46 +51,28 @@ func joinFolders(ctx context.Context, all []thread.History) (joined []thread.His
 	return joined, failed
 }
 
-// joinFiles makes h the history of the files of all of the copies, with agents beside those
-// that the copies have.
+// joinFiles makes h the history of the longest of the copies, with agents beside those that
+// the copies have.
 func joinFiles(ctx context.Context, h *thread.History, all []thread.History, agents []string) error {
 	var paths []string
 	for _, c := range all {
 		paths, agents = append(paths, c.Path), append(agents, c.Agents...)
 	}
-	kept, failed := joinCopies(ctx, paths)
-	if len(kept) == 0 {
+	longest, failed := thread.Longest(ctx, paths)
+	if longest == "" {
 		return failed
 	}
-	last := kept[len(kept)-1]
-	*h = all[slices.Index(paths, last)]
+	*h = all[slices.Index(paths, longest)]
 	h.Agents, h.InFolder = agents, true
+	h.Shorter = slices.DeleteFunc(paths, func(path string) bool { return path == longest })
 	h.Near = func(ctx context.Context, uuid uint64) bool {
 		return slices.ContainsFunc(all, func(c thread.History) bool { return c.Near(ctx, uuid) })
 	}
-	failed = errors.Join(failed, setDir(ctx, h))
-	h.Files = thread.FileSet{h.Path: {Segments: segmentsOf(kept)}}
-	h.Size = 0
-	for _, c := range all {
-		if slices.Contains(kept, c.Path) {
-			h.Size += c.Size
-		}
-		if c.Modified.After(h.Modified) {
-			h.Modified = c.Modified
-		}
-	}
-	return failed
+	return errors.Join(failed, setDir(ctx, h))
 }
 
-func segmentsOf(kept []string) (all []thread.Segment) {
-	for _, path := range kept {
-		all = append(all, thread.Whole(path)...)
-	}
-	return all
-}
-
-// joinAgents makes one of the files of each sub-agent.
-func joinAgents(ctx context.Context, h *thread.History) error {
+// joinAgents takes the longest of the files of each sub-agent.
+func joinAgents(ctx context.Context, h *thread.History) (failed error) {
 	byName := map[string][]string{}
 	for _, path := range h.Agents {
 		byName[filepath.Base(path)] = append(byName[filepath.Base(path)], path)
@@ -100,22 +80,17 @@ func joinAgents(ctx context.Context, h *thread.History) error {
 	if len(byName) == len(h.Agents) {
 		return nil
 	}
-	var failed error
 	var agents []string
 	for _, path := range h.Agents {
 		paths := byName[filepath.Base(path)]
 		delete(byName, filepath.Base(path))
 		if len(paths) > 1 {
-			kept, err := joinCopies(ctx, paths)
+			longest, err := thread.Longest(ctx, paths)
 			failed = errors.Join(failed, err)
-			if len(kept) == 0 {
+			if path = longest; path == "" {
 				continue
 			}
-			path = kept[len(kept)-1]
-			if h.Files == nil {
-				h.Files = thread.FileSet{}
-			}
-			h.Files[path] = thread.Together{Segments: segmentsOf(kept)}
+			h.Shorter = append(h.Shorter, slices.DeleteFunc(paths, func(p string) bool { return p == longest })...)
 		}
 		if len(paths) > 0 {
 			agents = append(agents, path)
@@ -123,14 +98,6 @@ func joinAgents(ctx context.Context, h *thread.History) error {
 	}
 	h.Agents = agents
 	return failed
-}
-
-// joinCopies returns the files whose records no other one of them has, the newest last.
-func joinCopies(ctx context.Context, paths []string) (kept []string, failed error) {
-	return thread.Distinct(paths, func(path string) ([]uint64, time.Time, error) {
-		_, says, newest, err := recordsOf(ctx, path)
-		return says, newest, err
-	})
 }
 
 var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)

@@ -31,9 +31,9 @@ func (e *end) line(l line, at int32) {
 }
 
 // find returns the record that the conversation ends with, -1 where its records follow each
-// other in a circle. name returns the name of a record by its uuid.
-func (e *end) find(t *thread.Table, name func(uuid uint64) uint64) int32 {
-	at := t.Find(name(e.at))
+// other in a circle.
+func (e *end) find(t *thread.Table) int32 {
+	at := t.Find(e.at)
 	if at < 0 || t.Records.At(at).Is(thread.IsSidechain) || !e.moved && goesOn(t, at, e.last) {
 		at = e.last
 	}

@@ -117,7 +117,6 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 				continue
 			}
 			h.ID, h.Folder, h.Parent = session+"/"+agentID(path), filepath.Base(dir), session
-			h.First, h.Compacted = 0, false
 			all = append(all, h)
 		}
 	}
@@ -126,7 +125,6 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
 		all[i].Near = near.has
 	}
-	forks(all)
 	return all, failed
 }
 
@@ -163,9 +161,6 @@ func historyIn(path string, titles *thread.Facts) (h thread.History, session str
 			return h, "", err
 		}
 		h.Dir, session = cmp.Or(h.Dir, l.cwd), cmp.Or(session, l.session)
-		if h.First == 0 && inChain(l.kind) && l.uuid != "" && !l.sidechain {
-			h.First, h.Compacted = l.says(), l.kind == "system" && l.subtype == "compact_boundary"
-		}
 		if l.kind == "summary" && l.title != "" && l.leaf != "" {
 			titles.Summary(thread.Hash(l.leaf), l.title)
 		}

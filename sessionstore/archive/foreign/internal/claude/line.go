@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -28,6 +29,7 @@ type line struct {
 	human                  bool   // the tool says that a person wrote it
 	explicit               bool   // a person chose the record that the line names
 	goesOn                 string // the session in which this one goes on
+	copied                 string // the session that a fork copied the record from
 	mark                   string // see thread.ExportMember
 	response, request      string // the ids of the response and of its request
 	model                  string // of the response
@@ -90,6 +92,10 @@ func (l *line) member(name string, v []byte) {
 		l.human = thread.Text(thread.Members(v, "kind")[0]) == "human"
 	case "requestId":
 		l.request = thread.Text(v)
+	case "forkedFrom":
+		l.copied = thread.Text(thread.Members(v, "sessionId")[0])
+	case "requestSessionId":
+		l.copied = cmp.Or(l.copied, thread.Text(v))
 	case "continuedInSessionId":
 		l.goesOn = thread.Text(v)
 	case "isCompactSummary":
@@ -145,7 +151,7 @@ var kinds = thread.Set("summary", "file-history-snapshot", "file-history-delta",
 	"api-request-blob", "api-request-resumed")
 
 // memberNames are members of lines of the user and of the model that no message is made of.
-var memberNames = thread.Set("version", "gitBranch", "userType", "forkedFrom", "toolUseResult", "slug", "permissionDecision", "toolInputStreamMs", "queueSkipAttachments",
+var memberNames = thread.Set("version", "gitBranch", "userType", "toolUseResult", "slug", "permissionDecision", "toolInputStreamMs", "queueSkipAttachments",
 	"agentId", "sourceToolAssistantUUID", "sourceToolUseID", "toolUseID", "parentToolUseID",
 	"thinkingMetadata", "todos", "permissionMode", "imagePasteIds", "planContent", "isApiErrorMessage", "error",
 	"apiError", "apiErrorStatus", "errorDetails", "durationMs", "entrypoint", "promptId", "promptSource",
@@ -153,7 +159,7 @@ var memberNames = thread.Set("version", "gitBranch", "userType", "forkedFrom", "
 	"attributionAgent", "attributionMcpServer", "attributionMcpTool", "attributionPlugin", "attributionSkill",
 	"mcpMeta", "interruptedByShutdown", "isAbortedMidStream", "toolDenialKind", "toolEndsTurn", "sessionKind",
 	"classifierMetaLines", "ownerAccountUuid", "ownerOrganizationUuid", "apiBlockIndex", "madeBy", "promptCacheRequested",
-	"requestRef", "requestSessionId", "rowSource", "sentAtMs", "turnOrigin", "turnPosition")
+	"requestRef", "rowSource", "sentAtMs", "turnOrigin", "turnPosition")
 
 func (l line) ID() string                { return l.uuid }
 func (l line) Time() (time.Time, string) { return l.at, l.atText }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -34,7 +33,7 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 	if !x.read {
 		x.uuids = nil
 		for _, path := range x.paths {
-			uuids, _, _, _ := recordsOf(ctx, path)
+			uuids, _, _ := recordsIn(thread.LinesIn(ctx, path))
 			x.uuids = append(x.uuids, uuids...)
 		}
 		slices.Sort(x.uuids)
@@ -44,20 +43,12 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 	return found
 }
 
-// recordsOf returns the hashes of the uuids of the records of a file and the hashes of the
-// records by says, each in order and without repeats, and the newest time in the file.
-func recordsOf(ctx context.Context, path string) (uuids, says []uint64, newest time.Time, err error) {
-	return recordsIn(thread.LinesIn(ctx, path))
-}
-
-// recordsIn is recordsOf of the lines of a file.
-func recordsIn(lines iter.Seq2[thread.Line, error]) (uuids, says []uint64, newest time.Time, err error) {
+// recordsIn returns the hashes of the uuids of the records in lines and the hashes of the
+// records by says, each in order and without repeats.
+func recordsIn(lines iter.Seq2[thread.Line, error]) (uuids, says []uint64, err error) {
 	for l, err := range sound(lines) {
 		if err != nil {
-			return nil, nil, newest, err
-		}
-		if l.at.After(newest) {
-			newest = l.at
+			return nil, nil, err
 		}
 		if inChain(l.kind) && l.uuid != "" {
 			uuids, says = append(uuids, thread.Hash(l.uuid)), append(says, l.says())
@@ -65,7 +56,7 @@ func recordsIn(lines iter.Seq2[thread.Line, error]) (uuids, says []uint64, newes
 	}
 	slices.Sort(uuids)
 	slices.Sort(says)
-	return slices.Compact(uuids), slices.Compact(says), newest, nil
+	return slices.Compact(uuids), slices.Compact(says), nil
 }
 
 // sound yields the lines that are sound.
@@ -78,55 +69,6 @@ func sound(lines iter.Seq2[thread.Line, error]) iter.Seq2[line, error] {
 			}
 		}
 	}
-}
-
-// copyNames gives the records of a copy names of their own where they have the uuid of a
-// record of the file before it, and say something else.
-type copyNames struct {
-	starts []int64
-	copy   int                 // the number of the copy that is read
-	said   map[uint64]copySaid // by uuid; only where there are copies
-	names  map[uint64]uint64   // of records of this copy, by uuid
-}
-
-type copySaid struct {
-	says uint64
-	copy int
-}
-
-// begins reports whether a copy begins with the line at offset.
-func (c *copyNames) begins(offset int64) (begins bool) {
-	for c.copy < len(c.starts) && offset >= c.starts[c.copy] {
-		c.copy, c.names, begins = c.copy+1, map[uint64]uint64{}, true
-	}
-	return begins
-}
-
-// of returns the names of the record of a line, of its parent and of its logical parent.
-func (c *copyNames) of(l line) (uuid, parent, logical uint64) {
-	uuid, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
-	if len(c.starts) == 0 {
-		return uuid, parent, logical
-	}
-	if c.said == nil {
-		c.said = map[uint64]copySaid{}
-	}
-	before, known := c.said[uuid]
-	switch {
-	case !known:
-		c.said[uuid] = copySaid{l.says(), c.copy}
-	case before.copy != c.copy && before.says != l.says():
-		c.names[uuid] = max(1, xxh3.HashSeed(nil, uuid+uint64(c.copy)))
-	}
-	return c.name(uuid), c.name(parent), c.name(logical)
-}
-
-// name returns the name of a record of this copy.
-func (c *copyNames) name(uuid uint64) uint64 {
-	if own, renamed := c.names[uuid]; renamed {
-		return own
-	}
-	return uuid
 }
 
 // says returns a hash of the uuid and of the content of a record.

@@ -21,7 +21,7 @@ type Tool struct{}
 func (Tool) Name() string { return "claude" }
 
 func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
-	return format{l, elsewhere, &copyNames{starts: l.Copies}, &end{last: -1}}
+	return format{l, elsewhere, &end{last: -1}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -36,7 +36,7 @@ func (Tool) IsLinked() bool { return true }
 func (Tool) IsCompared(thread.Record) bool { return true }
 
 func (Tool) UUIDs(ctx context.Context, path string) []uint64 {
-	uuids, _, _, _ := recordsOf(ctx, path)
+	uuids, _, _ := recordsIn(thread.LinesIn(ctx, path))
 	return uuids
 }
 
@@ -50,9 +50,8 @@ func (Tool) Repeats(path string) (copied, question bool) {
 // format is how Claude Code writes a file.
 type format struct {
 	*thread.Layout
-	has    func(uuid uint64) bool // whether another file has the record
-	copies *copyNames
-	end    *end
+	has func(uuid uint64) bool // whether another file has the record
+	end *end
 }
 
 func (f format) Scan(s *thread.Scanning, raw []byte) error {
@@ -60,15 +59,12 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if f.copies.begins(s.Offset) {
-		*f.end = end{last: -1}
-	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
 	s.Mark(l.mark)
 	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
-		r.UUID, parent, logical = f.copies.of(l)
+		r.UUID, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
 	}
 	at := int32(s.Table.Records.Len())
 	r.Key, r.Flags = describe(s, l, at)
@@ -99,21 +95,21 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 }
 
 func (f format) Finish(s *thread.Scanning) {
-	s.Link(f.Layout.Copies, func(uuid uint64) bool {
+	s.Link(func(uuid uint64) bool {
 		found := f.has(uuid)
 		if i, known := slices.BinarySearch(f.Elsewhere, thread.InMap(uuid)); found && !known {
 			f.Elsewhere = slices.Insert(f.Elsewhere, i, thread.InMap(uuid))
 		}
 		return found
 	})
-	s.Table.End = f.end.find(s.Table, f.copies.name)
+	s.Table.End = f.end.find(s.Table)
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }
 
 func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
 
 func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
-	_, says, _, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
+	_, says, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
 	return says, err
 }
 
@@ -126,6 +122,9 @@ func note(s *thread.Scanning, l line) {
 	s.Dir(l.cwd)
 	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
 		*g = append(*g, l.goesOn)
+	}
+	if l.copied != "" && l.copied != l.session && !l.sidechain {
+		s.Table.Lineage.Original = l.copied
 	}
 	person := l.kind == "custom-title"
 	switch {
@@ -262,51 +261,6 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 		f |= thread.IsMistyped
 	}
 	return thread.Hash(said), f
-}
-
-func (format) Count(t *thread.Table, mine func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
-	for i, r := range t.Records.All() {
-		if r.UUID == 0 || r.Is(thread.IsRepeated) || !mine(int32(i)) {
-			continue
-		}
-		for f, n := range map[thread.Flags]*int{thread.IsPrompt: &c.Prompts.All, thread.IsQueued: &c.Queued, thread.IsSlash: &c.Slash, thread.IsShell: &c.Shell} {
-			if r.Is(f) {
-				*n++
-			}
-		}
-	}
-	c.Calls, c.Results, c.NoResult = t.CountCalls(mine)
-	c.Responses = t.CountResponses(mine)
-	for _, s := range t.Facts.Spent {
-		if mine(s.At) {
-			countSpent(&t.Facts, s, c)
-		}
-	}
-	if agent {
-		c.AgentPrompts, c.Prompts = c.Prompts.All, thread.CountedPrompts{}
-		c.Queued, c.Slash, c.Shell = 0, 0, 0
-		return -1, -1
-	}
-	c.Prompts.Whole, whole = t.CountLine(thread.WholeLine)
-	c.Prompts.Active, active = t.CountLine(thread.ActiveLine)
-	return whole, active
-}
-
-// countSpent counts the usage of a response.
-func countSpent(f *thread.Facts, s thread.Spent, c *thread.Count) {
-	if s.Model > 0 {
-		c.Models[f.Models[s.Model-1]]++
-	}
-	u := &c.Usage
-	for i, sum := range []**int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite} {
-		if s.Has&(1<<i) == 0 {
-			continue
-		}
-		if *sum == nil {
-			*sum = new(int64)
-		}
-		**sum += int64(s.Tokens[i])
-	}
 }
 
 func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {

@@ -107,7 +107,7 @@ func isAncestor(byID map[string]*rollout, f, of *rollout) bool {
 // these began.
 func (f *rollout) adopt(begun map[string][]*rollout, id string) {
 	for _, sub := range begun[id] {
-		f.Agents = append(f.Agents, sub.Path)
+		f.Agents, f.Shorter = append(f.Agents, sub.Path), append(f.Shorter, sub.Shorter...)
 		if sub.Modified.After(f.Modified) {
 			f.Modified = sub.Modified
 		}

@@ -31,7 +31,7 @@ type format struct {
 	marks   []mark // by join: the state before the place that it goes on from
 	own     bool   // the lines that it was forked from are behind
 	began   bool
-	facts   facts
+	facts   Facts
 	base    base
 }
 
@@ -259,8 +259,8 @@ func (f *format) rollBack(s *thread.Scanning, it item) {
 	if n <= 0 {
 		return
 	}
-	f.facts.prompts.drop(n)
-	f.facts.typed.drop(n)
+	f.facts.Prompts.drop(n)
+	f.facts.Typed.drop(n)
 	f.settle(s.Table)
 	if len(f.turns) == 0 {
 		return
@@ -310,7 +310,7 @@ func (f *format) mark(s *thread.Scanning) mark {
 	c := &f.facts
 	return mark{
 		taken: true, cur: f.cur, since: f.since, turns: slices.Clone(f.turns), events: f.events,
-		early: slices.Clone(f.early), prompts: slices.Clone(c.prompts.on), typed: slices.Clone(c.typed.on),
+		early: slices.Clone(f.early), prompts: slices.Clone(c.Prompts.On), typed: slices.Clone(c.Typed.On),
 	}
 }
 
@@ -319,62 +319,65 @@ func (f *format) goBack(s *thread.Scanning, m mark) {
 	f.cur, f.since, f.turns, f.events, f.early = m.cur, m.since, m.turns, m.events, m.early
 	f.stretch = int32(s.Table.Records.Len())
 	f.group++
-	c.prompts.on, c.typed.on = m.prompts, m.typed
+	c.Prompts.On, c.Typed.On = m.prompts, m.typed
 }
 
-// facts are the facts in the lines beside the conversation.
-type facts struct {
-	prompts   stack // events of prompts
-	typed     stack // items that a person typed
-	responses int
+// Facts are the facts in the lines beside the conversation.
+type Facts struct {
+	Prompts   Stack // events of prompts
+	Typed     Stack // items that a person typed
+	Responses int
 	exported  int // of them: made by an export
-	calls     int
-	results   int
-	shell     int
-	pending   []uint64       // calls that have a result sooner or later: hashes of their ids
-	turns     map[string]int // by model
-	total     [3]*int64      // of the last count: input, output, cached input
-	base      [3]int64       // the part of total that was copied from another session
+	Calls     int
+	Results   int
+	Shell     int
+	Pending   []uint64       // calls that have a result sooner or later: hashes of their ids
+	Turns     map[string]int // by model
+	Total     [3]*int64      // of the last count: input, output, cached input
+	base      [3]int64       // the part of Total that was copied from another session
 	model     string         // of the last turn
 }
 
-// stack are prompts, of which a rollback takes the last ones.
-type stack struct {
-	all int
-	on  []int32 // records
+// FactsOf returns the facts of a file that was read.
+func FactsOf(f thread.Format) *Facts { return &f.(*format).facts }
+
+// Stack are prompts, of which a rollback takes the last ones.
+type Stack struct {
+	All int
+	On  []int32 // records
 }
 
-func (s *stack) push(at int32) { s.all, s.on = s.all+1, append(s.on, at) }
+func (s *Stack) push(at int32) { s.All, s.On = s.All+1, append(s.On, at) }
 
-func (s *stack) drop(n int64) { s.on = s.on[:len(s.on)-int(min(n, int64(len(s.on))))] }
+func (s *Stack) drop(n int64) { s.On = s.On[:len(s.On)-int(min(n, int64(len(s.On))))] }
 
 // maxTurnModels is how many models are kept apart.
 const maxTurnModels = 100
 
-func (c *facts) turn(model string) {
+func (c *Facts) turn(model string) {
 	if model == "" {
 		return
 	}
 	c.model = model
-	if c.turns == nil {
-		c.turns = map[string]int{}
+	if c.Turns == nil {
+		c.Turns = map[string]int{}
 	}
-	if _, known := c.turns[model]; !known && len(c.turns) >= maxTurnModels {
+	if _, known := c.Turns[model]; !known && len(c.Turns) >= maxTurnModels {
 		model = thread.OtherName
 	}
-	c.turns[model]++
+	c.Turns[model]++
 }
 
 // used takes the totals of a count. A count without them changes nothing.
-func (c *facts) used(totals []byte, copied bool) {
+func (c *Facts) used(totals []byte, copied bool) {
 	if pyjson.KindOf(totals) != pyjson.Object {
 		return
 	}
 	m := thread.Members(totals, "input_tokens", "output_tokens", "cached_input_tokens")
-	for i := range c.total {
-		c.total[i] = nil
+	for i := range c.Total {
+		c.Total[i] = nil
 		if v, ok := pyjson.Int(m[i]); ok {
-			c.total[i] = &v
+			c.Total[i] = &v
 			if copied {
 				c.base[i] = v
 			}

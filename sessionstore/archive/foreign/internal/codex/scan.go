@@ -125,7 +125,7 @@ func baseOf(raw []byte) (b base) {
 func (f *format) event(s *thread.Scanning, it item) {
 	switch it.kind {
 	case "user_message":
-		f.facts.prompts.push(int32(s.Table.Records.Len()))
+		f.facts.Prompts.push(int32(s.Table.Records.Len()))
 		f.prompted(s, it)
 	case "thread_rolled_back":
 		f.rollBack(s, it)
@@ -229,18 +229,18 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 	c := &f.facts
 	switch {
 	case r.Is(thread.IsPerson):
-		c.typed.push(at)
+		c.Typed.push(at)
 	case r.Is(thread.IsUser) && strings.HasPrefix(it.Prompt(), "<user_shell_command>"):
-		c.shell++
+		c.Shell++
 	case strings.HasSuffix(it.kind, "_output"):
-		c.results++
+		c.Results++
 	case strings.HasSuffix(it.kind, "_call"):
-		c.calls++
+		c.Calls++
 		if it.kind == "function_call" || it.kind == "custom_tool_call" {
-			c.pending = append(c.pending, thread.Hash(it.callID()))
+			c.Pending = append(c.Pending, thread.Hash(it.callID()))
 		}
 	case it.kind == "message" && r.Is(thread.IsAssistant):
-		c.responses++
+		c.Responses++
 		if m := s.Marks.Newest(); m != nil && m.At == at {
 			c.exported++
 		}
@@ -323,47 +323,19 @@ func cwdIn(it item) string {
 	return ""
 }
 
-func (f *format) Count(t *thread.Table, _ func(at int32) bool, agent bool, c *thread.Count) (whole, active int32) {
-	facts := &f.facts
-	prompts := facts.prompts
-	if prompts.all == 0 {
-		prompts = facts.typed
-	}
-	c.Prompts = thread.CountedPrompts{Whole: len(prompts.on), Active: len(prompts.on), All: prompts.all}
-	if agent {
-		c.AgentPrompts = prompts.all
-	}
-	c.Shell, c.Responses, c.Calls, c.Results = facts.shell, facts.responses, facts.calls, facts.results
-	for _, call := range facts.pending {
-		if len(t.ResultsOf(call)) == 0 {
-			c.NoResult++
-		}
-	}
-	for model, n := range facts.turns {
-		c.Models[model] = n
-	}
-	none := int64(0)
-	c.Usage = thread.CountedUsage{Input: facts.total[0], Output: facts.total[1], CacheRead: facts.total[2], CacheWrite: &none}
-	if len(prompts.on) == 0 {
-		return -1, -1
-	}
-	last := prompts.on[len(prompts.on)-1]
-	return last, last
-}
-
 func (*format) Responses(*thread.Table, func(at int32) bool) iter.Seq[thread.Used] {
 	return func(func(thread.Used) bool) {}
 }
 
 func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Spending {
 	all, c := map[string]*thread.Spending{}, &f.facts
-	if c.total[0] == nil && c.total[1] == nil {
+	if c.Total[0] == nil && c.Total[1] == nil {
 		return all
 	}
-	s := &thread.Spending{Responses: c.responses - c.exported}
+	s := &thread.Spending{Responses: c.Responses - c.exported}
 	for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
-		if c.total[i] != nil {
-			*n = max(0, *c.total[i]-c.base[i])
+		if c.Total[i] != nil {
+			*n = max(0, *c.Total[i]-c.base[i])
 		}
 	}
 	s.Input = max(0, s.Input-s.CacheRead)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -32,9 +31,6 @@ type rollout struct {
 	fileID   string
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
-	begin    int64 // of the lines that the file has beside another one with its id
-	said     said  // where there are others with its id
-	left     bool  // another one with its id has all of it
 	segments []thread.Segment
 	broken   error // why it does not go on from the file that it names
 }
@@ -66,20 +62,22 @@ func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed 
 		f.fileID = fileIDOf(f)
 		byID[f.fileID] = append(byID[f.fileID], f)
 	}
-	for id, copies := range byID {
-		if len(copies) > 1 {
-			kept, err := joinFound(ctx, copies)
-			failed = errors.Join(failed, err)
-			for _, c := range copies {
-				c.left = !slices.Contains(kept, c)
-			}
-			byID[id] = slices.Concat(kept, slices.DeleteFunc(copies, func(c *rollout) bool { return !c.left }))
+	places := map[string][]base{} // by the file in which others go on from them
+	for _, f := range found {
+		if f.from.offset > 0 {
+			places[f.from.id] = append(places[f.from.id], f.from)
 		}
 	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return f.left })
+	files := map[string]*rollout{}
+	for id, copies := range byID {
+		f, err := longest(ctx, copies, places[id])
+		files[id], failed = f, errors.Join(failed, err)
+	}
+	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return files[f.fileID] != f })
 	for _, f := range found {
-		if f.base == nil && f.from.id != "" && f.from.offset > 0 {
-			f.base, f.after, f.broken = f.findBase(ctx, byID[f.from.id])
+		if f.from.id != "" && f.from.offset > 0 {
+			f.after = f.from.offset
+			f.base, f.broken = f.findBase(ctx, files[f.from.id])
 		}
 	}
 	for _, f := range found {
@@ -107,6 +105,28 @@ func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed 
 // continues reports whether the file goes on from another one of its own thread.
 func (f *rollout) continues() bool { return f.base != nil && f.base.ID == f.ID }
 
+// longest returns the longest of the files with one id that have the places from which other
+// files go on, or else of all of them. It names the others.
+func longest(ctx context.Context, copies []*rollout, places []base) (*rollout, error) {
+	if len(copies) == 1 {
+		return copies[0], nil
+	}
+	var paths, whole []string
+	for _, c := range copies {
+		paths = append(paths, c.Path)
+		if !slices.ContainsFunc(places, func(b base) bool { return c.check(ctx, b) != nil }) {
+			whole = append(whole, c.Path)
+		}
+	}
+	path, failed := thread.Longest(ctx, paths)
+	if fits, _ := thread.Longest(ctx, whole); fits != "" { // the errors are those of all
+		path = fits
+	}
+	f := copies[max(0, slices.Index(paths, path))] // the first where none can be read
+	f.Shorter = slices.DeleteFunc(paths, func(path string) bool { return path == f.Path })
+	return f, failed
+}
+
 // inCircle reports whether the files that it goes on from lead back to it.
 func (f *rollout) inCircle(files int) bool {
 	at := f.base
@@ -127,7 +147,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	index := map[*rollout]int{}
 	add := func(s thread.Segment) { f.segments = append(f.segments, s) }
 	for at, end := f.base, f.after; at != nil; at, end = at.base, at.after {
-		add(thread.Segment{Path: at.Path, Begin: at.begin, End: end, Base: -1, Borrowed: true})
+		add(thread.Segment{Path: at.Path, End: end, Base: -1, Borrowed: true})
 	}
 	slices.Reverse(f.segments)
 	open := []*rollout{f}
@@ -136,10 +156,11 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 			return cmp.Or(cmp.Compare(filepath.Base(a.Path), filepath.Base(b.Path)), a.Modified.Compare(b.Modified))
 		})
 		next := open[0]
-		s := thread.Segment{Path: next.Path, Begin: next.begin, End: -1, Base: -1}
+		s := thread.Segment{Path: next.Path, End: -1, Base: -1}
 		if next != f {
 			s.Base, s.After = index[next.base], next.after
 			f.Size += next.Size
+			f.Shorter = append(f.Shorter, next.Shorter...)
 			if next.Modified.After(f.Modified) {
 				f.Modified = next.Modified
 			}
@@ -150,117 +171,19 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	}
 }
 
-// joinFound drops each of the files with one id whose items another one has. Each file that
-// it keeps, but the first, goes on from where it differs from the first.
-func joinFound(ctx context.Context, all []*rollout) (kept []*rollout, failed error) {
-	var paths []string
-	for _, c := range all {
-		paths = append(paths, c.Path)
+// findBase returns the file that a file goes on from, nil where that is not there or does
+// not have the place.
+func (f *rollout) findBase(ctx context.Context, g *rollout) (base *rollout, err error) {
+	switch g {
+	case nil:
+		return nil, errNoBase
+	case f:
+		return nil, errBaseCircle
 	}
-	some, failed := thread.Distinct(paths, func(path string) (_ []uint64, _ time.Time, err error) {
-		c := all[slices.Index(paths, path)]
-		c.said, err = saidIn(ctx, path)
-		return c.said.sorted, c.said.newest, err
-	})
-	if len(some) == 0 {
-		return all[:1], failed
+	if err := g.check(ctx, f.from); err != nil {
+		return nil, err
 	}
-	for _, path := range some {
-		kept = append(kept, all[slices.Index(paths, path)])
-	}
-	first := kept[0]
-	for _, c := range kept[1:] {
-		c.base, c.ID = first, first.ID
-		if n := c.shares(first); n > 0 {
-			c.after, c.begin = first.said.items[n-1].end, c.said.items[n-1].end
-		}
-	}
-	return kept, failed
-}
-
-// shares counts the items with which both copies begin.
-func (f *rollout) shares(o *rollout) (n int) {
-	for n < min(len(f.said.items), len(o.said.items)) && f.said.items[n].says == o.said.items[n].says {
-		n++
-	}
-	return n
-}
-
-// read returns where a place in the file is read: in one of the kept copies. The first of
-// them has the items that all of them begin with.
-func (f *rollout) read(after int64, kept []*rollout) (base *rollout, at int64, err error) {
-	if slices.Contains(kept, f) && (f == kept[0] || after > f.begin) {
-		return f, after, nil
-	}
-	n := 0
-	for n < len(f.said.items) && f.said.items[n].end <= after {
-		n++
-	}
-	for _, c := range kept {
-		if c.shares(f) >= n && (n == 0 || c == kept[0] || c.said.items[n-1].end > c.begin) {
-			if n > 0 {
-				at = c.said.items[n-1].end
-			}
-			return c, at, nil
-		}
-	}
-	return nil, 0, errNoBase
-}
-
-// said holds the items of a file of Codex, without the lines that the tool wrote in the
-// user's name: these name directories, which differ between copies.
-type said struct {
-	items  []itemSaid
-	sorted []uint64 // hashes
-	newest time.Time
-}
-
-type itemSaid struct {
-	says uint64
-	end  int64 // of its line
-}
-
-// saidIn returns the items of a file.
-func saidIn(ctx context.Context, path string) (said said, err error) {
-	for line, err := range thread.LinesIn(ctx, path) {
-		if err != nil {
-			return said, err
-		}
-		l, err := parse(line.Bytes)
-		if err != nil {
-			continue // a damaged line says nothing
-		}
-		if l.at.After(said.newest) {
-			said.newest = l.at
-		}
-		if it := l.item(); l.kind == compactKind || l.kind == itemKind && !it.byTool() {
-			said.items = append(said.items, itemSaid{l.hash(), line.End})
-			said.sorted = append(said.sorted, l.hash())
-		}
-	}
-	slices.Sort(said.sorted)
-	return said, nil
-}
-
-// byTool reports whether the tool wrote a message that is not the model's.
-func (it item) byTool() bool {
-	return it.kind == "message" && thread.Text(it.get("role")[0]) != "assistant" && !it.said(thread.Text(it.get("role")[0]) == "user").Is(thread.IsPerson)
-}
-
-// findBase returns the file that a file goes on from, and where in it.
-func (f *rollout) findBase(ctx context.Context, files []*rollout) (base *rollout, after int64, err error) {
-	err = errNoBase
-	kept := slices.DeleteFunc(slices.Clone(files), func(g *rollout) bool { return g.left })
-	for _, g := range files {
-		if g == f {
-			err = errBaseCircle
-			continue
-		}
-		if err = g.check(ctx, f.from); err == nil {
-			return g.read(f.from.offset, kept)
-		}
-	}
-	return nil, 0, err
+	return g, nil
 }
 
 // check reports whether a file has a place that another one may go on from.

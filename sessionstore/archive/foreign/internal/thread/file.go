@@ -76,10 +76,6 @@ type Format interface {
 	// Says returns hashes of the records by which files are compared, in order.
 	Says(ctx context.Context, f *File) ([]uint64, error)
 
-	// Count counts the records that belong to the session, as mine reports, and returns the
-	// last prompts of both lines, -1 where there is none.
-	Count(t *Table, mine func(at int32) bool, agent bool, c *Count) (whole, active int32)
-
 	// Responses yields the usage of each response among these records, where the file has
 	// it by response. Spent returns their usage by model.
 	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
@@ -110,7 +106,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	}
 	sum.Sum(s.Table.sum[:0])
 	fm.Finish(&s)
-	s.Table.Calls, s.Table.results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
+	s.Table.Calls, s.Table.Results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
 	s.Table.orderAnswers()
 	s.Table.mergeSpent()
@@ -230,7 +226,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 		leave()
 		return nil, nil, err
 	}
-	f.Told = func(line int, err error) LineError { return src.told(ctx, f, line, err) }
+	f.Told = func(line int, err error) LineError { return src.told(f, line, err) }
 	n.Lines += f.Table.LinesRead
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
@@ -243,24 +239,13 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 
 // told returns the error of a line for a report: with its number in its own file, where
 // several are read as one, and with the path of a file other than the history's own.
-func (src Source) told(ctx context.Context, f *File, line int, err error) LineError {
+func (src Source) told(f *File, line int, err error) LineError {
 	starts, offset := f.Reader.starts, f.Table.Records.At(f.Table.RecordAt(line-1)).Offset
 	i := sort.Search(len(starts), func(i int) bool { return starts[i] > offset }) - 1
 	first := sort.Search(f.Table.Records.Len(), func(at int) bool { return f.Table.Records.At(int32(at)).Offset >= starts[i] })
 	s := src.Segments[i]
-	line += linesIn(ctx, s.Path, s.Begin) - int(f.Table.Line(int32(first)))
+	line -= int(f.Table.Line(int32(first)))
 	return LineError{line, inFile(s.Path, src.main, err)}
-}
-
-// linesIn counts the lines of the first size bytes of a file, as far as it can be read.
-func linesIn(ctx context.Context, path string, size int64) (n int) {
-	for l, err := range LinesIn(ctx, path) {
-		if err != nil || l.End > size {
-			break
-		}
-		n++
-	}
-	return n
 }
 
 // Part returns the content of a record. It is valid until the next call.
@@ -283,23 +268,6 @@ func (f *File) RecordID(at int32) string {
 		return p.ID()
 	}
 	return fmt.Sprint("line ", f.Table.Line(at)+1)
-}
-
-// Times returns the earliest and the latest time of the session's records, which mine
-// reports.
-func (f *File) Times(mine func(at int32) bool) (first, last string, err error) {
-	facts := Facts{}
-	for i := range f.Table.Records.All() {
-		if !mine(int32(i)) {
-			continue
-		}
-		p, err := f.Part(int32(i))
-		if err != nil {
-			return "", "", err
-		}
-		facts.Time(p.Time())
-	}
-	return facts.FirstText, facts.LastText, nil
 }
 
 // Line returns the conversation of a file, or of a sub-agent.

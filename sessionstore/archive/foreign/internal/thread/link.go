@@ -1,11 +1,11 @@
 package thread
 
-// Link finds the parent of each record of a file, where the records name it by uuid. copies
-// has where copies of the file begin, and elsewhere reports whether another file has a record.
-func (s *Scanning) Link(copies []int64, elsewhere func(uuid uint64) bool) {
+// Link finds the parent of each record of a file, where the records name it by uuid.
+// elsewhere reports whether another file has a record.
+func (s *Scanning) Link(elsewhere func(uuid uint64) bool) {
 	t, loose := s.Table, s.loose.take()
 	t.order(loose)
-	t.guess(loose, copies, elsewhere)
+	t.guess(loose, elsewhere)
 	t.chain()
 	t.preserve()
 }
@@ -20,7 +20,7 @@ func (t *Table) order(loose []result) {
 		}
 	}
 	for _, l := range loose {
-		t.Records.At(l.at).Parent = t.Find(l.call)
+		t.Records.At(l.At).Parent = t.Find(l.Of)
 	}
 }
 
@@ -63,20 +63,16 @@ func (t *Table) passProgress(at int32) {
 // and makes each compaction whose hidden record is missing hide the record before it: the
 // tool wrote them in that order where it named an existing record. The record before has
 // the same sidechain flag and does not follow from the record itself. There is none where a
-// line between them is damaged or a copy of the file begins. loose has the records in the
-// order of the file.
-func (t *Table) guess(loose []result, copies []int64, elsewhere func(uuid uint64) bool) {
+// line between them is damaged. loose has the records in the order of the file.
+func (t *Table) guess(loose []result, elsewhere func(uuid uint64) bool) {
 	before := map[bool]int32{false: -1, true: -1} // by sidechain flag: the last record
 	steps := 4 * t.Records.Len()                  // the budget of the search for circles
 	forward := false                              // a record before this one has a later one as its parent
 	for i, r := range t.Records.All() {
-		for len(copies) > 0 && r.Offset >= copies[0] {
-			before[false], before[true], copies = -1, -1, copies[1:]
-		}
 		at := int32(i)
 		named := uint64(0)
-		for len(loose) > 0 && loose[0].at <= at {
-			named, loose = loose[0].call, loose[1:]
+		for len(loose) > 0 && loose[0].At <= at {
+			named, loose = loose[0].Of, loose[1:]
 		}
 		side := r.Is(IsSidechain)
 		usable := func() bool {

@@ -1,13 +1,11 @@
 package thread
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -15,16 +13,16 @@ import (
 )
 
 // A session of a tool may be in several files: Codex begins a new one where a thread was
-// reverted, and copies of a file of Claude Code grow apart in two folders. Segments are
-// such files, or parts of them, in the order in which they are read as one.
+// reverted. Segments are such files, or parts of them, in the order in which they are read as
+// one.
 
 // Segment is a file, or a part of one.
 type Segment struct {
-	Path       string
-	Begin, End int64 // of the file, in bytes; an end of -1 is the end of the file
-	Base       int   // the segment that it goes on from; -1: the one before
-	After      int64 // where in the file of base it goes on
-	Borrowed   bool  // it is of the session that this one was forked from
+	Path     string
+	End      int64 // of the part, in bytes; -1: of the file
+	Base     int   // the segment that it goes on from; -1: the one before
+	After    int64 // where in the file of base it goes on
+	Borrowed bool  // it is of the session that this one was forked from
 }
 
 // FileSet has for the path of a file the segments to read with it.
@@ -47,7 +45,6 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 type Layout struct {
 	Own       int64    `json:"own,omitempty"`       // where the session's own lines begin, behind those that it was forked from
 	Joins     []Join   `json:"joins,omitempty"`     // in the order of their lines
-	Copies    []int64  `json:"copies,omitempty"`    // where copies of lines before begin, which went on otherwise
 	Elsewhere []string `json:"elsewhere,omitempty"` // hashes of the uuids of parents that another file has, in order
 }
 
@@ -66,9 +63,6 @@ func (l Layout) LastPart() (at int64) {
 	for _, j := range l.Joins {
 		at = j[0]
 	}
-	for _, c := range l.Copies {
-		at = max(at, c)
-	}
 	return at
 }
 
@@ -85,7 +79,7 @@ func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leav
 			shutAll()
 		}
 	}()
-	out, starts := &joined{}, make([]int64, len(all))
+	out := &joined{}
 	for i, s := range all {
 		f, n, shut, err := OpenPlain(ctx, s.Path)
 		if err != nil {
@@ -95,22 +89,19 @@ func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leav
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
-		begin := min(s.Begin, n)
 		if err := out.endLine(); err != nil {
 			return nil, l, nil, err
 		}
-		starts[i], out.starts = out.size-begin, append(out.starts, out.size)
+		out.starts = append(out.starts, out.size)
 		switch {
 		case i > 0 && all[i-1].Borrowed && !s.Borrowed:
 			l.Own = out.size
 		case s.Base >= 0:
-			if from := starts[s.Base] + s.After; from < out.size {
+			if from := out.starts[s.Base] + s.After; from < out.size {
 				l.Joins = append(l.Joins, Join{out.size, from})
 			}
-		case i > 0 && !s.Borrowed:
-			l.Copies = append(l.Copies, out.size)
 		}
-		out.add(io.NewSectionReader(f, begin, n-begin), n-begin)
+		out.add(io.NewSectionReader(f, 0, n), n)
 	}
 	return out, l, shutAll, nil
 }
@@ -181,10 +172,8 @@ type History struct {
 
 	GoesOn    []string                                    // the tool's ids of the sessions in which it goes on, as its end says
 	Origin    *History                                    // which goes on in this one, as a copy with an id of its own
-	Forked    func(ctx context.Context) *History          // returns the session that it is a fork of, where the files prove one; nil: none
-	First     uint64                                      // hash of its first record
-	Compacted bool                                        // its first record is a compaction
 	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
+	Shorter   []string                                    // paths of shorter files of it, or of its sub-agents, in other folders
 	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
@@ -208,41 +197,22 @@ const HistorySuffix = ".jsonl"
 // bytes.
 const MaxBeginning = 1 << 20
 
-// Distinct returns those of several files with one id that have a record which no other one
-// has, the newest last. Of files with the same records it keeps the first path. read returns
-// hashes of the records of a file, in order, and its newest time. A file that cannot be read
-// does not exclude the others.
-func Distinct(paths []string, read func(path string) (says []uint64, newest time.Time, err error)) (kept []string, failed error) {
-	type file struct {
-		path       string
-		says       []uint64
-		newest, at time.Time // of its records, and when it changed last
-	}
-	var all []file
-	for _, path := range paths {
-		f := file{path: path}
-		var err error
-		if f.says, f.newest, err = read(path); err != nil {
+// Longest returns the longest of several files with one id, of files of one length the first
+// path. It is "" where no file can be read. The error names the files that cannot be read.
+func Longest(ctx context.Context, paths []string) (longest string, failed error) {
+	most := int64(-1)
+	for _, path := range slices.Sorted(slices.Values(paths)) {
+		_, size, leave, err := OpenPlain(ctx, path)
+		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if fi, err := os.Stat(path); err == nil {
-			f.at = fi.ModTime()
+		leave()
+		if size > most {
+			longest, most = path, size
 		}
-		all = append(all, f)
 	}
-	some := slices.DeleteFunc(slices.Clone(all), func(c file) bool {
-		return slices.ContainsFunc(all, func(o file) bool {
-			return ContainsAll(o.says, c.says) && (len(o.says) > len(c.says) || o.path < c.path)
-		})
-	})
-	slices.SortStableFunc(some, func(a, b file) int {
-		return cmp.Or(a.newest.Compare(b.newest), a.at.Compare(b.at), cmp.Compare(b.path, a.path))
-	})
-	for _, f := range some {
-		kept = append(kept, f.path)
-	}
-	return kept, failed
+	return longest, failed
 }
 
 // ContainsAll reports whether all has each of some; both are in order.

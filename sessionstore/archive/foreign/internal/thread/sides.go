@@ -252,12 +252,12 @@ func (r *Rendering) flushAnswer() error {
 func (r *Rendering) result(c sessionstore.ToolCall, h uint64, asked time.Time) error {
 	best := int32(-1)
 	for _, res := range r.f.Table.ResultsOf(h) {
-		rec := r.f.Table.Records.At(res.at)
-		if rec.Is(IsRepeated) || r.Numbers[res.at] > 0 && r.f.Table.repeated[h] {
+		rec := r.f.Table.Records.At(res.At)
+		if rec.Is(IsRepeated) || r.Numbers[res.At] > 0 && r.f.Table.repeated[h] {
 			continue
 		}
 		if best < 0 || rec.Is(onLine) && !r.f.Table.Records.At(best).Is(onLine) {
-			best = res.at
+			best = res.At
 		}
 	}
 	if best >= 0 {

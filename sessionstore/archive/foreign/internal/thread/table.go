@@ -9,8 +9,8 @@ import (
 
 // result is where the result of a call is.
 type result struct {
-	call uint64 // hash of the id
-	at   int32
+	Of uint64 // hash of the id of the call
+	At int32
 }
 
 // Table is the part of a file that stays in memory.
@@ -20,7 +20,7 @@ type Table struct {
 	End      int32    // the record that the conversation ends with; -1: see conversation
 	byUUID   []int32  // the lines that have a uuid, in the order of uuids, then of lines
 	byKey    []int32  // answers in the order of keys, then of lines
-	results  []result // in the order of calls, then of lines
+	Results  []result // in the order of calls, then of lines
 	Calls    []result // in the order of ids, then of records
 	repeated map[uint64]bool
 	kept     *preserved
@@ -81,9 +81,9 @@ func (t *Table) ordered(fits func(*Record) bool, key func(*Record) uint64) []int
 
 // orderCalls orders the calls and the results.
 func (t *Table) orderCalls() {
-	for _, all := range [][]result{t.Calls, t.results} {
+	for _, all := range [][]result{t.Calls, t.Results} {
 		slices.SortFunc(all, func(a, b result) int {
-			return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.at, b.at))
+			return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.At, b.At))
 		})
 	}
 }
@@ -95,13 +95,13 @@ func (t *Table) SetScope(s Scope) {
 	t.repeated = map[uint64]bool{}
 	last, seen := uint64(0), false
 	for _, c := range t.Calls {
-		if r := t.Records.At(c.at); r.Is(IsRepeated) || s == WholeLine && r.Is(IsCopied) {
+		if r := t.Records.At(c.At); r.Is(IsRepeated) || s == WholeLine && r.Is(IsCopied) {
 			continue
 		}
-		if seen && c.call == last {
+		if seen && c.Of == last {
 			t.repeated[last] = true
 		}
-		last, seen = c.call, true
+		last, seen = c.Of, true
 	}
 }
 
@@ -171,7 +171,7 @@ func (t *Table) withKey(key uint64) []int32 {
 
 // ResultsOf returns where the results of a call are.
 func (t *Table) ResultsOf(call uint64) []result {
-	return having(t.results, call, func(r result) uint64 { return r.call })
+	return having(t.Results, call, func(r result) uint64 { return r.Of })
 }
 
 // having returns those of a list in the order of a key that have it.
