@@ -77,7 +77,7 @@ func TestPlan(t *testing.T) {
 	p := plan(t, st, Options{Quiet: 24 * time.Hour}, "fork", "new")
 	require.Equal(t, []string{"fork"}, ids(p.Remove))
 	require.Equal(t, "name of fork", p.Remove[0].Name)
-	require.Equal(t, 4, p.Remove[0].Files)
+	require.Equal(t, 5, p.Remove[0].Files) // metadata and transcript, the backup of each, and a log
 	require.Greater(t, p.Remove[0].Bytes, int64(100))
 	require.Equal(t, p.Remove[0].Bytes, Bytes(p.Remove))
 	require.Equal(t, Recent, p.Keep[0].Obstacles[0].Kind)
