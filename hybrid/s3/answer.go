@@ -40,18 +40,18 @@ func (e *statusError) Error() string {
 
 // meaning returns the error for the outcome of the trip's request, as the package's
 // documentation lists them. then is what may follow.
-func (t *trip) meaning(err error) (_ error, then next) {
+func (t *trip) meaning(err error) (then next, _ error) {
 	if err == nil {
-		return nil, nothing
+		return nothing, nil
 	}
 	if t.status >= 300 {
 		return t.refusal(codeOf(err))
 	}
 	if t.ctx.Err() != nil {
-		return context.Cause(t.ctx), nothing
+		return nothing, context.Cause(t.ctx)
 	}
 	if errors.Is(err, remote.ErrTooLarge) {
-		return err, nothing
+		return nothing, err
 	}
 	trouble := &remote.Unreachable{Err: err}
 	if sent := (*url.Error)(nil); errors.As(err, &sent) { // without the words of the client
@@ -60,13 +60,13 @@ func (t *trip) meaning(err error) (_ error, then next) {
 	network := (*net.OpError)(nil)
 	switch {
 	case !t.sent && !keysAway(err):
-		return fmt.Errorf("%w: no keys for the bucket: sign in, or look at the configuration of the AWS tools: %w", remote.ErrUnauthorized, err), nothing
+		return nothing, fmt.Errorf("%w: no keys for the bucket: sign in, or look at the configuration of the AWS tools: %w", remote.ErrUnauthorized, err)
 	case errors.Is(err, errElsewhere), errors.As(err, &network) && (network.Op == "dial" || network.Op == "proxyconnect"):
 		trouble.Kind = remote.Away
 	case t.stale && t.status == 0:
 		trouble.Kind = remote.Stale
 	}
-	return trouble, nothing
+	return nothing, trouble
 }
 
 // keysAway reports whether a service that gives keys does not answer now. The client asks
@@ -102,19 +102,19 @@ var (
 )
 
 // refusal returns the error for an answer that is an error.
-func (t *trip) refusal(code string) (_ error, then next) {
+func (t *trip) refusal(code string) (then next, _ error) {
 	why := &statusError{t.status, code}
 	has := func(codes []string) bool { return slices.Contains(codes, code) }
 	var is error
 	switch status := t.status; {
 	case status == http.StatusNotModified:
-		return remote.ErrUnchanged, nothing
+		return nothing, remote.ErrUnchanged
 	case status == http.StatusNotFound && code == missing:
 		is = remote.ErrNotExist
 	case code == bucket:
 		is = fmt.Errorf("%w: there is no such bucket", remote.ErrBlocked)
 	case status == http.StatusNotFound:
-		return &remote.Unreachable{Err: fmt.Errorf("%w: %w", errElsewhere, why), Kind: remote.Away}, nothing
+		return nothing, &remote.Unreachable{Err: fmt.Errorf("%w: %w", errElsewhere, why), Kind: remote.Away}
 	case status == http.StatusPreconditionFailed:
 		is = remote.ErrChanged
 	case code == "ConditionalRequestConflict":
@@ -124,7 +124,7 @@ func (t *trip) refusal(code string) (_ error, then next) {
 	case status == http.StatusRequestEntityTooLarge, has(large):
 		is = remote.ErrTooLarge
 	case status == http.StatusTooManyRequests, has(busy):
-		return &remote.Unreachable{Err: why, Kind: remote.Throttled, After: t.after()}, t.again(true)
+		return t.again(true), &remote.Unreachable{Err: why, Kind: remote.Throttled, After: t.after()}
 	case code == skewed:
 		is, then = fmt.Errorf("%w: %w by %v", remote.ErrBlocked, remote.ErrClock, t.skew()), resign
 	case has(ended):
@@ -140,11 +140,11 @@ func (t *trip) refusal(code string) (_ error, then next) {
 	case status == http.StatusNotImplemented:
 		is = errNotImplemented
 	case status >= 499, status == http.StatusRequestTimeout, status == http.StatusConflict, code == "RequestTimeout":
-		return &remote.Unreachable{Err: why, After: t.after()}, t.again(!t.swaps && status >= 500)
+		return t.again(!t.swaps && status >= 500), &remote.Unreachable{Err: why, After: t.after()}
 	default:
 		is = remote.ErrRefused
 	}
-	return fmt.Errorf("%w: %w", is, why), then
+	return then, fmt.Errorf("%w: %w", is, why)
 }
 
 // again returns retry where a request may be made again, and the service names no time to wait.

@@ -52,7 +52,7 @@ const maxAttempts = 3
 // do makes one request, and returns its meaning. A request that the service refuses
 // because of the clock is made once more: the client then signs by the time of the answer.
 func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error) error {
-	err, then := r.once(ctx, request)
+	then, err := r.once(ctx, request)
 	for attempt := 1; then == retry && attempt < maxAttempts; attempt++ {
 		pause := time.NewTimer(rand.N(time.Second << (attempt - 1))) // as the SDK waits
 		select {
@@ -61,10 +61,10 @@ func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error
 			pause.Stop()
 			return err
 		}
-		err, then = r.once(ctx, request)
+		then, err = r.once(ctx, request)
 	}
 	if then == resign {
-		err, _ = r.once(ctx, request)
+		_, err = r.once(ctx, request)
 	}
 	return err
 }
@@ -78,11 +78,11 @@ const (
 	retry        // the service does not do it just now
 )
 
-func (r *Remote) once(ctx context.Context, request func(ctx context.Context) error) (meaning error, then next) {
+func (r *Remote) once(ctx context.Context, request func(ctx context.Context) error) (then next, meaning error) {
 	t, within := setOut(ctx)
 	defer t.over()
 	err := request(within)
-	meaning, then = t.meaning(err)
+	then, meaning = t.meaning(err)
 	if t.sent {
 		remote.Observe(ctx, remote.Request{Start: t.began, Status: t.status, Err: meaning})
 	}
@@ -91,5 +91,5 @@ func (r *Remote) once(ctx context.Context, request func(ctx context.Context) err
 		defer r.mu.Unlock()
 		r.time = date.UTC()
 	}
-	return meaning, then
+	return then, meaning
 }
