@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -155,9 +156,9 @@ func TestCopyBackIsKilled(t *testing.T) {
 		for _, after := range []string{"nothing", "source", "other"} {
 			from, to := two.Clone(), one.Clone()
 			ctx, cancel := context.WithCancelCause(t.Context())
-			steps := 0
+			var steps atomic.Int64 // several sessions are copied at once
 			count := func() error {
-				if steps++; steps > end {
+				if steps.Add(1) > int64(end) {
 					cancel(killed)
 					return killed
 				}

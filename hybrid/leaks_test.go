@@ -119,6 +119,12 @@ func TestNothingKeptLeaves(t *testing.T) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, id, "metadata.json.backup")))
 		}
 	}
+	olderBackup := func(do func(*testing.T, string, string)) func(*testing.T, string, string) {
+		return func(t *testing.T, dir, id string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, id, "metadata.json.backup"), []byte(`{"name": "letter"}`), 0o600))
+			do(t, dir, id)
+		}
+	}
 	lost := func(t *testing.T, dir, id string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, id, "metadata.json")))
 	}
@@ -134,6 +140,10 @@ func TestNothingKeptLeaves(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, id, "metadata.json.backup"), []byte(`{"name": "letter"}`), 0o600))
 			write("{}")(t, dir, id)
 		},
+		"older backup, torn":            olderBackup(write(`{"name": "my dra`)),
+		"older backup, byte order mark": olderBackup(write("\ufeff" + `{"name": "my draft letter"}`)),
+		"older backup, more after it":   olderBackup(write(`{"name": "my draft letter"} {}`)),
+
 		"empty object": noBackup(write("{}")),
 		"empty file":   noBackup(write("")),
 		"no name":      noBackup(write(`{"last_turn": "complete"}`)),
@@ -200,6 +210,22 @@ func TestCopiesOfWhatIsKeptStay(t *testing.T) {
 		"cp -r of a child": func(t *testing.T, a *testDevice) string {
 			require.NoError(t, os.CopyFS(filepath.Join(a.Dir(), "copy"), os.DirFS(filepath.Join(a.Dir(), kidID))))
 			return "copy"
+		},
+		"a copy elsewhere": func(t *testing.T, a *testDevice) string {
+			elsewhere := filepath.Join(t.TempDir(), keptID)
+			require.NoError(t, os.CopyFS(elsewhere, os.DirFS(filepath.Join(a.Dir(), keptID))))
+			res, err := archive.ReadDir(t.Context(), elsewhere, a.Store.Store, &archive.ReadOptions{ID: "again", Name: "again"})
+			require.NoError(t, err)
+			require.True(t, res.Kept)
+			return res.ID
+		},
+		"a copy elsewhere, in a folder of another name": func(t *testing.T, a *testDevice) string {
+			elsewhere := filepath.Join(t.TempDir(), "folder")
+			require.NoError(t, os.CopyFS(elsewhere, os.DirFS(filepath.Join(a.Dir(), keptID))))
+			res, err := archive.ReadDir(t.Context(), elsewhere, a.Store.Store, &archive.ReadOptions{ID: "again", Name: "again"})
+			require.NoError(t, err)
+			require.True(t, res.Kept)
+			return res.ID
 		},
 		"tar": func(t *testing.T, a *testDevice) string {
 			b := tarOf(t, a, keptID)

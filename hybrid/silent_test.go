@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -147,13 +148,17 @@ func TestLargeObject(t *testing.T) {
 			_, err := a.Sync(t.Context())
 			require.NoError(t, err)
 			large := remote.Object{Version: "v", Label: []byte(`{"type":"head","v":3}`), Body: make([]byte, remote.MaxObject+1)}
+			var mu sync.Mutex // guards bad
 			bad := ""
 			r.get = func(name string) (remote.Object, bool) {
+				mu.Lock()
+				defer mu.Unlock()
 				if bad == "" && strings.Contains(name, of) {
 					bad = name
 				}
-				large.Name = name
-				return large, name == bad
+				object := large
+				object.Name = name
+				return object, name == bad
 			}
 			out, err := b.Pull(t.Context())
 			require.ErrorIs(t, err, remote.ErrTooLarge, of)

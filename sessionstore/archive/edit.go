@@ -67,6 +67,7 @@ func (x *extraction) metadata(content []byte) ([]byte, error) {
 	if err != nil {
 		return content, nil
 	}
+	x.former = append(x.former, md.Text("session_id"))
 	if x.result.Was == "" {
 		x.result.Was = md.Text("session_id")
 	}

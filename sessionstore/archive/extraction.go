@@ -18,11 +18,12 @@ type extraction struct {
 	tx     core.Tx
 	result Imported
 	seen   map[string]bool // paths of the files
+	former []string        // ids that the session had
 }
 
 // newExtraction returns the extraction of the session that had the id was.
 func newExtraction(im *importer, was string) *extraction {
-	x := &extraction{importer: im, result: Imported{ID: idFor(im.opts.ID, was), Was: was}, seen: map[string]bool{}}
+	x := &extraction{importer: im, result: Imported{ID: idFor(im.opts.ID, was), Was: was}, seen: map[string]bool{}, former: []string{was}}
 	im.started[was] = true
 	return x
 }

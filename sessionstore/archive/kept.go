@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -30,6 +31,12 @@ func Kept(ctx context.Context, st *sessionstore.Store, id string) bool {
 
 // keptAt is [Kept] of a sessions directory.
 func keptAt(ctx context.Context, dir, id string) bool {
+	return judgedAt(dir, func(g private.Guard) bool { return g.Stays(ctx, id) })
+}
+
+// judgedAt returns what judge says by the rules of a sessions directory: true in doubt, and
+// false where nothing is remembered.
+func judgedAt(dir string, judge func(private.Guard) bool) bool {
 	if !remembers(dir) {
 		return false
 	}
@@ -39,7 +46,7 @@ func keptAt(ctx context.Context, dir, id string) bool {
 	}
 	defer base.Close() // only read
 	g := private.Guard{Dir: dir, Sessions: sessions{base}, Book: private.NewBook(dir, private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
-	return g.Stays(ctx, id)
+	return judge(g)
 }
 
 // remembers reports whether a sessions directory may remember rules.
@@ -85,8 +92,12 @@ func (s sessions) Read(_ context.Context, id string, do func(*sessiondir.Dir) er
 	return errors.Join(do(dir), dir.Close())
 }
 
-// keep has the new session stay on this machine, durably, before it appears.
-func (x *extraction) keep() error {
+// keep has the new session stay on this machine, durably, before it appears, if it has the mark,
+// or is a copy of a session that stays here.
+func (x *extraction) keep(ctx context.Context) error {
+	x.result.Kept = x.result.Kept || slices.ContainsFunc(x.former, func(id string) bool {
+		return id != "" && id != x.result.ID && judgedAt(x.st.Dir(), func(g private.Guard) bool { return g.Binds(ctx, id) })
+	})
 	if !x.result.Kept {
 		return nil
 	}

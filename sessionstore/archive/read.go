@@ -134,7 +134,7 @@ func (im *importer) session(ctx context.Context, src source, first file) (file, 
 		if err := x.complete(); err != nil {
 			return err
 		}
-		return x.keep()
+		return x.keep(ctx)
 	})
 	if err != nil {
 		return file{}, err

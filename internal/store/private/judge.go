@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
@@ -58,6 +59,10 @@ func (v Verdict) and(w Verdict) Verdict {
 	return w
 }
 
+// binds reports whether a copy of the session stays, too: the session does, or, where there
+// are rules, nothing is sent of it.
+func (v Verdict) binds(ruled bool) bool { return v.Kept || ruled && v.Held != nil }
+
 // Keeps reports whether a session never leaves this machine. It makes no request.
 func (g *Guard) Keeps(ctx context.Context, id string) bool {
 	return g.Judge(ctx, id).Kept
@@ -84,15 +89,24 @@ func (g *Guard) Stays(ctx context.Context, id string) bool {
 	return v.Kept || j.ruled(j.rules) && (v.Held != nil || len(v.Unknown) > 0)
 }
 
+// Binds reports whether a session that came from the session id stays on this machine, too.
+// An id that the directory does not know binds nothing. It remembers nothing.
+func (g *Guard) Binds(ctx context.Context, id string) bool {
+	j := g.judging()
+	return j.judge(ctx, id, nil).binds(j.ruled(j.rules))
+}
+
 // Survey remembers which of some sessions stay: metadata may be lost before a sync judges
 // them. It returns the first error.
 func (g *Guard) Survey(ctx context.Context, ids iter.Seq[string]) error {
+	j := g.judging()
 	for id := range ids {
-		j := g.judging()
 		if j.judge(ctx, id, nil); ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for _, m := range j.notes {
+		notes := j.notes
+		j.notes = nil
+		for _, m := range notes {
 			if m.Rule != Kept && m.Rule != Inherited {
 				continue
 			}
@@ -115,14 +129,26 @@ func (g *Guard) ruled(r *Rules) bool {
 // judging is one judgement, of a session and its ancestors.
 type judging struct {
 	*Guard
-	rules *Rules
-	notes []memory // what is to be remembered
+	rules  *Rules
+	judged map[string]Verdict // of the sessions that were judged: many may have one ancestor
+	notes  []memory           // what is to be remembered
 }
 
-func (g *Guard) judging() *judging { return &judging{Guard: g, rules: g.Book.Rules()} }
+func (g *Guard) judging() *judging {
+	return &judging{Guard: g, rules: g.Book.Rules(), judged: map[string]Verdict{}}
+}
 
 // judge returns the verdict on a session. below are the sessions whose ancestor it is.
 func (j *judging) judge(ctx context.Context, id string, below []string) Verdict {
+	v, known := j.judged[id]
+	if !known {
+		v = j.judgeNew(ctx, id, below)
+		j.judged[id] = v
+	}
+	return v
+}
+
+func (j *judging) judgeNew(ctx context.Context, id string, below []string) Verdict {
 	was, err := j.Book.remembered(id)
 	own := j.rules.Keeps(id) || j.matches(id)
 	switch {
@@ -142,18 +168,18 @@ func (j *judging) judge(ctx context.Context, id string, below []string) Verdict 
 
 // judgeHere judges a session that is here. own reports whether a rule keeps its id.
 func (j *judging) judgeHere(ctx context.Context, was memory, own bool, below []string) Verdict {
-	md, whole, lost := j.metadata(ctx, was.Session)
-	name := md.text("name")
+	is := j.metadata(ctx, was.Session)
+	name := is.text("name")
 	named := j.matches(name)
-	v := j.judgeChild(ctx, was, md, below)
+	v := j.judgeChild(ctx, was, is, below)
 	switch {
 	case own, named:
 		v = Verdict{Kept: true, Above: v.Above}
 	case v.Kept:
-	case j.holds(was) && (!whole || name == ""):
+	case j.holds(was) && strings.TrimSpace(is.md.text("name")) == "": // a name in the backup may be older than the one that was kept
 		v = Verdict{Kept: true, Remembered: true, Above: v.Above}
-	case lost != nil && !j.rules.Released(was.Session):
-		v = Verdict{Held: fmt.Errorf("%w: its metadata cannot be read: %w; write it anew, or %s", ErrHeld, lost, HowToRelease), Above: v.Above}
+	case is.lost != nil && (is.older == nil || j.ruled(j.rules)) && !j.rules.Released(was.Session):
+		v = Verdict{Held: fmt.Errorf("%w: its metadata cannot be read: %w; write it anew, or %s", ErrHeld, is.lost, HowToRelease), Above: v.Above}
 	}
 	if !named {
 		name = ""
@@ -163,11 +189,11 @@ func (j *judging) judgeHere(ctx context.Context, was memory, own bool, below []s
 }
 
 // judgeChild judges a session by its parents alone.
-func (j *judging) judgeChild(ctx context.Context, was memory, md metadata, below []string) Verdict {
+func (j *judging) judgeChild(ctx context.Context, was memory, is described, below []string) Verdict {
 	id, released, ruled := was.Session, j.rules.Released(was.Session), j.ruled(j.rules)
-	above, err := parentsOf(filepath.Join(j.Dir, id), md, was.Parents)
+	above, err := parentsOf(filepath.Join(j.Dir, id), is, was.Parents)
 	below = append(below, id)
-	if of := md.text(sessionID); of != "" && !slices.Contains(below, of) && !slices.Contains(above, of) && j.judge(ctx, of, below).Kept {
+	if of := is.text(sessionID); of != "" && !slices.Contains(below, of) && !slices.Contains(above, of) && j.judge(ctx, of, below).binds(ruled) {
 		above = append(slices.Clip(above), of) // the directory of that session was copied
 	}
 	if err != nil && !released && ruled {

@@ -1,6 +1,7 @@
 package private
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -35,29 +36,33 @@ func (md metadata) text(name string) string {
 	return ""
 }
 
-// metadata returns the metadata of a session, from the backup where metadata.json is missing
-// or damaged; whole reports that it is metadata.json.
-func (g *Guard) metadata(ctx context.Context, id string) (md metadata, whole bool, err error) {
-	err = g.Sessions.Read(ctx, id, func(dir *sessiondir.Dir) error {
-		var damaged error
-		for _, name := range []string{sessiondir.Metadata, sessiondir.Backup(sessiondir.Metadata)} {
-			content, _, err := dir.Read(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil { // a backup, which is older, says nothing then
-				return err
-			}
-			if md, err = parseMetadata(content); err == nil {
-				whole = name == sessiondir.Metadata
-				return nil
-			}
-			damaged = errors.Join(damaged, err)
-		}
-		return damaged
+// described are the metadata of a session.
+type described struct {
+	md    metadata // of metadata.json; nil: it is missing or damaged
+	older metadata // of its backup; nil: there is none
+	lost  error    // metadata.json cannot be read
+}
+
+// text returns a field where it is a string, else what it was in the backup.
+func (d described) text(name string) string { return cmp.Or(d.md.text(name), d.older.text(name)) }
+
+// metadata returns the metadata of a session.
+func (g *Guard) metadata(ctx context.Context, id string) (d described) {
+	d.lost = g.Sessions.Read(ctx, id, func(dir *sessiondir.Dir) (err error) {
+		d.older, _ = readMetadata(dir, sessiondir.Backup(sessiondir.Metadata)) // a damaged backup says nothing
+		d.md, err = readMetadata(dir, sessiondir.Metadata)
+		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if errors.Is(d.lost, fs.ErrNotExist) {
+		d.lost = nil
 	}
-	return md, whole, err
+	return d
+}
+
+func readMetadata(dir *sessiondir.Dir, name string) (metadata, error) {
+	content, _, err := dir.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return parseMetadata(content)
 }

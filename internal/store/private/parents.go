@@ -1,6 +1,7 @@
 package private
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,10 +52,13 @@ func parentsIn(md metadata) (parents []string, err error) {
 }
 
 // parentsOf returns the ids of the parents of the session in dir: the known ones, those
-// in its metadata md, and those in the files beside its log of events, which go to no
-// other device. It is an error when some of that cannot be read.
-func parentsOf(dir string, md metadata, known []string) (parents []string, err error) {
-	named, err := parentsIn(md)
+// in its metadata, or in their backup if those name none, and those in the files beside its
+// log of events, which go to no other device. It is an error when some of that cannot be read.
+func parentsOf(dir string, is described, known []string) (parents []string, err error) {
+	named, err := parentsIn(is.md)
+	if err == nil && len(named) == 0 && is.older != nil {
+		named, _ = parentsIn(is.older) // what it lacks, the metadata said before
+	}
 	parents = union(known, named)
 	if err != nil {
 		return parents, err
@@ -109,20 +113,37 @@ func union(a, b []string) []string {
 func WithoutParents(content []byte, id string) []byte {
 	null := []byte("null")
 	for _, name := range slices.Concat(parentMembers, []string{conflictOf}) {
-		if _, ok := pyjson.Lookup(content, name); ok {
-			content = pyjson.Splice(content, name, null)
-		}
+		content = setOnce(content, name, null)
 	}
-	if of := metadata(content).text(sessionID); of != "" && of != id {
-		content = pyjson.Splice(content, sessionID, pyjson.Quote(id))
+	if of, ok := pyjson.Lookup(content, sessionID); ok && pyjson.KindOf(of) == pyjson.String && pyjson.Text(of) != "" {
+		content = setOnce(content, sessionID, pyjson.Quote(id))
 	}
 	content = pyjson.Remove(content, sessioncost.Member) // it names the owners of the turns
 	fork, _ := pyjson.Lookup(content, forkMember)
-	if fork == nil || pyjson.KindOf(fork) != pyjson.Object {
+	switch {
+	case fork == nil || pyjson.KindOf(fork) == pyjson.Null:
 		return content
+	case pyjson.KindOf(fork) == pyjson.Object:
+		return setOnce(content, forkMember, setOnce(fork, forkSource, null))
 	}
-	if _, ok := pyjson.Lookup(fork, forkSource); ok {
-		content = pyjson.Splice(content, forkMember, pyjson.Splice(fork, forkSource, null))
+	return setOnce(content, forkMember, null)
+}
+
+// setOnce returns an object in which a field that it has, also several times, has a value. An
+// object without the field, or with that value alone, comes back as it is.
+func setOnce(obj []byte, name string, value []byte) []byte {
+	times, same := 0, true
+	for m := range pyjson.Members(obj) {
+		if pyjson.KeyIs(m.Key, name) {
+			times++
+			same = same && bytes.Equal(m.Value, value)
+		}
 	}
-	return content
+	switch {
+	case times == 0 || times == 1 && same:
+		return obj
+	case times > 1:
+		obj = pyjson.Remove(obj, name)
+	}
+	return pyjson.Splice(obj, name, value)
 }
