@@ -45,9 +45,10 @@ func (l *errorList) all() error {
 // here it is read once in a Background.Interval. Sync goes on after a session that fails;
 // the error joins the failures, and lines that were not sent stay on the disk for the next
 // time. A session that is held back ([ErrHeld]) is a failure only where it is named: else the
-// result names it, with the reason, and its state is [Blocked]. Without a remote the error Is [ErrNoRemote]. It Is [ErrUnreachable] when the account
-// gives no first answer before ctx ends, or, where ctx has no deadline, within
-// Limits.FirstAnswer. For 30 seconds after that, all calls return it at once.
+// result names it, with the reason, and its state is [Blocked]. Without a remote the error Is
+// [ErrNoRemote]. It Is [ErrUnreachable] when the account gives no first answer before ctx ends,
+// or, where ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
+// return it at once.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
 	if s.engine == nil {
 		return SyncResult{}, wrap("sync", "", ErrNoRemote)
@@ -155,13 +156,11 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 // without names, all sessions of the project that are not here or have changed, except
 // those that were removed here, and those whose ids may not come from outside: the result
 // names these as Blocked, and a call that names one fails with [sessionstore.ErrInvalidID].
-// It also fetches the logs of other devices. It sends
-// nothing but a history of this device that would be lost otherwise. It goes on after a
-// session that fails; the result names the sessions that were not brought, with the
-// reason, and the error joins the failures, but for unnamed sessions that are held back
-// ([ErrHeld]). When a log or small file of a session is
-// damaged in the cloud, Pull brings the rest; the result names the session, and the next
-// Pull tries again.
+// It also fetches the logs of other devices. It sends nothing but a history of this device that
+// would be lost otherwise. It goes on after a session that fails; the result names the sessions
+// that were not brought, with the reason, and the error joins the failures, but for unnamed
+// sessions that are held back ([ErrHeld]). When a log or small file of a session is damaged in
+// the cloud, Pull brings the rest; the result names the session, and the next Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	if s.engine == nil {
 		return PullResult{}, wrap("pull", "", ErrNoRemote)

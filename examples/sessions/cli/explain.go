@@ -36,7 +36,10 @@ func explain(err error) string {
 }
 
 // libraryWords takes names of the library's calls and options out of its errors.
-var libraryWords = strings.NewReplacer(", or set Options.Device", "", ", until Remove removes it", "")
+var libraryWords = strings.NewReplacer(
+	", or set Options.Device", "", ", until Remove removes it", "",
+	"; release it (Store.Release; sessions remote keep-local --release)", "", ", or release it (Store.Release; sessions remote keep-local --release)", "",
+)
 
 // warn notes the sessions and projects that could not be read while the rest was, in one line
 // for all. The exit code will be 1 if

@@ -56,7 +56,7 @@ type historyDamage struct {
 
 func newHistoryResult(dry bool) *historyResult {
 	return &historyResult{
-		DryRun: dry, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
+		DryRun: dry, Sessions: []historyOne{}, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
 		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
 	}
 }

@@ -116,7 +116,7 @@ func (c *importCommand) Run(a *app) error {
 	a.Printf("%s Imported session: %s\n", a.Paint(screen.Green, "✓"), screen.Plain(res.ID))
 	a.Printf("  %s in %s (%s)\n", count(res.Messages, "message"), count(res.Files, "file"), size(res.Bytes))
 	if res.Kept {
-		a.Printf("  It stays on this machine, as it did where it comes from; \"sessions remote keep-local --release\" ends that\n")
+		a.Printf("  It stays on this machine, as it did where it comes from; \"sessions remote keep-local %s --release\" ends that\n", word(res.ID))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -130,7 +131,7 @@ func (c *statusCommand) Run(a *app) error {
 	}
 	a.noteAway()
 	states, dirs := []stateShown{}, []string{}
-	counts, total := map[hybrid.State]int{}, 0
+	counts, total, failed := map[hybrid.State]int{}, 0, 0
 	for _, r := range all {
 		some, err := r.Status(a.ctx)
 		if err != nil {
@@ -142,6 +143,9 @@ func (c *statusCommand) Run(a *app) error {
 		for _, s := range some {
 			counts[s.State]++
 			total++
+			if (s.State == hybrid.Blocked || s.State == hybrid.Deferred) && !errors.Is(s.Err, hybrid.ErrHeld) && !errors.Is(s.Err, sessionstore.ErrInvalidID) {
+				failed++
+			}
 			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
 				states = append(states, r.showState(a, &s))
 			}
@@ -151,8 +155,8 @@ func (c *statusCommand) Run(a *app) error {
 		a.stateTable(states)
 		a.Notef("%s", tally(total, counts))
 		note := a.lastSynced(true, dirs...)
-		if n := counts[hybrid.Blocked] + counts[hybrid.Deferred]; n > 0 && strings.HasPrefix(note, "Last") {
-			note += ", but for " + count(n, "session")
+		if failed > 0 && strings.HasPrefix(note, "Last") {
+			note += ", but for " + count(failed, "session")
 		}
 		a.noteSynced(note)
 	})

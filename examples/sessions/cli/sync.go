@@ -67,7 +67,7 @@ type pullCommand struct {
 
 // Help is shown below the usage.
 func (pullCommand) Help() string {
-	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named.
+	return `Brings sessions that other devices made or went on with, and fetches their logs. A session that was removed here comes back only when it is named. One whose id a shell, a terminal or another system could take for something else, as -rf or CON, stays in the remote, and is named.
 
 ` + remoteHelp
 }

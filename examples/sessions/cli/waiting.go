@@ -85,7 +85,7 @@ func (a *app) tellSynced(s *synced) {
 			if w.Command != nil {
 				line += ": " + *w.Command
 			}
-			a.Printf("  %s %s: %s\n", a.Paint(screen.Yellow, list.name), screen.Plain(w.Session), line)
+			a.Printf("  %s %.80s: %s\n", a.Paint(screen.Yellow, list.name), screen.Plain(w.Session), line)
 		}
 	}
 	a.tellConflicts(s.Conflicts)
