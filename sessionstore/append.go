@@ -51,36 +51,32 @@ func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err er
 	if own.done {
 		return own.err
 	}
-	return tx.appendBatch()
+	return tx.commit(tx.appendBatch())
 }
 
 // appendBatch writes what all calls in the queue append, the caller's among them. It
 // takes the calls from the queue when the session is locked: until then each call can
 // still end by its own context.
 func (tx *transaction) appendBatch() error {
-	err := tx.acquire()
-	if err != nil {
+	if err := tx.acquire(); err != nil {
 		return err
 	}
-	var batch []*queuedAppend
-	for tx.next(&err) {
-		if err = tx.ctx.Err(); err == nil {
-			batch = append(batch, tx.s.appends.takeAll()...)
-			ctx := tx.ctx
-			if len(batch) > 1 { // the end of one call's context does not end the others
-				ctx = context.WithoutCancel(ctx)
-			}
-			var rows []Message
-			for _, a := range batch {
-				rows = append(rows, a.rows...)
-			}
-			err = tx.append(ctx, rows)
-		}
+	if err := tx.open(); err != nil {
+		return err
 	}
-	for _, a := range batch {
-		a.done, a.err = true, err
+	if err := tx.ctx.Err(); err != nil {
+		return err
 	}
-	return err
+	tx.batch = tx.s.appends.takeAll()
+	ctx := tx.ctx
+	if len(tx.batch) > 1 { // the end of one call's context does not end the others
+		ctx = context.WithoutCancel(ctx)
+	}
+	var rows []Message
+	for _, a := range tx.batch {
+		rows = append(rows, a.rows...)
+	}
+	return tx.append(ctx, rows)
 }
 
 // append adds rows to the transcript, and metadata to a new session. The metadata are

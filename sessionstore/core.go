@@ -77,34 +77,11 @@ func (c coreStore) change(ctx context.Context, id string, mode writeMode, do fun
 		return err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		err = do(&coreTx{tx: tx})
-	}
-	return err
+	return tx.commit(do(&coreTx{tx: tx}))
 }
 
-func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) (err error) {
-	tx, err := c.st.admitWrite(ctx, "", id, creates)
-	if err != nil {
-		return err
-	}
-	defer tx.end(&err)
-	if err = tx.enter(); err != nil {
-		return err
-	}
-	if c.st.base.Has(id) {
-		return errExists
-	}
-	if err = tx.acquire(); err != nil {
-		return err
-	}
-	for tx.next(&err) {
-		err = errExists
-		if tx.created {
-			err = do(&coreTx{tx: tx})
-		}
-	}
-	return err
+func (c coreStore) Make(ctx context.Context, id string, do func(tx any) error) error {
+	return c.change(ctx, id, creates|makes, do)
 }
 
 // coreTx is a transaction that implements core.Tx, where the methods are documented.
@@ -250,7 +227,7 @@ func (c coreStore) Fetch(ctx context.Context, id, from string) error {
 }
 
 func (c coreStore) fetch(ctx context.Context, id, from string) (err error) {
-	tx, err := c.st.begin(ctx, "", id, creates)
+	tx, err := c.st.beginLocked(ctx, "", id, creates)
 	if err != nil {
 		return err
 	}

@@ -230,10 +230,8 @@ func (st *Store) UpdateMetadata(ctx context.Context, id string, edit func(*Metad
 		return Metadata{}, err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		md, err = tx.updateMetadata(edit)
-	}
-	if err != nil {
+	md, err = tx.updateMetadata(edit)
+	if err = tx.commit(err); err != nil {
 		return Metadata{}, err
 	}
 	return md, nil

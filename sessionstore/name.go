@@ -60,14 +60,11 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (md Metadata,
 		return Metadata{}, false, err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
+	md, changed, err = tx.setName(n)
+	for try := 0; try < maxRetries && overtaken(err); try++ {
 		md, changed, err = tx.setName(n)
-		for try := 0; try < maxRetries && overtaken(err); try++ {
-			md, changed, err = tx.setName(n)
-		}
-		err = tx.conflict(sessiondir.Metadata, err)
 	}
-	if err != nil {
+	if err = tx.commit(tx.conflict(sessiondir.Metadata, err)); err != nil {
 		return Metadata{}, false, err
 	}
 	return md, changed, nil

@@ -51,7 +51,7 @@ func (st *Store) gone(id string, err error) {
 // beginRemoval is begin for a call that removes the session's directory or moves it
 // away. This store has no file of the session open then.
 func (st *Store) beginRemoval(ctx context.Context, op, id string) (*transaction, error) {
-	tx, err := st.begin(ctx, op, id, removes)
+	tx, err := st.beginLocked(ctx, op, id, removes)
 	if err != nil {
 		return nil, err
 	}

@@ -57,10 +57,8 @@ func (st *Store) Salvage(ctx context.Context, id string) (report SalvageReport, 
 		return SalvageReport{}, err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		report, err = tx.salvage()
-	}
-	if err != nil {
+	report, err = tx.salvage()
+	if err = tx.commit(err); err != nil {
 		return SalvageReport{}, err
 	}
 	return report, nil

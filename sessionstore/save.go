@@ -145,10 +145,8 @@ func (st *Store) Replace(ctx context.Context, id string, old Revision, messages 
 		return Revision{}, err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		now, err = tx.replaceTranscript(old, messages)
-	}
-	return now, err
+	now, err = tx.replaceTranscript(old, messages)
+	return now, tx.commit(err)
 }
 
 func (tx *transaction) replaceTranscript(old Revision, messages []Message) (Revision, error) {
@@ -221,10 +219,7 @@ func (st *Store) Save(ctx context.Context, id string, transcript []Message, md M
 		return err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		err = tx.save(transcript, md)
-	}
-	return err
+	return tx.commit(tx.save(transcript, md))
 }
 
 func (tx *transaction) save(transcript []Message, md Metadata) error {
@@ -281,10 +276,7 @@ func (st *Store) Create(ctx context.Context, id string, md Metadata) (err error)
 		return err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		err = tx.create(md)
-	}
-	return err
+	return tx.commit(tx.create(md))
 }
 
 func (tx *transaction) create(md Metadata) error {
@@ -344,10 +336,7 @@ func (st *Store) SaveConfig(ctx context.Context, id string, config Metadata) (er
 		return err
 	}
 	defer tx.end(&err)
-	for tx.next(&err) {
-		err = tx.saveConfig(config)
-	}
-	return err
+	return tx.commit(tx.saveConfig(config))
 }
 
 func (tx *transaction) saveConfig(config Metadata) error {

@@ -13,11 +13,11 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
-// transaction is one call that writes a session while it holds the session's locks. An
-// attempt has the session's directory, or a new directory, which no other program sees
-// yet. Each file that it writes appears whole, at once. The commit makes the names of the
-// files durable, if the store is durable, and lets a new session appear. A new directory
-// that is not committed is removed.
+// transaction is one call that writes a session while it holds the session's locks. Its
+// directory is the session's, or a new directory, which no other program sees yet. Each
+// file that it writes appears whole, at once. commit makes the names of the files durable,
+// if the store is durable, and lets a new session appear. A new directory that is not
+// committed is removed.
 type transaction struct {
 	st    *Store
 	ctx   context.Context
@@ -33,12 +33,13 @@ type transaction struct {
 	lock      *lock.Lock // of the session
 	here      *ownerLock // of the session in this directory; nil: there is none
 
-	// The attempt.
-	tried        bool            // there was one
-	dir          *sessiondir.Dir // nil between two attempts
+	// What the call writes.
+	dir          *sessiondir.Dir // nil: not open
 	created      bool            // the directory is new
 	namesChanged bool            // the commit must sync the directory
 	wrote        []string        // base names of the files, in order
+	committed    bool
+	batch        []*queuedAppend // the calls of Append whose messages it writes
 }
 
 // writeMode is the set of requirements of a write.
@@ -46,6 +47,7 @@ type writeMode uint8
 
 const (
 	creates writeMode = 1 << iota // a session that does not exist is made; without it the write fails with ErrNotFound
+	makes                         // the session must not exist yet
 	owns                          // the ownership lock: only the owner of a session may change its transcript
 	removes                       // the ownership lock where a host has ever run the session, and no file of it open
 )
@@ -57,17 +59,24 @@ const (
 //		return err
 //	}
 //	defer tx.end(&err)
-//	for tx.next(&err) {
-//		err = tx.…
-//	}
-//	return err
-//
-// The body of the loop is one attempt. next commits an attempt that did not fail, and
-// reports whether there must be another one.
+//	return tx.commit(tx.…)
 
-// begin starts a write of session id. Until it ends, no other call of this store,
-// and no tool that takes the session's lock, writes the session.
+// begin starts a write of session id, and opens its directory. Until the write ends, no
+// other call of this store, and no tool that takes the session's lock, writes the session.
 func (st *Store) begin(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
+	tx, err := st.beginLocked(ctx, op, id, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.open(); err != nil {
+		tx.end(&err)
+		return nil, err
+	}
+	return tx, nil
+}
+
+// beginLocked is begin for a call that opens no directory yet.
+func (st *Store) beginLocked(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
 	tx, err := st.admitWrite(ctx, op, id, mode)
 	if err != nil {
 		return nil, err
@@ -112,7 +121,7 @@ func (tx *transaction) enter() error {
 // acquire takes the ownership lock of the workspace, where the mode needs it, and the
 // session's lock.
 func (tx *transaction) acquire() (err error) {
-	if err := tx.exists(); err != nil {
+	if err := tx.checkExists(); err != nil {
 		return err
 	}
 	if tx.mode&(owns|removes) != 0 {
@@ -121,7 +130,7 @@ func (tx *transaction) acquire() (err error) {
 			return err
 		}
 	}
-	if err := tx.exists(); err != nil { // another process may have removed it
+	if err := tx.checkExists(); err != nil { // another process may have removed it
 		return err
 	}
 	tx.lock, err = tx.st.lock(tx.ctx, tx.id)
@@ -133,9 +142,13 @@ func (tx *transaction) acquire() (err error) {
 	return err
 }
 
-// exists returns an error where the write needs a session that does not exist. It is
-// called before a lock is taken, since taking a lock would leave a lock file behind.
-func (tx *transaction) exists() error {
+// checkExists returns an error where the write needs a session that does not exist, or a
+// new one that does. It is called before a lock is taken, since taking a lock would leave
+// a lock file behind.
+func (tx *transaction) checkExists() error {
+	if tx.mode&makes != 0 && tx.st.base.Has(tx.id) {
+		return errExists
+	}
 	if tx.mode&creates != 0 {
 		return nil
 	}
@@ -155,49 +168,14 @@ func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
 	return lock, lockError(ctx, err)
 }
 
-// next ends the last attempt, which it commits if err is nil, and begins another one if
-// there must be one. Else it returns false: err is the outcome of the write, and the
-// locks are released.
-func (tx *transaction) next(err *error) bool {
-	if tx.dir != nil {
-		if *err == nil {
-			*err = tx.commit()
-		}
-		*err = tx.close(*err)
-	}
-	for !tx.tried || tx.mustRepeat(*err) {
-		tx.tried = true
-		if *err = tx.open(); *err == nil {
-			return true
-		}
-		*err = tx.close(*err)
-	}
-	if overtaken(*err) {
-		*err = fmt.Errorf("%w: %w", ErrConflict, *err)
-	}
-	if *err != nil {
-		tx.s.invalidate()
-	} else {
-		tx.st.changed(tx.id, Wrote, tx.wrote...)
-	}
-	*err = tx.release(*err)
-	return false
-}
-
-// mustRepeat reports whether an attempt that failed with err must be repeated.
-func (tx *transaction) mustRepeat(err error) bool {
-	if tx.created && errors.Is(err, fs.ErrExist) {
-		return true // another tool made the session's directory first
-	}
-	unchanged := !tx.namesChanged && len(tx.wrote) == 0 && !commit.ChangedNames(err)
-	return unchanged && tx.st.relieved(err) // there was no descriptor left
-}
-
-// open begins an attempt. A new session is built beside the others and appears whole.
+// open opens the session's directory. A new session is built beside the others and
+// appears whole.
 func (tx *transaction) open() error {
-	tx.namesChanged, tx.wrote = false, nil
 	if err := tx.openDir(); err != nil {
 		return err
+	}
+	if tx.mode&makes != 0 && !tx.created {
+		return errExists
 	}
 	return tx.checkPlace()
 }
@@ -262,10 +240,21 @@ func (tx *transaction) release(err error) error {
 	return err
 }
 
-// end ends the write. An attempt that next has not committed is dropped. end adds the
-// name of the call to the error, and reports the call to the observer.
+// end ends the write. What was not committed is dropped. end adds the name of the call to
+// the error, and reports the call to the observer.
 func (tx *transaction) end(err *error) {
-	*err = tx.release(tx.close(*err))
+	opened := tx.dir != nil
+	*err = tx.close(*err)
+	switch {
+	case opened && (*err != nil || !tx.committed):
+		tx.s.invalidate()
+	case tx.committed:
+		tx.st.changed(tx.id, Wrote, tx.wrote...)
+	}
+	*err = tx.release(*err)
+	for _, a := range tx.batch {
+		a.done, a.err = true, *err
+	}
 	if tx.entered {
 		state := tx.s.state
 		tx.s.state = nil
@@ -298,8 +287,20 @@ func (tx *transaction) has(name string) bool {
 func (tx *transaction) sync() bool { return tx.st.opts.Durability != Relaxed }
 
 // commit makes the names that changed durable, if the store is durable, and lets a new
-// session appear.
-func (tx *transaction) commit() error {
+// session appear. It does nothing but return err, the outcome of the write, if the write
+// failed. The error Is [ErrConflict] when a tool that takes no lock came between.
+func (tx *transaction) commit(err error) error {
+	if err == nil {
+		err = tx.makeDurable()
+	}
+	if overtaken(err) {
+		err = fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	tx.committed = err == nil
+	return err
+}
+
+func (tx *transaction) makeDurable() error {
 	if tx.created {
 		tx.s.backups = soundBackups{}
 		return tx.publish()
@@ -317,12 +318,19 @@ func (tx *transaction) commit() error {
 	return tx.syncParent()
 }
 
+// publish lets a new session appear.
 func (tx *transaction) publish() error {
 	place, err := tx.dir.Stat(".")
 	if err != nil {
 		return err
 	}
-	if err := tx.st.base.Publish(tx.dir, tx.sync()); err != nil {
+	err = tx.st.base.Publish(tx.dir, tx.sync())
+	switch {
+	case errors.Is(err, fs.ErrExist) && tx.mode&makes != 0: // another tool made it first
+		return errExists
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%w: a program that takes no lock made the session at the same time", ErrConflict)
+	case err != nil:
 		return err
 	}
 	if tx.sync() {
