@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // A process may meet the lock file just before it is removed or replaced.
@@ -56,8 +58,8 @@ func TestUnlockWhileTheDescriptorIsCopied(t *testing.T) {
 	held, err := Try(root, "x.lock", 0o600)
 	require.NoError(t, err)
 	var copied int
-	require.NoError(t, control(held.file, func(fd uintptr) (err error) {
-		copied, err = syscall.Dup(int(fd))
+	require.NoError(t, vfs.OnFd(held.file, func(fd int) (err error) {
+		copied, err = syscall.Dup(fd)
 		return err
 	}))
 	defer syscall.Close(copied)
@@ -87,7 +89,7 @@ func TestLockFollowsTheName(t *testing.T) {
 	_, err = Try(root, "x.lock", 0o600)
 	require.ErrorIs(t, err, ErrBusy)
 	require.NoError(t, held.Unlock())
-	_, err = Options{Limit: 1}.acquire(t.Context(), root, "x.lock")
+	_, err = Acquire(t.Context(), root, "x.lock", Options{Limit: 1})
 	require.ErrorIs(t, err, ErrBusy, "the lock of the former file was given up")
 
 	require.NoError(t, root.Rename("x.lock", "moved"))

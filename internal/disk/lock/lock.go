@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 const (
@@ -43,59 +45,12 @@ func Try(root *os.Root, name string, perm fs.FileMode) (*Lock, error) {
 }
 
 // Try is the function [Try] with options.
-func (o Options) Try(root *os.Root, name string) (*Lock, error) {
-	lock, err := o.try(root, name)
-	if err != nil {
-		return nil, fmt.Errorf("lock %q: %w", name, err)
-	}
-	return lock, nil
-}
-
-// Acquire is [Try] repeated until it gets the lock, ctx ends or the limit has passed.
-// Waiting for a lock that stays held ends in an error that is [ErrBusy], and ctx's error
-// too when that came first. Waiters get the lock in no particular order; see [Queue] for
-// a line.
-func Acquire(ctx context.Context, root *os.Root, name string, o Options) (*Lock, error) {
-	lock, err := o.acquire(ctx, root, name)
-	if err != nil {
-		return nil, fmt.Errorf("lock %q: %w", name, err)
-	}
-	return lock, nil
-}
-
-func (o Options) acquire(ctx context.Context, root *os.Root, name string) (lock *Lock, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	limit := o.Limit
-	if limit == 0 {
-		limit = defaultLimit
-	}
-	err = Poll(ctx, limit, func() error {
-		lock, err = o.try(root, name)
-		return err
-	})
-	return lock, err
-}
-
-// Unlock gives the lock up; the file stays. Further calls do nothing.
-func (l *Lock) Unlock() error {
-	var err error
-	l.once.Do(func() { err = errors.Join(l.giveUp(), l.file.Close()) })
-	return err
-}
-
-// giveUp gives the lock up. Closing the file would not be enough: a child between fork
-// and exec has a copy of the descriptor.
-func (l *Lock) giveUp() error {
-	if l.here {
-		process.unlock(l.is)
-		return nil
-	}
-	return control(l.file, unlock)
-}
-
-func (o Options) try(root *os.Root, name string) (*Lock, error) {
+func (o Options) Try(root *os.Root, name string) (l *Lock, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("lock %q: %w", name, err)
+		}
+	}()
 	if name != filepath.Base(name) || !filepath.IsLocal(name) {
 		return nil, errors.New("not a file name")
 	}
@@ -119,6 +74,42 @@ func (o Options) try(root *os.Root, name string) (*Lock, error) {
 	return nil, ErrBusy
 }
 
+// Acquire is [Try] repeated until it gets the lock, ctx ends or the limit has passed.
+// Waiting for a lock that stays held ends in an error that is [ErrBusy], and ctx's error
+// too when that came first. Waiters get the lock in no particular order; see [Queue] for
+// a line.
+func Acquire(ctx context.Context, root *os.Root, name string, o Options) (lock *Lock, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("lock %q: %w", name, err)
+	}
+	limit := o.Limit
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	err = Poll(ctx, limit, func() error {
+		lock, err = o.Try(root, name)
+		return err
+	})
+	return lock, err
+}
+
+// Unlock gives the lock up; the file stays. Further calls do nothing.
+func (l *Lock) Unlock() error {
+	var err error
+	l.once.Do(func() { err = errors.Join(l.giveUp(), l.file.Close()) })
+	return err
+}
+
+// giveUp gives the lock up. Closing the file would not be enough: a child between fork
+// and exec has a copy of the descriptor.
+func (l *Lock) giveUp() error {
+	if l.here {
+		process.unlock(l.is)
+		return nil
+	}
+	return vfs.OnFd(l.file, unlock)
+}
+
 // open opens the file of a lock, and does not lock it.
 func (o Options) open(root *os.Root, name string) (*Lock, error) {
 	file, err := openFile(root, o.In, name, o.Perm)
@@ -139,7 +130,7 @@ func (o Options) open(root *os.Root, name string) (*Lock, error) {
 // that was removed or replaced in between excludes no other process, and is given up.
 // hold reports it also when the file is busy.
 func (l *Lock) hold(root *os.Root, name string, alone bool) (bool, error) {
-	err := control(l.file, lock)
+	err := vfs.OnFd(l.file, lock)
 	if alone && errors.Is(err, errors.ErrUnsupported) {
 		l.here, err = true, process.lock(l.is)
 	}
@@ -221,16 +212,4 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	}
-}
-
-// control calls f with file's descriptor, which stays open during the call.
-func control(file *os.File, f func(fd uintptr) error) error {
-	conn, err := file.SyscallConn()
-	if err != nil {
-		return err
-	}
-	if closed := conn.Control(func(fd uintptr) { err = f(fd) }); closed != nil {
-		return closed
-	}
-	return err
 }

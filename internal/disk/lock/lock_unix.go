@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
 // openFile does not use os.Root, which follows a symlink that stays inside the root even
@@ -20,18 +22,16 @@ func openFile(root *os.Root, dir *os.File, name string, perm fs.FileMode) (file 
 		}
 		defer dir.Close()
 	}
-	err = control(dir, func(at uintptr) error {
+	err = vfs.OnFd(dir, func(at int) error {
 		const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_CLOEXEC
-		fd, err := retry(func() (int, error) { return unix.Openat(int(at), name, flags, 0) })
+		fd, err := unix.Openat(at, name, flags, 0)
 		if errors.Is(err, unix.ENOENT) {
-			fd, err = retry(func() (int, error) {
-				return unix.Openat(int(at), name, flags|unix.O_CREAT|unix.O_EXCL, uint32(perm.Perm()))
-			})
+			fd, err = unix.Openat(at, name, flags|unix.O_CREAT|unix.O_EXCL, uint32(perm.Perm()))
 			switch {
 			case errors.Is(err, unix.EEXIST): // another one made it just now
-				fd, err = retry(func() (int, error) { return unix.Openat(int(at), name, flags|unix.O_CREAT, uint32(perm.Perm())) })
+				fd, err = unix.Openat(at, name, flags|unix.O_CREAT, uint32(perm.Perm()))
 			case err == nil:
-				err = own(fd, int(at), name)
+				err = own(fd, at, name)
 			}
 		}
 		if err == nil {
@@ -56,8 +56,8 @@ func own(fd, at int, name string) error {
 	return nil
 }
 
-func lock(fd uintptr) error {
-	_, err := retry(func() (int, error) { return 0, unix.Flock(int(fd), unix.LOCK_EX|unix.LOCK_NB) })
+func lock(fd int) error {
+	err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
 	switch {
 	case err == nil:
 		return nil
@@ -70,16 +70,6 @@ func lock(fd uintptr) error {
 	}
 }
 
-func unlock(fd uintptr) error {
-	return os.NewSyscallError("flock", unix.Flock(int(fd), unix.LOCK_UN))
-}
-
-// retry repeats f while a signal interrupts it.
-func retry(f func() (int, error)) (int, error) {
-	for {
-		n, err := f()
-		if !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
+func unlock(fd int) error {
+	return os.NewSyscallError("flock", unix.Flock(fd, unix.LOCK_UN))
 }

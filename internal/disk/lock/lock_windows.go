@@ -22,7 +22,7 @@ func openFile(root *os.Root, _ *os.File, name string, perm fs.FileMode) (*os.Fil
 	return file, err
 }
 
-func lock(fd uintptr) error {
+func lock(fd int) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(fd), flags, 0, wholeFile, wholeFile, new(windows.Overlapped))
 	switch {
@@ -37,7 +37,7 @@ func lock(fd uintptr) error {
 	}
 }
 
-func unlock(fd uintptr) error {
+func unlock(fd int) error {
 	err := windows.UnlockFileEx(windows.Handle(fd), 0, wholeFile, wholeFile, new(windows.Overlapped))
 	return os.NewSyscallError("UnlockFileEx", err)
 }

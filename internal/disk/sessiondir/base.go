@@ -309,36 +309,28 @@ func lockName(id string) (dir, name string) {
 // Lock takes the lock of session id, which excludes every other writer that
 // honours it, in this process or another. It waits in line. While the line does
 // not move, it waits up to 10 s; then the error is [lock.ErrBusy].
-func (b *Base) Lock(ctx context.Context, id string) (*lock.Lock, error) {
-	top, err := b.open()
+func (b *Base) Lock(ctx context.Context, id string) (held *lock.Lock, err error) {
+	in, err := b.open()
 	if err != nil {
 		return nil, err
 	}
 	dir, name := lockName(id)
-	if dir == "" {
-		in, err := top.Handle()
-		if err != nil {
+	if dir != "" {
+		dir = filepath.Join(Bookkeeping, dir)
+		if err := in.MkdirAll(dir); err != nil {
 			return nil, err
 		}
-		return b.await(ctx, id, top.Root(), name, in)
+		if in, err = in.Below(dir); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, in.Close()) }()
 	}
-	dir = filepath.Join(Bookkeeping, dir)
-	if err := top.MkdirAll(dir); err != nil {
-		return nil, err
-	}
-	sub, err := top.Below(dir)
+	self, err := in.Handle()
 	if err != nil {
 		return nil, err
 	}
-	lock, err := b.await(ctx, id, sub.Root(), name, nil)
-	return lock, errors.Join(err, sub.Close())
-}
-
-// await waits in the line of session id's lock, which is the file name in root. in
-// is root's directory, or nil.
-func (b *Base) await(ctx context.Context, id string, root *os.Root, name string, in *os.File) (held *lock.Lock, err error) {
 	err = b.queue.Line("session "+id).Wait(ctx, func() (err error) {
-		held, err = lock.Options{In: in, Alone: b.Alone}.Try(root, name)
+		held, err = lock.Options{In: self, Alone: b.Alone}.Try(in.Root(), name)
 		return err
 	})
 	return held, err

@@ -326,7 +326,11 @@ const (
 // another program has the file open. After [SharingLimit] it gives up, and the error
 // Is [ErrInUse].
 func WhenFree(do func() error) error {
-	return tryAgain(do, func(err error) time.Duration {
+	err := do()
+	if err == nil {
+		return nil
+	}
+	return tryAgain(err, do, func(err error) time.Duration {
 		if inUse(err) || denied(err) {
 			return SharingLimit
 		}
@@ -336,7 +340,10 @@ func WhenFree(do func() error) error {
 
 // openShared is [WhenFree] for a function that opens an existing file and returns it.
 func openShared[T any](open func() (T, error)) (file T, err error) {
-	err = tryAgain(func() (err error) { file, err = open(); return err }, func(err error) time.Duration {
+	if file, err = open(); err == nil {
+		return file, nil
+	}
+	err = tryAgain(err, func() (err error) { file, err = open(); return err }, func(err error) time.Duration {
 		switch {
 		case inUse(err):
 			return SharingLimit
@@ -348,9 +355,9 @@ func openShared[T any](open func() (T, error)) (file T, err error) {
 	return file, err
 }
 
-// tryAgain calls do until it succeeds, its error has no limit, or the limit has passed.
-func tryAgain(do func() error, limit func(error) time.Duration) error {
-	err := do()
+// tryAgain calls do, which failed with err, until it succeeds, its error has no limit, or
+// the limit has passed.
+func tryAgain(err error, do func() error, limit func(error) time.Duration) error {
 	start, pause := time.Time{}, firstPause
 	for {
 		most := limit(err)
@@ -417,6 +424,17 @@ func WithFd(f *os.File, do func(fd int) error) error {
 	err := do(int(f.Fd()))
 	runtime.KeepAlive(f)
 	return err
+}
+
+// OnFd is [WithFd], and calls do again when a signal interrupted it.
+func OnFd(f *os.File, do func(fd int) error) error {
+	return WithFd(f, func(fd int) error {
+		for {
+			if err := do(fd); !errors.Is(err, syscall.EINTR) {
+				return err
+			}
+		}
+	})
 }
 
 // Lease is the state of a write lease.

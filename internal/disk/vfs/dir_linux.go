@@ -58,17 +58,6 @@ func beginSync(f *os.File, off, n int64) {
 	_ = c.Control(func(fd uintptr) { _ = unix.SyncFileRange(int(fd), off, n, unix.SYNC_FILE_RANGE_WRITE) })
 }
 
-// onFd is [WithFd], and calls do again when a signal interrupted it.
-func onFd(f *os.File, do func(fd int) error) error {
-	return WithFd(f, func(fd int) error {
-		for {
-			if err := do(fd); !errors.Is(err, unix.EINTR) {
-				return err
-			}
-		}
-	})
-}
-
 // LargeFile is the flag by which a program of 32 bits opens files of 2 GiB and more.
 // [os.Root] leaves it to its callers.
 const LargeFile = syscall.O_LARGEFILE
@@ -103,7 +92,7 @@ func (d *Dir) Stat(name string) (Stamp, error) {
 		return d.lstat(name)
 	}
 	var at unix.Stat_t
-	err := onFd(self, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) })
+	err := OnFd(self, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
 		return Stamp{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
@@ -148,7 +137,7 @@ func statFrom(fd int, path string, hooks *seam.Seam) (is Stamp, regular bool, er
 // and whether it is a directory; symlinks are followed.
 func statEntry(in *os.File, name string) (is Stamp, isDir bool, err error) {
 	var at unix.Stat_t
-	if err := onFd(in, func(fd int) error { return unix.Fstatat(fd, name, &at, 0) }); err != nil {
+	if err := OnFd(in, func(fd int) error { return unix.Fstatat(fd, name, &at, 0) }); err != nil {
 		return is, false, err
 	}
 	return stampIn(&at, nil), at.Mode&unix.S_IFMT == unix.S_IFDIR, nil
@@ -158,7 +147,7 @@ func statEntry(in *os.File, name string) (is Stamp, isDir bool, err error) {
 // nowhere, or whether that is not known.
 func has(in *os.File, path string) bool {
 	var st unix.Stat_t
-	err := onFd(in, func(fd int) error { return unix.Fstatat(fd, path, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err := OnFd(in, func(fd int) error { return unix.Fstatat(fd, path, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
@@ -168,7 +157,7 @@ func has(in *os.File, path string) bool {
 // machines, or keep no times of directories at all.
 func IsLocal(f *os.File) bool {
 	var on unix.Statfs_t
-	err := onFd(f, func(fd int) error { return unix.Fstatfs(fd, &on) })
+	err := OnFd(f, func(fd int) error { return unix.Fstatfs(fd, &on) })
 	return err == nil && isLocalType(int64(on.Type))
 }
 

@@ -258,7 +258,7 @@ func readNames(f *os.File, yield func(text string)) error {
 	var text []byte
 	for {
 		var n int
-		err := onFd(f, func(fd int) (err error) {
+		err := OnFd(f, func(fd int) (err error) {
 			n, err = unix.ReadDirent(fd, buf)
 			return err
 		})
@@ -287,7 +287,7 @@ func readNames(f *os.File, yield func(text string)) error {
 // it in a listing.
 func ask(f *os.File, name string) kind {
 	var at unix.Stat_t
-	if onFd(f, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) }) != nil {
+	if OnFd(f, func(fd int) error { return unix.Fstatat(fd, name, &at, unix.AT_SYMLINK_NOFOLLOW) }) != nil {
 		return unknown
 	}
 	return kindOf(byte(at.Mode & unix.S_IFMT >> 12))
