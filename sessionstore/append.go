@@ -110,19 +110,11 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	return tx.replaceMetadata(&metadataFile{}, content)
 }
 
-// add writes rows after the rows of t.
-func (tx *transaction) add(t *transcript, rows []Message) error {
-	if t.cached != nil && t.main.found && !t.cached.nonCanonical {
-		return tx.extend(t, rows)
-	}
-	return tx.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
-}
-
 // addTo adds rows to t. If another writer came between, it discards the metadata that are
 // prepared for t, and adds rows to the transcript that this writer left.
 func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
 	for try := 0; ; try++ {
-		err := tx.add(t, rows)
+		err := tx.extend(t, rows)
 		if !overtaken(err) || try == maxRetries {
 			return tx.conflict(sessiondir.Transcript, err)
 		}
@@ -217,7 +209,7 @@ func (tx *transaction) users() int {
 	c := tx.s.cached
 	tx.s.mu.Unlock()
 	if c == nil { // other sessions pushed it out of the cache in between
-		return countUsers(tx.read(context.WithoutCancel(tx.ctx), Metadata{}).rows)
+		return countUsers(tx.st.transcriptOf(context.WithoutCancel(tx.ctx), tx.s, tx.dir, tx.id, Metadata{}).rows)
 	}
 	if !c.users.known {
 		counted := *c

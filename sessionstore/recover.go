@@ -328,8 +328,8 @@ func appendPending(dir *sessiondir.Dir) (bool, error) {
 
 // mayBeAppending reports whether the marker is there or cannot be looked for.
 func mayBeAppending(dir *sessiondir.Dir) bool {
-	pending, err := appendPending(dir)
-	return pending || err != nil
+	_, err := dir.Stat(sessiondir.Marker)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // readPending reads the backup alone, since the file holds half an append.

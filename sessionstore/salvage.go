@@ -140,7 +140,7 @@ func (tx *transaction) addSalvaged(t *transcript, more []Message) (kept string, 
 	if err != nil {
 		return "", fmt.Errorf("keep the transcript: %w", err)
 	}
-	err = tx.add(t, more)
+	err = tx.extend(t, more)
 	if overtaken(err) {
 		return "", joinErrors(tx.conflict(sessiondir.Transcript, err), tx.dir.Remove(name))
 	}

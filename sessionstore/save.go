@@ -163,7 +163,7 @@ func (tx *transaction) replaceTranscript(old Revision, messages []Message) (Revi
 	if err := tx.conflict(sessiondir.Transcript, tx.saveTranscript(t, messages)); err != nil {
 		return Revision{}, err
 	}
-	written := tx.read(context.WithoutCancel(tx.ctx), Metadata{})
+	written := tx.st.transcriptOf(context.WithoutCancel(tx.ctx), tx.s, tx.dir, tx.id, Metadata{})
 	return written.revision(), nil
 }
 

@@ -28,7 +28,7 @@ func (tx *transaction) transcript(ctx context.Context, md Metadata) (*transcript
 
 // existing is transcript, but also returns a missing transcript that must not be written.
 func (tx *transaction) existing(ctx context.Context, md Metadata) (*transcript, error) {
-	t := tx.read(ctx, md)
+	t := tx.st.transcriptOf(ctx, tx.s, tx.dir, tx.id, md)
 	if t.unread != nil {
 		return nil, t.unread
 	}
@@ -36,11 +36,6 @@ func (tx *transaction) existing(ctx context.Context, md Metadata) (*transcript, 
 		return nil, t.damage
 	}
 	return &t, nil
-}
-
-// read reads the transcript as the only writer.
-func (tx *transaction) read(ctx context.Context, md Metadata) transcript {
-	return tx.st.transcriptOf(ctx, tx.s, tx.dir, tx.id, md)
 }
 
 // saveTranscript makes the storable messages of want the transcript, in place of t.
@@ -159,7 +154,7 @@ func (tx *transaction) writeRows(t *transcript, rows []Message) error {
 			return err
 		}
 	}
-	return tx.putWritten(c, r.Time, done)
+	return tx.putWritten(nil, c, r.Time, done)
 }
 
 // rotateTranscript prepares the replacement of t, see rotate. A nil t needs
@@ -184,9 +179,10 @@ func (tx *transaction) removeMarker() error {
 	return tx.syncNames()
 }
 
-// putWritten caches c, the content of the file that was just written and given
-// the time set. The error is one of [overtaken] when another writer came between.
-func (tx *transaction) putWritten(c *cachedTranscript, set time.Time, done commit.Result) error {
+// putWritten caches c, the content of the file that was just written and given the time
+// set. Where c is the transcript was with rows at its end, was is not nil. The error is one
+// of [overtaken] when another writer came between.
+func (tx *transaction) putWritten(was, c *cachedTranscript, set time.Time, done commit.Result) error {
 	if done.Main.Size != c.size {
 		return commit.ErrOvertaken
 	}
@@ -197,6 +193,9 @@ func (tx *transaction) putWritten(c *cachedTranscript, set time.Time, done commi
 	tx.s.putTranscript(c)
 	if done.Displaced {
 		return errDisplaced
+	}
+	if was != nil {
+		tx.st.noteAppend(tx.s, was, c)
 	}
 	return nil
 }
@@ -215,13 +214,16 @@ func writtenAt(after time.Time) time.Time {
 	return vfs.Now(after)
 }
 
-// extend appends rows to the transcript t, which is sound and cached. The error
-// is one of [overtaken] when another writer came between.
+// extend writes rows after the rows of t: at the end of the file where t is sound and
+// cached. The error is one of [overtaken] when another writer came between.
 func (tx *transaction) extend(t *transcript, rows []Message) error {
+	c := t.cached
+	if c == nil || !t.main.found || c.nonCanonical {
+		return tx.writeRows(t, append(t.rows[:len(t.rows):len(t.rows)], rows...))
+	}
 	if len(rows) == 0 {
 		return nil
 	}
-	c := t.cached
 	tail := lines(rows)
 	if !c.ended || c.size == 0 {
 		return tx.rewriteExtended(t, rows, tail)
@@ -244,16 +246,7 @@ func (tx *transaction) extend(t *transcript, rows []Message) error {
 	tx.noteRename(sessiondir.Transcript)
 	more := c.extended(rows, tail)
 	more.backup = done.Backup
-	return tx.putAppended(c, more, set, done)
-}
-
-// putAppended is putWritten for the transcript was, which was appended to.
-func (tx *transaction) putAppended(was, c *cachedTranscript, set time.Time, done commit.Result) error {
-	err := tx.putWritten(c, set, done)
-	if err == nil {
-		tx.st.noteAppend(tx.s, was, c)
-	}
-	return err
+	return tx.putWritten(c, more, set, done)
 }
 
 // syncName syncs the name of the transcript c unless this store has synced it. Another
@@ -307,7 +300,7 @@ func (tx *transaction) rewriteExtended(t *transcript, rows []Message, tail []byt
 	tx.noteRename(sessiondir.Transcript)
 	more := c.extended(rows, tail)
 	more.backup = done.Backup
-	return tx.putAppended(c, more, set, done)
+	return tx.putWritten(c, more, set, done)
 }
 
 // copyExtended copies the transcript's file to out, and writes tail after it. The
