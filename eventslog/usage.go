@@ -107,9 +107,8 @@ func (c *Counted) first(id identity) bool {
 // Exact. A response without an id and a time counts each time. Calls of tools count
 // likewise.
 //
-// Rows count as for [Log.Refs]: rows of other sessions do not. Package sessionstore/cost
-// gives the sums of the Python tools instead. They count a response twice when the log
-// records it twice.
+// Rows count as for [Log.Refs]: rows of other sessions do not. The Python tools differ:
+// they count a response twice when the log records it twice.
 //
 // Usage reads the whole log and holds one row at a time in memory. A missing
 // log has no usage.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
@@ -138,8 +137,7 @@ type session struct {
 
 	gate chan struct{} // holds a token while a call writes; guards the fields below, up to the queue
 
-	state *ownership.State // nil while no call writes
-	owner *ownerPlace      // nil: not looked up yet
+	owner *ownerPlace // nil: not looked up yet
 
 	// The state that this store has synced. A store that does not know it syncs once
 	// more.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -286,18 +285,21 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 // refuseRun returns ErrLocked when a host runs session id now.
 func (st *Store) refuseRun(ctx context.Context, id string) error {
 	places, err := st.locateOwner(id)
-	if err != nil || st.owners.holds(id) {
+	switch {
+	case noDescriptor(err):
+		return err
+	case err != nil || st.owners.holds(id):
 		return nil
 	}
 	for _, place := range places {
-		if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
-			continue // no host ever ran it; taking the lock would create its file
+		if !everTaken(&place) {
+			continue
 		}
-		held, err := st.takeOwnership(ctx, place, nil)
+		held, err := st.takeOwnership(ctx, place)
 		if err == nil {
 			err = ownershipError(joinErrors(held.Check(), held.Release()))
 		}
-		if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || ctx.Err() != nil {
+		if errors.Is(err, ErrLocked) || errors.Is(err, ErrFenced) || noDescriptor(err) || ctx.Err() != nil {
 			return err
 		} // else no host can use the ownership state: it holds no session
 	}

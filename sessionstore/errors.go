@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -55,10 +56,19 @@ func wrap(op, id string, err error) error {
 	if limits.IsReference(err) {
 		return err
 	}
+	if noDescriptor(err) {
+		err = fmt.Errorf("%w; close files of this program, or let it open more (ulimit -n), and call again", err)
+	}
 	if len(id) > maxIDBytes {
 		id = shown(id)
 	}
 	return &Error{Op: op, Session: id, Err: err}
+}
+
+// noDescriptor reports whether err means that the process, or the system, had no free file
+// descriptor.
+func noDescriptor(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // joinErrors is [errors.Join], but returns a single error as it is.

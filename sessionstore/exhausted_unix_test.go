@@ -3,11 +3,14 @@
 package sessionstore_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,22 +21,25 @@ import (
 func init() { children["exhausted"] = exhaustedChild }
 
 // TestNoDescriptorsLeft makes calls of a process that has no more descriptors
-// than a few: with each number of them a call fails at another step. A
-// transcript or metadata that could not be opened is not damaged: a call fails,
-// nothing is taken from a backup, and what was acknowledged stays.
+// than a few: with each number of them a call fails at another step. The error says
+// what to do, the call has written nothing, and the next one works again. A
+// transcript or metadata that could not be opened is not damaged: nothing is taken
+// from a backup. A session that hosts may own is never written without its lock.
 func TestNoDescriptorsLeft(t *testing.T) {
 	t.Parallel()
 	for _, name := range testenv.Some(t, 1, sortedKeys(durabilities)...) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "sessions")
-			spawn(t, "exhausted", dir, name, t.TempDir()).End(t)
-		})
+		for _, of := range []string{"owned", "not owned"} {
+			t.Run(name+", "+of, func(t *testing.T) {
+				t.Parallel()
+				dir := filepath.Join(t.TempDir(), "sessions")
+				spawn(t, "exhausted", dir, name+","+of, t.TempDir()).End(t)
+			})
+		}
 	}
 }
 
-// exhaustedID is a session that nobody owns.
-const exhaustedID = turnsID
+// exhaustedID is the session that is tried. Hosts may own one of that id.
+const exhaustedID = "session"
 
 // exhaustedCalls are what is tried without descriptors. Each adds row, counts in
 // the metadata, or reads.
@@ -85,14 +91,18 @@ var exhaustedCalls = map[string]func(ctx context.Context, st *sessionstore.Store
 }
 
 func exhaustedChild(dir, argument string) error {
-	durability := durabilities[argument]
+	durability, of, _ := strings.Cut(argument, ",")
 	if err := testenv.LimitDescriptors(); err != nil {
 		return err
 	}
-	e := exhausted{dir: dir, options: &sessionstore.Options{Durability: durability}}
+	var log bytes.Buffer
+	e := exhausted{dir: dir, options: &sessionstore.Options{Durability: durabilities[durability], Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	if of == "owned" {
+		e.options.Workspace = filepath.Dir(dir)
+	}
 	for _, name := range sortedKeys(exhaustedCalls) {
 		for _, fresh := range []bool{false, true} {
-			for few := range 14 {
+			for few := range 20 {
 				if err := e.try(name, few, fresh); err != nil {
 					return fmt.Errorf("%s with %d descriptors, fresh %v: %w", name, few, fresh, err)
 				}
@@ -100,6 +110,9 @@ func exhaustedChild(dir, argument string) error {
 		}
 	}
 	fmt.Printf("%d calls, %d failed\n", e.calls, e.failed)
+	if strings.Contains(log.String(), "without its ownership lock") {
+		return errors.New(log.String())
+	}
 	if e.failed == 0 || e.failed == e.calls {
 		return errors.New("too many or too few calls failed")
 	}
@@ -152,7 +165,7 @@ func (e *exhausted) try(name string, few int, fresh bool) error {
 	if failed != nil {
 		e.failed++
 		var typed *sessionstore.Error
-		if !errors.As(failed, &typed) || !errors.Is(failed, syscall.EMFILE) {
+		if !errors.As(failed, &typed) || !errors.Is(failed, syscall.EMFILE) || !strings.Contains(failed.Error(), "ulimit -n") {
 			return fmt.Errorf("the error is not clear: %w", failed)
 		}
 	}
@@ -180,7 +193,8 @@ func (e *exhausted) append(ctx context.Context, st *sessionstore.Store) error {
 	return nil
 }
 
-// check requires the state before or after a call, and takes it as what is there.
+// check requires the state after a call that added and counted, or after one that failed,
+// which wrote nothing.
 func (e *exhausted) check(ctx context.Context, row string, added, counted bool, failed error) error {
 	st, err := sessionstore.Open(e.dir, nil)
 	if err != nil {
@@ -191,19 +205,17 @@ func (e *exhausted) check(ctx context.Context, row string, added, counted bool, 
 	if err != nil || s.Recovered != nil {
 		return fmt.Errorf("load, recovered %v: %w", s.Recovered, err)
 	}
-	after, rows := e.rows, lines(s.Messages)
-	if added {
-		after = append(e.rows[:len(e.rows):len(e.rows)], row)
+	if added && failed == nil {
+		e.rows = append(e.rows, row)
 	}
-	if !slices.Equal(rows, after) && (failed == nil || !slices.Equal(rows, e.rows)) {
-		return fmt.Errorf("found %q, not %q", rows, after)
-	}
-	n, _ := s.Metadata.Int("n")
-	if counted && n == e.made {
+	if counted && failed == nil {
 		e.n = e.made
-	} else if counted && failed == nil || n != e.n {
+	}
+	if rows := lines(s.Messages); !slices.Equal(rows, e.rows) {
+		return fmt.Errorf("found %q, not %q", rows, e.rows)
+	}
+	if n, _ := s.Metadata.Int("n"); n != e.n {
 		return fmt.Errorf("found n %d, not %d", n, e.n)
 	}
-	e.rows = rows
 	return nil
 }

@@ -129,7 +129,7 @@ func (st *Store) hostAt(ctx context.Context, place ownership.Session, o Owner) (
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		if l.held, err = st.takeOwnership(ctx, place, nil); err != nil {
+		if l.held, err = st.takeOwnership(ctx, place); err != nil {
 			return nil, err
 		}
 	}

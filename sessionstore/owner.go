@@ -23,15 +23,10 @@ func (st *Store) isNative(place ownership.Session) bool {
 // sessions that hosts look for elsewhere.
 const ownersDir = "owners"
 
-// takeOwnership waits for the lock of place as a call does, and takes it. kept may
-// have the place open; it may be nil.
-func (st *Store) takeOwnership(ctx context.Context, place ownership.Session, kept *ownership.State) (*ownership.Held, error) {
+// takeOwnership waits for the lock of place as a call does, and takes it.
+func (st *Store) takeOwnership(ctx context.Context, place ownership.Session) (*ownership.Held, error) {
 	place.Alone = st.opts.SingleWriter
-	line := st.base.OwnershipLine(place.ID)
-	held, err := ownership.Take(ctx, place, kept, line.Wait)
-	if st.relieved(err) {
-		held, err = ownership.Take(ctx, place, kept, line.Wait)
-	}
+	held, err := ownership.Take(ctx, place, st.base.OwnershipLine(place.ID).Wait)
 	return held, ownershipError(err)
 }
 
@@ -88,12 +83,19 @@ func (st *Store) locateOwner(id string) (places []ownership.Session, err error) 
 // session from the working directory.
 func (st *Store) locateWorkspace(env ownership.Env, id string) (ownership.Session, error) {
 	workspace := st.workspace()
-	if dir, err := st.openDir(id); err == nil {
+	dir, err := st.openDir(id)
+	if noDescriptor(err) {
+		return ownership.Session{}, err
+	}
+	if err == nil {
 		s := st.cache.call(id)
 		m := st.metadataOf(s, dir, id)
 		st.cache.end(s)
 		if err := dir.Close(); err != nil {
 			return ownership.Session{}, err
+		}
+		if noDescriptor(m.unread) {
+			return ownership.Session{}, m.unread
 		}
 		if m.main.found || m.backup.found {
 			workspace = m.md.Text("working_dir")
@@ -106,12 +108,16 @@ func (st *Store) locateWorkspace(env ownership.Env, id string) (ownership.Sessio
 }
 
 // ownerPlace returns the places of the locks of a session. The caller holds the session's
-// gate. The places of a session that exists do not change.
-func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
+// gate. The places of a session that exists do not change. The error is for a lack of
+// descriptors; where the places cannot be found for another reason, there is no lock.
+func (st *Store) ownerPlace(s *session, id string) (*ownerPlace, error) {
 	if s.owner != nil {
-		return s.owner
+		return s.owner, nil
 	}
 	places, err := st.locateOwner(id)
+	if noDescriptor(err) {
+		return nil, err
+	}
 	p := &ownerPlace{}
 	for _, place := range places {
 		if place.Sessions == "" {
@@ -126,7 +132,7 @@ func (st *Store) ownerPlace(s *session, id string) *ownerPlace {
 	if st.base.Has(id) {
 		s.owner = p
 	}
-	return p
+	return p, nil
 }
 
 func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
@@ -137,35 +143,32 @@ func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
 	st.log.Warn("session written without its ownership lock", "session", id, "err", err)
 }
 
+// everTaken reports whether a host has ever taken the lock at place: to take another one
+// would create its file.
+func everTaken(place *ownership.Session) bool {
+	_, err := os.Lstat(place.LockPath())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // own takes the ownership lock at place, which is one of p, for one call. The caller
 // holds the session's gate, for a lock of this directory the session's lock too, and ends
-// the use with unref. Unless makes is set, own takes only a lock that a host has ever
-// taken: taking another one would create its file. The result is nil when there is no such
-// lock. It is also nil when the lock's directory is unusable: no host can run the session
-// then, so the call may write.
-func (st *Store) own(ctx context.Context, s *session, p *ownerPlace, place *ownership.Session, makes bool) (*ownerLock, error) {
-	if place == nil {
-		return nil, nil
-	}
-	if !makes {
-		if _, err := os.Lstat(place.LockPath()); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-	}
+// the use with unref. The result is nil when the lock's directory is unusable: no host can
+// run the session then, so the call may write.
+func (st *Store) own(ctx context.Context, p *ownerPlace, place *ownership.Session) (*ownerLock, error) {
 	l, err := st.owners.enter(ctx, *place)
 	if err != nil {
 		return nil, err
 	}
 	defer st.owners.leave(l)
 	if l.held == nil {
-		held, err := st.takeOwnership(ctx, *place, s.state)
+		held, err := st.takeOwnership(ctx, *place)
 		if err == nil && place == p.workspace && p.here != nil { // else the call looks for a fence where it writes
 			if err = ownershipError(held.Check()); err != nil {
 				err = joinErrors(err, held.Release())
 			}
 		}
 		switch {
-		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), ctx.Err() != nil:
+		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), noDescriptor(err), ctx.Err() != nil:
 			return nil, err
 		case err != nil:
 			st.warnUnowned(p, place.ID, err)
@@ -297,18 +300,17 @@ func (w *owners) giveUpUnused(l *ownerLock) error {
 	if used {
 		return nil
 	}
-	return l.giveUp(nil)
+	return l.giveUp()
 }
 
-// giveUp releases the lock, and leaves its directory open in kept, which may be
-// nil. The caller has the turn.
-func (l *ownerLock) giveUp(kept *ownership.State) error {
+// giveUp releases the lock. The caller has the turn.
+func (l *ownerLock) giveUp() error {
 	held := l.held
 	l.held = nil
 	if held == nil { // Close has released it
 		return nil
 	}
-	return held.ReleaseTo(kept)
+	return held.Release()
 }
 
 // forget removes the records of the locks of session id that this store holds.
@@ -346,9 +348,8 @@ func (w *owners) any(id string, is func(*ownerLock) bool) bool {
 	return workspace != nil && is(workspace) || here != nil && is(here)
 }
 
-// unref ends a call's use. The last use gives the lock up. Its checked directory
-// then stays open in kept, which may be nil. l may be nil.
-func (w *owners) unref(l *ownerLock, kept *ownership.State) error {
+// unref ends a call's use. The last use gives the lock up. l may be nil.
+func (w *owners) unref(l *ownerLock) error {
 	if l == nil {
 		return nil
 	}
@@ -357,7 +358,7 @@ func (w *owners) unref(l *ownerLock, kept *ownership.State) error {
 	if !w.endUse(l) {
 		return nil
 	}
-	return l.giveUp(kept)
+	return l.giveUp()
 }
 
 // release ends a host's use. After the last host's use, the record says so.
@@ -370,7 +371,7 @@ func (w *owners) release(l *ownerLock) error {
 	w.mu.Unlock()
 	switch {
 	case w.endUse(l):
-		return l.giveUp(nil)
+		return l.giveUp()
 	case l.held == nil || hosted:
 		return nil
 	}
@@ -399,7 +400,7 @@ func (w *owners) close() error {
 	var err error
 	for _, l := range held {
 		l.turn <- struct{}{}
-		err = joinErrors(err, l.giveUp(nil))
+		err = joinErrors(err, l.giveUp())
 		w.leave(l)
 	}
 	return err

@@ -81,8 +81,7 @@ func refusedBySystem(err error) bool {
 // file that could not be read: the process or the system lacks a resource that every read
 // needs, the file is too large for the program, or another program does not share it.
 func noBackup(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
-		errors.Is(err, syscall.EINTR) || errors.Is(err, limits.ErrTooLarge) || errors.Is(err, vfs.ErrInUse)
+	return noDescriptor(err) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EINTR) || errors.Is(err, limits.ErrTooLarge) || errors.Is(err, vfs.ErrInUse)
 }
 
 func unreadError(path string, err error) error {

@@ -10,17 +10,14 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
-	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
-	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/internal/store/watch"
 )
 
@@ -31,7 +28,6 @@ type Store struct {
 	watchers watch.Group
 	owners   *owners // ownership locks
 	cache    *sessionCache
-	states   stateCache
 	opts     Options
 	log      *slog.Logger
 	changes  sync.Mutex // held while OnChange runs
@@ -115,8 +111,7 @@ func (st *Store) close() error {
 	st.calls.Wait()
 	err = joinErrors(err, st.owners.close())
 	st.cache.close()
-	_, failed := st.states.empty()
-	return joinErrors(err, joinErrors(failed, st.base.Close()))
+	return joinErrors(err, st.base.Close())
 }
 
 // admit admits a call: Close waits until the call ends it with st.calls.Done. A call
@@ -143,27 +138,10 @@ func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
 		return nil, err
 	}
 	dir, err := st.base.Dir(id)
-	if st.relieved(err) {
-		dir, err = st.base.Dir(id)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound(id)
 	}
 	return dir, err
-}
-
-// relieved reports whether the caller should repeat the operation that failed with err:
-// the process or the system had no descriptor left, and relieved has closed the state
-// directories that it keeps open.
-func (st *Store) relieved(err error) bool {
-	if !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
-		return false
-	}
-	some, err := st.states.empty()
-	if err != nil {
-		st.log.Warn("state directories not closed", "err", err)
-	}
-	return some
 }
 
 // lockError returns the error of a session's lock as an error of this package.
@@ -180,61 +158,6 @@ func lockError(ctx context.Context, err error) error {
 // needsSingleWriter adds the advice how to write where the file system has no locks.
 func needsSingleWriter(err error) error {
 	return fmt.Errorf("%w; where no other process writes these sessions, sessionstore.Options.SingleWriter goes on without locks of the system", err)
-}
-
-// maxStates is the most descriptors that the state cache holds.
-const maxStates = 64
-
-// stateCache holds the state directories of ownership locks that stay open between writes
-// of their sessions: to check a directory anew takes longer than the rest of the lock. A
-// write takes its directory out of the cache, so the cache may close its directories at
-// any time. The zero stateCache is empty.
-type stateCache struct {
-	mu   sync.Mutex // guards the fields below
-	open *cache.LRU[string, *ownership.State]
-}
-
-// take removes the state directory of session id and returns it, or a new State.
-func (c *stateCache) take(id string) *ownership.State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open != nil {
-		if state, _, ok := c.open.Remove(id); ok {
-			return state
-		}
-	}
-	return &ownership.State{}
-}
-
-// put caches a state directory for the next write of session id. It closes the least
-// recently used directories when there are more than maxStates descriptors.
-func (c *stateCache) put(id string, state *ownership.State) (err error) {
-	n := state.Descriptors()
-	if n == 0 {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open == nil {
-		c.open = cache.New[string, *ownership.State](maxStates)
-	}
-	c.open.Put(id, state, int64(n))
-	for c.open.Over() {
-		_, oldest, _ := c.open.Evict()
-		err = joinErrors(err, oldest.Close())
-	}
-	return err
-}
-
-// empty closes all state directories, and reports whether there were any.
-func (c *stateCache) empty() (some bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.open != nil && c.open.Len() > 0 {
-		_, oldest, _ := c.open.Evict()
-		some, err = true, joinErrors(err, oldest.Close())
-	}
-	return some, err
 }
 
 // clock returns the time, if there is an observer that needs it.

@@ -105,8 +105,7 @@ func (st *Store) admitWrite(ctx context.Context, op, id string, mode writeMode) 
 	return tx, nil
 }
 
-// enter waits until no other call of this store writes the session, and takes the
-// session's open state directory out of the cache.
+// enter waits until no other call of this store writes the session.
 func (tx *transaction) enter() error {
 	select {
 	case tx.s.gate <- struct{}{}:
@@ -114,7 +113,6 @@ func (tx *transaction) enter() error {
 		return tx.ctx.Err()
 	}
 	tx.entered = true
-	tx.s.state = tx.st.states.take(tx.id)
 	return nil
 }
 
@@ -125,9 +123,14 @@ func (tx *transaction) acquire() (err error) {
 		return err
 	}
 	if tx.mode&(owns|removes) != 0 {
-		p := tx.st.ownerPlace(tx.s, tx.id)
-		if tx.workspace, err = tx.st.own(tx.ctx, tx.s, p, p.workspace, tx.mode&owns != 0); err != nil {
+		p, err := tx.st.ownerPlace(tx.s, tx.id)
+		if err != nil {
 			return err
+		}
+		if p.workspace != nil && (tx.mode&owns != 0 || everTaken(p.workspace)) {
+			if tx.workspace, err = tx.st.own(tx.ctx, p, p.workspace); err != nil {
+				return err
+			}
 		}
 	}
 	if err := tx.checkExists(); err != nil { // another process may have removed it
@@ -162,9 +165,6 @@ func (tx *transaction) checkExists() error {
 // lock takes the lock that writers of a session share with the Python tools.
 func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
 	lock, err := st.base.Lock(ctx, id)
-	if st.relieved(err) {
-		lock, err = st.base.Lock(ctx, id)
-	}
 	return lock, lockError(ctx, err)
 }
 
@@ -182,13 +182,13 @@ func (tx *transaction) open() error {
 
 // checkPlace refuses a session that is being moved to another host. Where the mode needs
 // the ownership lock it refuses a session that a host runs in this directory.
-func (tx *transaction) checkPlace() (err error) {
-	if err := checkFence(tx.dir); err != nil {
+func (tx *transaction) checkPlace() error {
+	if err := checkFence(tx.dir); err != nil || tx.mode&(owns|removes) == 0 || tx.here != nil {
 		return err
 	}
-	if tx.mode&(owns|removes) != 0 && tx.here == nil {
-		p := tx.st.ownerPlace(tx.s, tx.id)
-		tx.here, err = tx.st.own(tx.ctx, tx.s, p, p.here, false)
+	p, err := tx.st.ownerPlace(tx.s, tx.id)
+	if err == nil && p.here != nil && everTaken(p.here) {
+		tx.here, err = tx.st.own(tx.ctx, p, p.here)
 	}
 	return err
 }
@@ -224,18 +224,14 @@ func (tx *transaction) release(err error) error {
 	if !tx.entered {
 		return err
 	}
-	kept := tx.s.state
 	if tx.mode&removes != 0 { // a later session of that id may have other places
-		kept, tx.s.owner = nil, nil
+		tx.s.owner = nil
 	}
-	err = joinErrors(err, tx.st.owners.unref(tx.here, kept))
+	err = joinErrors(err, tx.st.owners.unref(tx.here))
 	if tx.lock != nil {
 		err = joinErrors(err, tx.lock.Unlock())
 	}
-	if tx.lock != nil && tx.mode&removes != 0 {
-		err = joinErrors(err, tx.s.state.Close())
-	}
-	err = joinErrors(err, tx.st.owners.unref(tx.workspace, kept))
+	err = joinErrors(err, tx.st.owners.unref(tx.workspace))
 	tx.here, tx.lock, tx.workspace = nil, nil, nil
 	return err
 }
@@ -256,11 +252,6 @@ func (tx *transaction) end(err *error) {
 		a.done, a.err = true, *err
 	}
 	if tx.entered {
-		state := tx.s.state
-		tx.s.state = nil
-		if err := tx.st.states.put(tx.id, state); err != nil {
-			tx.st.log.Warn("state directories not closed", "err", err)
-		}
 		<-tx.s.gate // the next call enters
 	}
 	tx.st.cache.end(tx.s)
@@ -396,9 +387,6 @@ func (tx *transaction) noteRename(name string) {
 func (tx *transaction) openDir() (err error) {
 	tx.created = false
 	tx.dir, err = tx.st.base.Dir(tx.id)
-	if tx.st.relieved(err) {
-		tx.dir, err = tx.st.base.Dir(tx.id)
-	}
 	switch {
 	case err == nil:
 		_, err = tx.dir.Handle() // files are opened by way of the handle

@@ -1,13 +1,14 @@
 package slice_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/store/sessioncost"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/cost"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -45,29 +46,40 @@ func TestForkKnowsItsCost(t *testing.T) {
 	require.Equal(t, sessionstore.Root, kind)
 	require.Equal(t, "a", parent)
 
-	r, err := cost.SoFar(t.Context(), st, "b")
-	require.NoError(t, err)
-	require.Equal(t, []string{"missing_ci_capture:b"}, r.Problems)
-	require.Equal(t, "0.10", r.USD)
+	usd, problems := costOfFork(t, st, "b")
+	require.Equal(t, []string{"missing_ci_capture:b"}, problems)
+	require.Equal(t, "0.10", usd)
 	capture("b", spent("three", "0.5"))
 	more, err := sessionstore.ParseMessage([]byte(`{"role": "user", "content": "three"}`))
 	require.NoError(t, err)
 	require.NoError(t, st.Append(t.Context(), "b", more))
-	r, err = cost.SoFar(t.Context(), st, "b")
-	require.NoError(t, err)
-	require.Empty(t, r.Problems)
-	require.Equal(t, "0.60", r.USD)
+	usd, problems = costOfFork(t, st, "b")
+	require.Empty(t, problems)
+	require.Equal(t, "0.60", usd)
 
 	done, err = slice.Fork(t.Context(), st, "b", &slice.ForkOptions{NewID: "c"})
 	require.NoError(t, err)
 	require.True(t, done.CostKnown)
-	r, err = cost.SoFar(t.Context(), st, "c")
-	require.NoError(t, err)
-	require.Equal(t, "0.60", r.USD)
+	usd, _ = costOfFork(t, st, "c")
+	require.Equal(t, "0.60", usd)
 	done, err = slice.Fork(t.Context(), st, "a", &slice.ForkOptions{NewID: "o", Older: true})
 	require.NoError(t, err)
 	require.False(t, done.CostKnown)
 	require.NotContains(t, get(t, st, "o")[metadataFile], "fork_cost_boundary")
+}
+
+// costOfFork returns what the newest tools say that a fork cost so far: what it inherits,
+// and the responses in its log.
+func costOfFork(t *testing.T, st *sessionstore.Store, id string) (usd string, problems []string) {
+	t.Helper()
+	md, err := st.Metadata(t.Context(), id)
+	require.NoError(t, err)
+	boundary, _ := md.Lookup(sessioncost.Member)
+	log, err := sessioncost.Open(t.Context(), sessioncost.LocateHere(filepath.Join(st.Dir(), id)).Capture, id)
+	require.NoError(t, err)
+	total, problems, err := log.Fork(sessioncost.Verify(boundary), id)
+	require.NoError(t, err)
+	return total.String(), problems
 }
 
 // TestForkWithoutACapture forks a session whose cost nobody knows.

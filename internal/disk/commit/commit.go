@@ -26,27 +26,6 @@ var (
 	ErrOverwritten = errors.New("another program wrote into the file")
 )
 
-// A namedError is an error that came after a name was changed.
-type namedError struct{ err error }
-
-func (e *namedError) Error() string { return e.err.Error() }
-func (e *namedError) Unwrap() error { return e.err }
-
-// afterNaming marks err, if there is one, as later than the change of a name.
-func afterNaming(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &namedError{err}
-}
-
-// ChangedNames reports whether err came after a name was changed: the new
-// content may be there, and to write it again could write it twice.
-func ChangedNames(err error) bool {
-	var named *namedError
-	return errors.As(err, &named)
-}
-
 // File is a file of a session, with its backup. The caller holds the session's
 // lock.
 type File struct {
@@ -111,8 +90,7 @@ func (f File) exchange(main *leased) error {
 
 // settle finishes the commit after the exchange: next is main now, and main is the
 // backup. It returns the result.
-func (f File) settle(next, main *leased) (done Result, err error) {
-	defer func() { err = afterNaming(err) }()
+func (f File) settle(next, main *leased) (Result, error) {
 	if err := f.protectBackup(main); err != nil {
 		return Result{}, err
 	}

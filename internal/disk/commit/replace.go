@@ -243,5 +243,5 @@ func rename(d *sessiondir.Dir, p *vfs.Pending, name string) (sessiondir.Stamp, e
 	if err == nil && !(now.SameFile(mine) || mine.Inode == 0) || errors.Is(err, fs.ErrNotExist) {
 		err = ErrOvertaken
 	}
-	return now, afterNaming(errors.Join(err, p.Close()))
+	return now, errors.Join(err, p.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
@@ -18,7 +19,7 @@ type Held struct {
 	session Session
 
 	mu      sync.Mutex // guards the fields below
-	state   *stateDir
+	state   *vfs.Dir
 	lock    *lock.Lock // nil after Release
 	options Options
 	record  []byte // content of owner.json; nil: not announced
@@ -28,9 +29,8 @@ type Held struct {
 // [lock.ErrBusy], and returns the last error.
 type Waiter func(ctx context.Context, try func() error) error
 
-// Take takes the lock of a session for a short time and writes no owner.json. It uses the
-// directory that is open in kept, which may be nil. It calls wait to wait for other short
-// holders. It does not wait for a host that runs the session: the error is then a
+// Take takes the lock of a session for a short time and writes no owner.json. It calls
+// wait to wait for other short holders. It does not wait for a host that runs the session: the error is then a
 // [*BusyError] at once, and so it is for a lock that was not given up during the wait. A
 // record whose process is gone does not count as a host.
 //
@@ -38,14 +38,14 @@ type Waiter func(ctx context.Context, try func() error) error
 // the operating system's; nothing is held then. Where the reference has no such lock
 // (Windows) the error is [errors.ErrUnsupported], and callers go on without the lock. A
 // file system without locks is [ErrUnsafe], as in the reference, and [ErrNoLocks].
-func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, error) {
+func Take(ctx context.Context, s Session, wait Waiter) (*Held, error) {
 	if !supported {
 		return nil, fmt.Errorf("acquire session lock: %w", errors.ErrUnsupported)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("acquire session lock: %w", err)
 	}
-	state, err := kept.take(s)
+	state, err := openState(s)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +55,18 @@ func Take(ctx context.Context, s Session, kept *State, wait Waiter) (*Held, erro
 		err = h.busy()
 	}
 	if err != nil {
-		return nil, errors.Join(err, h.close(nil))
+		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
 }
 
 // try locks session.lock. Only a host that runs the session is [ErrBusy].
 func (h *Held) try() error {
-	taken, err := lock.Options{Alone: h.session.Alone}.Try(h.state.dir.Root(), LockName)
+	in, err := h.state.Handle()
+	if err != nil {
+		return untrustedBecause("cannot open state directory "+h.session.ID, err)
+	}
+	taken, err := lock.Options{In: in, Alone: h.session.Alone}.Try(h.state.Root(), LockName)
 	switch {
 	case err == nil:
 		h.lock = taken
@@ -75,7 +79,7 @@ func (h *Held) try() error {
 		}
 		return untrustedBecause(text, err)
 	}
-	if owner := ReadOwner(h.state.dir.Root()); owner != nil && owner.presence() == running {
+	if owner := ReadOwner(h.state.Root()); owner != nil && owner.presence() == running {
 		return &BusyError{Owner: owner}
 	}
 	return err
@@ -83,7 +87,7 @@ func (h *Held) try() error {
 
 // busy returns the error for a lock that was not given up in time.
 func (h *Held) busy() error {
-	owner := ReadOwner(h.state.dir.Root())
+	owner := ReadOwner(h.state.Root())
 	if owner != nil && owner.presence() == gone {
 		owner = nil
 	}
@@ -100,7 +104,7 @@ func Acquire(ctx context.Context, s Session, o Options) (*Held, error) {
 	if _, err := newRecord(s, o); err != nil { // before anything is made
 		return nil, err
 	}
-	h, err := Take(ctx, s, nil, func(_ context.Context, try func() error) error { return try() })
+	h, err := Take(ctx, s, func(_ context.Context, try func() error) error { return try() })
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +134,7 @@ func (h *Held) Announce(ctx context.Context, o Options) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("acquire session lock: %w", err)
 	}
-	if err := WriteState(h.state.dir, OwnerName, record); err != nil {
+	if err := WriteState(h.state, OwnerName, record); err != nil {
 		return err
 	}
 	h.record, h.options = record, o
@@ -151,7 +155,7 @@ func (h *Held) retract() error {
 	}
 	record := h.record
 	h.record = nil
-	return WriteState(h.state.dir, OwnerName, released(record, h.options.now()))
+	return WriteState(h.state, OwnerName, released(record, h.options.now()))
 }
 
 func checkFence(s Session) error {
@@ -193,10 +197,10 @@ func (h *Held) RemoveCheckpoint() error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if err := checkFile(h.state.dir.Root(), CheckpointName); err != nil {
+	if err := checkFile(h.state.Root(), CheckpointName); err != nil {
 		return err
 	}
-	return removeState(h.state.dir, CheckpointName)
+	return removeState(h.state, CheckpointName)
 }
 
 // RemoveOwner removes owner.json: the session is gone. The record of this holder is not
@@ -208,36 +212,28 @@ func (h *Held) RemoveOwner() error {
 		return nil
 	}
 	h.record = nil
-	return removeState(h.state.dir, OwnerName)
+	return removeState(h.state, OwnerName)
 }
 
 // Release gives the session up. If the holder was announced, Release writes the end to
 // owner.json before it drops the lock; the lock is dropped even when this write fails.
 // Further calls do nothing.
-func (h *Held) Release() error { return h.ReleaseTo(nil) }
-
-// ReleaseTo is Release, but leaves the directory open in kept if kept is not nil.
-func (h *Held) ReleaseTo(kept *State) error {
+func (h *Held) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.lock == nil {
 		return nil
 	}
-	return errors.Join(h.retract(), h.close(kept))
+	return errors.Join(h.retract(), h.close())
 }
 
-func (h *Held) close(kept *State) error {
+func (h *Held) close() error {
 	var err error
 	if h.lock != nil {
 		err = h.lock.Unlock()
 		h.lock = nil
 	}
-	if kept == nil {
-		return errors.Join(err, h.state.dir.Close())
-	}
-	err = errors.Join(err, kept.Close())
-	kept.open = h.state
-	return err
+	return errors.Join(err, h.state.Close())
 }
 
 // The kinds of errors. The messages of the errors of [Acquire] and similar functions are

@@ -116,59 +116,9 @@ func checkFile(dir *os.Root, name string) error {
 	return nil
 }
 
-// State is the checked state directory of a session. It stays open between two holds
-// of a caller that takes the lock often. The zero State has nothing open.
-type State struct{ open *stateDir }
-
-// Close closes the open directory, if any.
-func (k *State) Close() error {
-	if k.open == nil {
-		return nil
-	}
-	err := k.open.dir.Close()
-	k.open = nil
-	return err
-}
-
-// Descriptors returns the number of open files.
-func (k *State) Descriptors() int {
-	if k.open == nil {
-		return 0
-	}
-	return k.open.dir.Descriptors()
-}
-
-// stateDir is an open state directory.
-type stateDir struct {
-	dir *vfs.Dir
-	is  fs.FileInfo
-}
-
-// take returns the directory of s: the directory that is open in kept, which may be nil,
-// if it still has its path and is as private as before, else a new one. The caller closes
-// it.
-func (k *State) take(s Session) (*stateDir, error) {
-	if k == nil || k.open == nil {
-		return openState(s)
-	}
-	d := k.open
-	k.open = nil
-	info, err := os.Lstat(s.Directory())
-	if err != nil || !info.IsDir() || !ours(info) || info.Mode()&notPrivate != 0 || !os.SameFile(info, d.is) {
-		if err := d.dir.Close(); err != nil {
-			return nil, err
-		}
-		return openState(s)
-	}
-	if err := checkFile(d.dir.Root(), LockName); err != nil {
-		return nil, errors.Join(err, d.dir.Close())
-	}
-	return d, nil
-}
-
 // openState opens the session's state directory. It makes missing directories and refuses
 // unsafe files and directories.
-func openState(s Session) (*stateDir, error) {
+func openState(s Session) (*vfs.Dir, error) {
 	for _, path := range s.above() {
 		if _, err := makePrivate(path); err != nil {
 			return nil, err
@@ -197,7 +147,7 @@ func openState(s Session) (*stateDir, error) {
 			return nil, err
 		}
 	}
-	return &stateDir{dir: vfs.New(dir, nil), is: opened}, nil
+	return vfs.New(dir, nil), nil
 }
 
 // makePrivate returns the directory path, made if it was missing. Ancestors

@@ -29,20 +29,20 @@ func once(_ context.Context, try func() error) error { return try() }
 func TestTakeWaitsForCalls(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, testID)
-	first, err := Take(t.Context(), s, nil, wait)
+	first, err := Take(t.Context(), s, wait)
 	require.NoError(t, err)
 	require.NoFileExists(t, s.OwnerPath(), "a call says nothing")
-	_, err = Take(t.Context(), s, nil, once)
+	_, err = Take(t.Context(), s, once)
 	var busy *BusyError
 	require.ErrorAs(t, err, &busy)
 	require.Nil(t, busy.Owner)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = Take(ctx, s, nil, wait)
+	_, err = Take(ctx, s, wait)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
 	time.AfterFunc(20*time.Millisecond, func() { _ = first.Release() })
-	second, err := Take(t.Context(), s, nil, wait)
+	second, err := Take(t.Context(), s, wait)
 	require.NoError(t, err)
 	require.NoError(t, second.Release())
 	require.NoFileExists(t, s.OwnerPath())
@@ -51,11 +51,11 @@ func TestTakeWaitsForCalls(t *testing.T) {
 func TestTakeRefusesAHost(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, testID)
-	held, err := Take(t.Context(), s, nil, wait)
+	held, err := Take(t.Context(), s, wait)
 	require.NoError(t, err)
 	require.NoError(t, held.Announce(t.Context(), Options{App: "host"}))
 	require.NoError(t, held.Announce(t.Context(), Options{App: "another"}), "it stays what it said")
-	_, err = Take(t.Context(), s, nil, wait)
+	_, err = Take(t.Context(), s, wait)
 	var busy *BusyError
 	require.ErrorAs(t, err, &busy)
 	require.Equal(t, "host", busy.Owner.App)
@@ -63,7 +63,7 @@ func TestTakeRefusesAHost(t *testing.T) {
 	require.NoError(t, held.Retract())
 	require.NoError(t, held.Retract(), "twice is fine")
 	require.Contains(t, readFile(t, s.OwnerPath()), `"active":false`)
-	_, err = Take(t.Context(), s, nil, once)
+	_, err = Take(t.Context(), s, once)
 	require.ErrorAs(t, err, &busy)
 	require.Nil(t, busy.Owner, "it is a call again")
 	text := readFile(t, s.OwnerPath())
@@ -121,13 +121,13 @@ func TestTakeBesideARecordOfTheDead(t *testing.T) {
 				return
 			}
 			s := newSession(t, testID)
-			held, err := Take(t.Context(), s, nil, wait)
+			held, err := Take(t.Context(), s, wait)
 			require.NoError(t, err)
 			if tt.record != "" {
 				require.NoError(t, os.WriteFile(s.OwnerPath(), []byte(tt.record), 0o600))
 			}
 			tries := 0
-			_, err = Take(t.Context(), s, nil, func(_ context.Context, try func() error) error {
+			_, err = Take(t.Context(), s, func(_ context.Context, try func() error) error {
 				tries++
 				err := try()
 				require.Equal(t, !tt.host, errors.Is(err, lock.ErrBusy), "whether it is waited for")

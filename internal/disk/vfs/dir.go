@@ -47,17 +47,6 @@ func (d *Dir) Close() error {
 	return errors.Join(err, d.root.Close())
 }
 
-// Descriptors returns how many descriptors the directory has: one for its root, and one
-// for the [Dir.Handle] once it is open.
-func (d *Dir) Descriptors() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.self == nil {
-		return 1
-	}
-	return 2
-}
-
 // Handle returns the directory itself for reading; Close closes it.
 func (d *Dir) Handle() (*os.File, error) {
 	d.mu.Lock()

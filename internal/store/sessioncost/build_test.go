@@ -71,6 +71,41 @@ func TestOrdinaryBeginsAnewAtZero(t *testing.T) {
 	}
 }
 
+// TestRestored restores the costs of sessions from the logs in their directories.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	dir, base := filepath.Join(t.TempDir(), "project", "sessions", "s"), t.TempDir()
+	response := func(session, usd string) string {
+		return `{"event": "llm:response", "session_id": ` + session + `, "data": {"usage": {"cost_usd": "` + usd + `"}}}` + "\n"
+	}
+	put := func(path, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	ordinary := func(base string) string {
+		all, err := Open(t.Context(), Locate(dir, base, "", IsFile).Ordinary, "s")
+		require.NoError(t, err)
+		total, known, err := all.Ordinary()
+		require.NoError(t, err)
+		require.True(t, known)
+		return total.String()
+	}
+	put(filepath.Join(dir, logName), response(`"s"`, "1")+response("null", "2"))
+	require.Equal(t, "3", ordinary(""), "rows that name no session count")
+	put(filepath.Join(dir, captureDir, logName), response(`"s"`, "5")+response("null", "2"))
+	require.Equal(t, "7", ordinary(""), "one file counts")
+	require.Equal(t, "3", ordinary(base), "the capture in the session does not count")
+	put(filepath.Join(base, "project", "sessions", "s", captureDir, logName), response(`"s"`, "7"))
+	require.Equal(t, "7", ordinary(base))
+
+	all, err := Open(t.Context(), Locate(dir, "", "", IsFile).Capture, "s")
+	require.NoError(t, err)
+	total, problems, err := all.Fork(Verify(nil), "s")
+	require.NoError(t, err)
+	require.Equal(t, "5", total.String(), "of a fork, rows that name no session do not count")
+	require.Equal(t, []string{"ci_unscoped_event:s", "missing_fork_cost_boundary"}, problems)
+}
+
 // TestBuildRefusesACutInsideAPrompt cuts before turns that hosts put in: where
 // output follows in them, nobody knows what of the prompt's cost is behind the
 // cut, also if the fork inherits that turn.
