@@ -113,19 +113,52 @@ func (c *sessionCache) putSmall(s *session) {
 	}
 }
 
-// drop removes s from the cache.
+// drop removes s from the cache. Of a session that a host has acquired its locks stay.
 func (c *sessionCache) drop(s *session) {
 	c.idle.Remove(s.id)
+	if s.holds > 0 {
+		s.invalidate()
+		return
+	}
 	delete(c.sessions, s.id)
 }
 
-// close empties the cache. No call is under way.
-func (c *sessionCache) close() {
+// host keeps s until [sessionCache.unhost]: a host has acquired it.
+func (c *sessionCache) host(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s.holds++
+}
+
+func (c *sessionCache) unhost(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.holds--; s.holds == 0 && s.calls == 0 && !s.worthCaching() {
+		c.drop(s)
+	}
+}
+
+// hosted reports whether a host of this store has acquired session id.
+func (c *sessionCache) hosted(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[id]
+	return s != nil && s.holds > 0
+}
+
+// close gives up the locks that hosts hold, and empties the cache. No call is under way.
+func (c *sessionCache) close() (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sessions {
+		if s.holds > 0 {
+			err = joinErrors(err, joinErrors(s.owner.here.close(), s.owner.workspace.close()))
+		}
+	}
 	clear(c.sessions)
 	c.large = nil
 	c.idle = cache.New[string, *session](0)
+	return err
 }
 
 // session is a store's entry for one session: the state that the calls under way share,
@@ -134,10 +167,11 @@ func (c *sessionCache) close() {
 type session struct {
 	id    string
 	calls int // the number of calls under way; guarded by the cache
+	holds int // the number of hosts that have acquired it; guarded by the cache
 
 	gate chan struct{} // holds a token while a call writes; guards the fields below, up to the queue
 
-	owner *ownerPlace // nil: not looked up yet
+	owner owner // its ownership locks
 
 	// The state that this store has synced. A store that does not know it syncs once
 	// more.
@@ -159,7 +193,7 @@ type session struct {
 
 // worthCaching reports whether s holds anything that a later call can use.
 func (s *session) worthCaching() bool {
-	return s.cached != nil || s.meta != nil || s.owner != nil ||
+	return s.cached != nil || s.meta != nil || s.owner.located ||
 		s.parentSynced != (sessiondir.Stamp{}) || s.nameSynced != (sessiondir.Stamp{})
 }
 

@@ -217,7 +217,7 @@ func (c coreStore) send(ctx context.Context, id, to string) (err error) {
 	if err := c.st.base.Send(id, to); err != nil {
 		return err
 	}
-	c.st.gone(id, joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(id)))
+	c.st.gone(id, joinErrors(c.st.forget(ctx, id), c.st.forgetOwner(tx.s)))
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 		return err
 	}
 	defer c.st.calls.Done()
-	if c.st.owners.hosted(id) || !c.st.base.Free(id) {
+	if c.st.cache.hosted(id) || !c.st.base.Free(id) {
 		return ErrLocked
 	}
 	dir, err := c.st.openDir(id)
@@ -288,7 +288,7 @@ func (st *Store) refuseRun(ctx context.Context, id string) error {
 	switch {
 	case noDescriptor(err):
 		return err
-	case err != nil || st.owners.holds(id):
+	case err != nil || st.cache.hosted(id):
 		return nil
 	}
 	for _, place := range places {
@@ -362,10 +362,10 @@ func (c coreStore) Free(id string) bool {
 		return false
 	}
 	defer c.st.calls.Done()
-	return !c.st.owners.hosted(id) && c.st.base.Free(id)
+	return !c.st.cache.hosted(id) && c.st.base.Free(id)
 }
 
-func (c coreStore) Acquired(id string) bool { return c.st.owners.hosted(id) }
+func (c coreStore) Acquired(id string) bool { return c.st.cache.hosted(id) }
 
 func (c coreStore) Settled(s sessiondir.Stamp, at time.Time) bool { return c.st.base.Settled(s, at) }
 

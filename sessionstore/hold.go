@@ -45,21 +45,12 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error)
 		return nil, wrap("acquire", id, err)
 	}
 	defer st.calls.Done()
-	if err := st.base.Restore(); err != nil { // the place depends on the path of the directory
-		return nil, wrap("acquire", id, err)
+	hold := &Hold{st: st, s: st.cache.call(id)}
+	defer st.cache.end(hold.s)
+	if err := hold.take(ctx, o); err != nil {
+		return nil, wrap("acquire", id, joinErrors(err, hold.giveBack()))
 	}
-	places, err := st.locateOwner(id)
-	if err != nil {
-		return nil, wrap("acquire", id, err)
-	}
-	hold := &Hold{st: st, id: id}
-	for _, place := range places {
-		l, err := st.hostAt(ctx, place, o)
-		if err != nil {
-			return nil, wrap("acquire", id, joinErrors(err, hold.giveBack()))
-		}
-		hold.locks = append(hold.locks, l)
-	}
+	st.cache.host(hold.s)
 	return hold, nil
 }
 
@@ -67,7 +58,7 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error)
 // be called by many goroutines. The zero Hold holds nothing: its methods return nil.
 type Hold struct {
 	st    *Store
-	id    string
+	s     *session
 	locks []*ownerLock // in the order in which they were taken
 
 	mu       sync.Mutex // guards the fields below
@@ -80,15 +71,16 @@ type Hold struct {
 func (h *Hold) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.released {
-		h.released, h.err = true, wrap("release", h.id, h.giveBack())
+	if !h.released && h.st != nil {
+		h.released, h.err = true, wrap("release", h.s.id, h.giveBack())
+		h.st.cache.unhost(h.s)
 	}
 	return h.err
 }
 
 func (h *Hold) giveBack() (err error) {
 	for _, l := range slices.Backward(h.locks) {
-		err = joinErrors(err, h.st.owners.release(l))
+		err = joinErrors(err, l.retract())
 	}
 	return err
 }
@@ -101,11 +93,11 @@ func (h *Hold) Check() error {
 	defer h.mu.Unlock()
 	for _, l := range h.locks {
 		err := errReleased
-		if !h.released {
-			err = ownershipError(h.st.owners.check(l))
+		if !h.released && h.st != nil {
+			err = ownershipError(l.check())
 		}
 		if err != nil {
-			return wrap("check the hold of", h.id, err)
+			return wrap("check the hold of", h.s.id, err)
 		}
 	}
 	return nil
@@ -113,35 +105,54 @@ func (h *Hold) Check() error {
 
 var errReleased = limits.Errorf(ErrClosed, "the session was released")
 
-// hostAt takes one lock for a host. A lock of this directory alone is made under the
-// session's lock: calls that write the session look for it while they hold the session's
-// lock.
-func (st *Store) hostAt(ctx context.Context, place ownership.Session, o Owner) (l *ownerLock, err error) {
+// take takes the locks of the session, as the only call of the store that writes it.
+func (h *Hold) take(ctx context.Context, o Owner) error {
+	select {
+	case h.s.gate <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-h.s.gate }()
+	if err := h.st.base.Restore(); err != nil { // the place depends on the path of the directory
+		return err
+	}
+	places, err := h.st.locateOwner(h.s.id)
+	if err != nil {
+		return err
+	}
+	for _, place := range places {
+		l := h.s.lockAt(&place)
+		if err := h.st.host(ctx, l, place, o); err != nil {
+			return err
+		}
+		h.locks = append(h.locks, l)
+	}
+	return nil
+}
+
+// host takes l, the lock at place, for a host. A lock of this directory alone is made under
+// the session's lock: calls that write the session look for it while they hold the
+// session's lock.
+func (st *Store) host(ctx context.Context, l *ownerLock, place ownership.Session, o Owner) (err error) {
 	if place.Sessions != "" {
 		lock, failed := st.lockHere(ctx, place.ID)
 		if failed != nil {
-			return nil, failed
+			return failed
 		}
 		defer func() { err = joinErrors(err, lock.Unlock()) }()
 	}
-	if l, err = st.owners.enter(ctx, place); err != nil {
-		return nil, err
-	}
-	defer st.owners.leave(l)
-	if l.held == nil {
-		if l.held, err = st.takeOwnership(ctx, place); err != nil {
-			return nil, err
+	if !l.join() {
+		held, err := st.takeOwnership(ctx, place)
+		if err != nil {
+			return err
 		}
+		l.begin(held)
 	}
 	app := o.App
 	if app == "" {
 		app = filepath.Base(os.Args[0])
 	}
-	if err := l.held.Announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
-		return nil, joinErrors(ownershipError(err), st.owners.giveUpUnused(l))
-	}
-	st.owners.refHost(l)
-	return l, nil
+	return l.announce(ctx, ownership.Options{App: app, Extra: o.Extra})
 }
 
 // lockHere takes the lock of session id and makes the directory for the ownership

@@ -107,40 +107,61 @@ func (st *Store) locateWorkspace(env ownership.Env, id string) (ownership.Sessio
 	return ownership.LocateRetained(env, ownership.Identity{Workspace: workspace, SessionID: id})
 }
 
-// ownerPlace returns the places of the locks of a session. The caller holds the session's
-// gate. The places of a session that exists do not change. The error is for a lack of
-// descriptors; where the places cannot be found for another reason, there is no lock.
-func (st *Store) ownerPlace(s *session, id string) (*ownerPlace, error) {
-	if s.owner != nil {
-		return s.owner, nil
-	}
-	places, err := st.locateOwner(id)
-	if noDescriptor(err) {
-		return nil, err
-	}
-	p := &ownerPlace{}
-	for _, place := range places {
-		if place.Sessions == "" {
-			p.workspace = &place
-		} else {
-			p.here = &place
-		}
-	}
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		st.warnUnowned(p, id, err)
-	}
-	if st.base.Has(id) {
-		s.owner = p
-	}
-	return p, nil
+// owner holds the ownership locks of one session, which may have both.
+type owner struct {
+	located   bool
+	workspace ownerLock // of hosts that run the session for a workspace
+	here      ownerLock // of this directory alone
+	warned    bool      // that the state of a lock cannot be used
 }
 
-func (st *Store) warnUnowned(p *ownerPlace, id string, err error) {
-	if p.warned {
-		return
+// ownerLock is an ownership lock of one session as this store holds it. A call that has the
+// session's gate takes it for the first use, of a call or a host, and the last use gives it
+// up. The lock of a call has no record; hosts of Acquire have written one.
+type ownerLock struct {
+	place *ownership.Session // nil: the session has no such lock; guarded by the gate
+
+	mu    sync.Mutex      // guards the fields below, and is held while the lock is asked or given up
+	held  *ownership.Held // nil: not held
+	uses  int             // calls and hosts that need it
+	hosts int             // the uses that began with Acquire
+}
+
+// locate finds the locks of session s. The caller holds the session's gate. The places of
+// a session that exists do not change. The error is for a lack of descriptors; where the
+// places cannot be found for another reason, there is no lock.
+func (st *Store) locate(s *session) error {
+	if s.owner.located {
+		return nil
 	}
-	p.warned = true
-	st.log.Warn("session written without its ownership lock", "session", id, "err", err)
+	places, err := st.locateOwner(s.id)
+	if noDescriptor(err) {
+		return err
+	}
+	s.owner.workspace.place, s.owner.here.place = nil, nil
+	for _, place := range places {
+		s.lockAt(&place).place = &place
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		st.warnUnowned(s, err)
+	}
+	s.owner.located = st.base.Has(s.id)
+	return nil
+}
+
+// lockAt returns the lock of s that has the place.
+func (s *session) lockAt(place *ownership.Session) *ownerLock {
+	if place.Sessions == "" {
+		return &s.owner.workspace
+	}
+	return &s.owner.here
+}
+
+func (st *Store) warnUnowned(s *session, err error) {
+	if !s.owner.warned {
+		s.owner.warned = true
+		st.log.Warn("session written without its ownership lock", "session", s.id, "err", err)
+	}
 }
 
 // everTaken reports whether a host has ever taken the lock at place: to take another one
@@ -150,258 +171,132 @@ func everTaken(place *ownership.Session) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// own takes the ownership lock at place, which is one of p, for one call. The caller
-// holds the session's gate, for a lock of this directory the session's lock too, and ends
-// the use with unref. The result is nil when the lock's directory is unusable: no host can
-// run the session then, so the call may write.
-func (st *Store) own(ctx context.Context, p *ownerPlace, place *ownership.Session) (*ownerLock, error) {
-	l, err := st.owners.enter(ctx, *place)
-	if err != nil {
+// own takes l, an ownership lock of s, for one call. The caller holds the session's gate,
+// for a lock of this directory the session's lock too, and ends the use with release. The
+// result is nil when the lock's directory is unusable: no host can run the session then, so
+// the call may write.
+func (st *Store) own(ctx context.Context, s *session, l *ownerLock) (*ownerLock, error) {
+	if l.join() {
+		return l, nil
+	}
+	held, err := st.takeOwnership(ctx, *l.place)
+	if err == nil && l == &s.owner.workspace && s.owner.here.place != nil { // else the call looks for a fence where it writes
+		if err = ownershipError(held.Check()); err != nil {
+			err = joinErrors(err, held.Release())
+		}
+	}
+	switch {
+	case err == nil:
+		l.begin(held)
+		return l, nil
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), noDescriptor(err), ctx.Err() != nil:
 		return nil, err
 	}
-	defer st.owners.leave(l)
+	st.warnUnowned(s, err)
+	return nil, nil
+}
+
+// join begins a use of the lock, and reports whether it could: the lock must be held.
+func (l *ownerLock) join() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.held == nil {
-		held, err := st.takeOwnership(ctx, *place)
-		if err == nil && place == p.workspace && p.here != nil { // else the call looks for a fence where it writes
-			if err = ownershipError(held.Check()); err != nil {
-				err = joinErrors(err, held.Release())
-			}
-		}
-		switch {
-		case errors.Is(err, ErrLocked), errors.Is(err, ErrFenced), noDescriptor(err), ctx.Err() != nil:
-			return nil, err
-		case err != nil:
-			st.warnUnowned(p, place.ID, err)
-			return nil, nil
-		}
-		l.held = held
+		return false
 	}
-	st.owners.ref(l)
-	return l, nil
+	l.uses++
+	return true
 }
 
-// forgetOwner removes the records of the owner of session id, which was removed. The
-// caller holds its locks. A lock of this directory alone is removed, too, unless a host
-// of this store holds it: other calls look for it under the session's lock, so no call
-// waits for it.
-func (st *Store) forgetOwner(id string) error {
-	err := st.owners.forget(id)
-	if st.owners.hosted(id) {
-		return err
-	}
-	return joinErrors(err, st.base.RemoveKept(ownersDir, id))
-}
-
-// owners are the ownership locks of sessions that a store holds or waits for. A
-// lock is taken for the first use of a call or a host, and given up with the last.
-// The lock of a call has no record; hosts of Acquire have written one.
-type owners struct {
-	mu    sync.Mutex // guards the fields below
-	locks map[lockKey]*ownerLock
-}
-
-// lockKey identifies an ownership lock.
-type lockKey struct {
-	id   string // of the session
-	here bool   // the lock of this directory, not the lock of a workspace
-}
-
-// ownerLock is an ownership lock of one session.
-type ownerLock struct {
-	key lockKey
-
-	turn chan struct{}   // holds a token while a goroutine takes the lock or gives it up
-	held *ownership.Held // nil: not held; changed only by the goroutine that has the turn
-
-	// Guarded by the mutex of owners.
-	entered int // the number of goroutines that have the turn or wait for it
-	uses    int // calls and hosts that need it
-	hosts   int // the uses that began with Acquire
-}
-
-// ownerPlace holds the places of the ownership locks of a session, which may have both.
-type ownerPlace struct {
-	workspace *ownership.Session // of hosts that run it for a workspace; nil: none
-	here      *ownership.Session // of this directory alone; nil: no host looks for it
-	warned    bool               // that its state cannot be used
-}
-
-// enter waits for the turn at the lock of place: the right to take the lock
-// and to give it up. leave ends the turn.
-func (w *owners) enter(ctx context.Context, place ownership.Session) (*ownerLock, error) {
-	key := lockKey{place.ID, place.Sessions != ""}
-	w.mu.Lock()
-	l := w.locks[key]
-	if l == nil {
-		l = &ownerLock{key: key, turn: make(chan struct{}, 1)}
-		w.locks[key] = l
-	}
-	l.entered++
-	w.mu.Unlock()
-	select {
-	case l.turn <- struct{}{}:
-		return l, nil
-	case <-ctx.Done():
-		w.left(l)
-		return nil, ctx.Err()
-	}
-}
-
-// enterHeld is enter for a user of the lock, without a context. The wait is short: while
-// the lock is held, the goroutine that has the turn waits for nothing.
-func (w *owners) enterHeld(l *ownerLock) {
-	w.mu.Lock()
-	l.entered++
-	w.mu.Unlock()
-	l.turn <- struct{}{}
-}
-
-func (w *owners) leave(l *ownerLock) {
-	<-l.turn
-	w.left(l)
-}
-
-// left drops the entry of a lock that no goroutine holds or waits for.
-func (w *owners) left(l *ownerLock) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if l.entered--; l.entered == 0 && l.held == nil && w.locks[l.key] == l {
-		delete(w.locks, l.key)
-	}
-}
-
-// ref begins a use of a lock that is held. The caller has the turn.
-func (w *owners) ref(l *ownerLock) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// begin begins the first use of the lock, which the caller has taken.
+func (l *ownerLock) begin(held *ownership.Held) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = held
 	l.uses++
 }
 
-func (w *owners) refHost(l *ownerLock) {
-	w.ref(l)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l.hosts++
+// release ends a use. The last use gives the lock up.
+func (l *ownerLock) release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.endUse()
 }
 
-// endUse reports whether a use was the last one.
-func (w *owners) endUse(l *ownerLock) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l.uses--
-	return l.uses == 0
-}
-
-// giveUpUnused gives up a lock that was taken for a use that did not begin.
-func (w *owners) giveUpUnused(l *ownerLock) error {
-	w.mu.Lock()
-	used := l.uses > 0
-	w.mu.Unlock()
-	if used {
+// endUse is release for a caller that holds the mutex.
+func (l *ownerLock) endUse() error {
+	if l.uses--; l.uses > 0 {
 		return nil
 	}
 	return l.giveUp()
 }
 
-// giveUp releases the lock. The caller has the turn.
+// giveUp gives up the lock, unless Close has. The caller holds the mutex.
 func (l *ownerLock) giveUp() error {
 	held := l.held
 	l.held = nil
-	if held == nil { // Close has released it
+	if held == nil {
 		return nil
 	}
 	return held.Release()
 }
 
-// forget removes the records of the locks of session id that this store holds.
-func (w *owners) forget(id string) (err error) {
-	for _, key := range []lockKey{{id, false}, {id, true}} {
-		w.mu.Lock()
-		l := w.locks[key]
-		w.mu.Unlock()
-		if l == nil {
-			continue
-		}
-		w.enterHeld(l)
-		if l.held != nil {
-			err = joinErrors(err, l.held.RemoveOwner())
-		}
-		w.leave(l)
-	}
-	return err
-}
-
-// hosted reports whether session id was acquired by this store.
-func (w *owners) hosted(id string) bool {
-	return w.any(id, func(l *ownerLock) bool { return l.hosts > 0 })
-}
-
-// holds reports whether this store has a lock of session id.
-func (w *owners) holds(id string) bool {
-	return w.any(id, func(l *ownerLock) bool { return l.uses > 0 })
-}
-
-func (w *owners) any(id string, is func(*ownerLock) bool) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	workspace, here := w.locks[lockKey{id, false}], w.locks[lockKey{id, true}]
-	return workspace != nil && is(workspace) || here != nil && is(here)
-}
-
-// unref ends a call's use. The last use gives the lock up. l may be nil.
-func (w *owners) unref(l *ownerLock) error {
-	if l == nil {
-		return nil
-	}
-	w.enterHeld(l)
-	defer w.leave(l)
-	if !w.endUse(l) {
-		return nil
-	}
+// close gives up the lock for all uses.
+func (l *ownerLock) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.giveUp()
 }
 
-// release ends a host's use. After the last host's use, the record says so.
-func (w *owners) release(l *ownerLock) error {
-	w.enterHeld(l)
-	defer w.leave(l)
-	w.mu.Lock()
-	l.hosts--
-	hosted := l.hosts > 0
-	w.mu.Unlock()
-	switch {
-	case w.endUse(l):
-		return l.giveUp()
-	case l.held == nil || hosted:
-		return nil
+// announce writes the record of a host that uses the lock.
+func (l *ownerLock) announce(ctx context.Context, o ownership.Options) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.held.Announce(ctx, o); err != nil {
+		return joinErrors(ownershipError(err), l.endUse())
 	}
-	return l.held.Retract()
+	l.hosts++
+	return nil
 }
 
-// check reports whether the session of a lock may still be run.
-func (w *owners) check(l *ownerLock) error {
-	w.enterHeld(l)
-	defer w.leave(l)
+// retract ends a host's use. After the last host's use, the record says so.
+func (l *ownerLock) retract() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hosts--
+	if l.uses > 1 && l.hosts == 0 && l.held != nil {
+		l.uses--
+		return l.held.Retract()
+	}
+	return l.endUse()
+}
+
+// check reports whether the session of the lock may still be run.
+func (l *ownerLock) check() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.held == nil { // Close has released it
 		return errClosed
 	}
 	return l.held.Check()
 }
 
-// close gives up all locks, which hosts hold. No call may be under way.
-func (w *owners) close() error {
-	w.mu.Lock()
-	var held []*ownerLock
-	for _, l := range w.locks {
-		l.entered++
-		held = append(held, l)
+// removeRecord removes the record of the lock, if this store holds it.
+func (l *ownerLock) removeRecord() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held == nil {
+		return nil
 	}
-	w.mu.Unlock()
-	var err error
-	for _, l := range held {
-		l.turn <- struct{}{}
-		err = joinErrors(err, l.giveUp())
-		w.leave(l)
+	return l.held.RemoveOwner()
+}
+
+// forgetOwner removes the records of the owner of s, which was removed. The caller holds
+// its locks. A lock of this directory alone is removed, too, unless a host of this store
+// holds it: other calls look for it under the session's lock, so no call waits for it.
+func (st *Store) forgetOwner(s *session) error {
+	err := joinErrors(s.owner.workspace.removeRecord(), s.owner.here.removeRecord())
+	if st.cache.hosted(s.id) {
+		return err
 	}
-	return err
+	return joinErrors(err, st.base.RemoveKept(ownersDir, s.id))
 }

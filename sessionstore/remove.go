@@ -35,7 +35,7 @@ func (st *Store) remove(ctx context.Context, op, id string) (err error) {
 	if err := st.base.Delete(id, tx.sync()); err != nil {
 		return err
 	}
-	st.gone(id, errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(id)))
+	st.gone(id, errors.Join(st.base.ForgetEmptied(id), st.forget(ctx, id), st.forgetOwner(tx.s)))
 	return nil
 }
 
@@ -51,14 +51,11 @@ func (st *Store) gone(id string, err error) {
 // beginRemoval is begin for a call that removes the session's directory or moves it
 // away. This store has no file of the session open then.
 func (st *Store) beginRemoval(ctx context.Context, op, id string) (*transaction, error) {
-	tx, err := st.beginLocked(ctx, op, id, removes)
+	tx, err := st.begin(ctx, op, id, removes)
 	if err != nil {
 		return nil, err
 	}
-	if tx.dir, err = st.openDir(id); err == nil {
-		err = tx.checkPlace()
-	}
-	if err = tx.close(err); err != nil {
+	if err := tx.close(nil); err != nil {
 		tx.end(&err)
 		return nil, err
 	}

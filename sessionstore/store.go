@@ -26,7 +26,6 @@ import (
 type Store struct {
 	base     *sessiondir.Base
 	watchers watch.Group
-	owners   *owners // ownership locks
 	cache    *sessionCache
 	opts     Options
 	log      *slog.Logger
@@ -65,7 +64,7 @@ func open(dir string, opts *Options, hooks *seam.Seam) (*Store, error) {
 		return nil, wrap("open", "", err)
 	}
 	base.Alone = o.SingleWriter
-	st := &Store{base: base, owners: &owners{locks: map[lockKey]*ownerLock{}}, opts: o, cache: newSessionCache(o.CacheBytes)}
+	st := &Store{base: base, opts: o, cache: newSessionCache(o.CacheBytes)}
 	if st.opts.Now == nil {
 		st.opts.Now = time.Now
 	}
@@ -109,8 +108,7 @@ func (st *Store) close() error {
 	}
 	err := wrap("close watcher", "", st.watchers.Close())
 	st.calls.Wait()
-	err = joinErrors(err, st.owners.close())
-	st.cache.close()
+	err = joinErrors(err, st.cache.close())
 	return joinErrors(err, st.base.Close())
 }
 

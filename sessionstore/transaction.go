@@ -117,18 +117,17 @@ func (tx *transaction) enter() error {
 }
 
 // acquire takes the ownership lock of the workspace, where the mode needs it, and the
-// session's lock.
+// session's lock, which writers share with the Python tools.
 func (tx *transaction) acquire() (err error) {
 	if err := tx.checkExists(); err != nil {
 		return err
 	}
 	if tx.mode&(owns|removes) != 0 {
-		p, err := tx.st.ownerPlace(tx.s, tx.id)
-		if err != nil {
+		if err := tx.st.locate(tx.s); err != nil {
 			return err
 		}
-		if p.workspace != nil && (tx.mode&owns != 0 || everTaken(p.workspace)) {
-			if tx.workspace, err = tx.st.own(tx.ctx, p, p.workspace); err != nil {
+		if l := &tx.s.owner.workspace; l.place != nil && (tx.mode&owns != 0 || everTaken(l.place)) {
+			if tx.workspace, err = tx.st.own(tx.ctx, tx.s, l); err != nil {
 				return err
 			}
 		}
@@ -136,13 +135,17 @@ func (tx *transaction) acquire() (err error) {
 	if err := tx.checkExists(); err != nil { // another process may have removed it
 		return err
 	}
-	tx.lock, err = tx.st.lock(tx.ctx, tx.id)
+	tx.lock, err = tx.st.base.Lock(tx.ctx, tx.id)
 	if errors.Is(err, fs.ErrNotExist) { // the sessions directory is gone
-		if err = tx.close(tx.openDir()); err == nil { // unless the session must exist, it is made anew
-			tx.lock, err = tx.st.lock(tx.ctx, tx.id)
+		if tx.mode&creates == 0 {
+			return notFound(tx.id)
 		}
+		if err := tx.st.base.Restore(); err != nil {
+			return err
+		}
+		tx.lock, err = tx.st.base.Lock(tx.ctx, tx.id)
 	}
-	return err
+	return lockError(tx.ctx, err)
 }
 
 // checkExists returns an error where the write needs a session that does not exist, or a
@@ -162,35 +165,48 @@ func (tx *transaction) checkExists() error {
 	return err
 }
 
-// lock takes the lock that writers of a session share with the Python tools.
-func (st *Store) lock(ctx context.Context, id string) (*lock.Lock, error) {
-	lock, err := st.base.Lock(ctx, id)
-	return lock, lockError(ctx, err)
-}
-
-// open opens the session's directory. A new session is built beside the others and
-// appears whole.
-func (tx *transaction) open() error {
-	if err := tx.openDir(); err != nil {
-		return err
-	}
-	if tx.mode&makes != 0 && !tx.created {
+// open opens the session's directory, or makes a new one, which no other program sees yet.
+// It refuses a session that is being moved to another host and, where the mode needs the
+// ownership lock, one that a host runs in this directory.
+func (tx *transaction) open() (err error) {
+	tx.dir, err = tx.st.base.Dir(tx.id)
+	switch {
+	case err == nil && tx.mode&makes != 0:
 		return errExists
+	case err == nil:
+		_, err = tx.dir.Handle() // files are opened by way of the handle
+	case !errors.Is(err, fs.ErrNotExist):
+	case tx.mode&creates == 0:
+		return notFound(tx.id)
+	default:
+		tx.dir, tx.created, err = tx.st.base.Make(tx.id)
+		err = tx.madeByAnother(err)
 	}
-	return tx.checkPlace()
-}
-
-// checkPlace refuses a session that is being moved to another host. Where the mode needs
-// the ownership lock it refuses a session that a host runs in this directory.
-func (tx *transaction) checkPlace() error {
-	if err := checkFence(tx.dir); err != nil || tx.mode&(owns|removes) == 0 || tx.here != nil {
+	if err != nil {
 		return err
 	}
-	p, err := tx.st.ownerPlace(tx.s, tx.id)
-	if err == nil && p.here != nil && everTaken(p.here) {
-		tx.here, err = tx.st.own(tx.ctx, p, p.here)
+	if err := checkFence(tx.dir); err != nil || tx.mode&(owns|removes) == 0 {
+		return err
+	}
+	if err := tx.st.locate(tx.s); err != nil {
+		return err
+	}
+	if l := &tx.s.owner.here; l.place != nil && everTaken(l.place) {
+		tx.here, err = tx.st.own(tx.ctx, tx.s, l)
 	}
 	return err
+}
+
+// madeByAnother returns err, the outcome of the making of a session, as the caller knows
+// it: another program that takes no lock may have made the session at the same time.
+func (tx *transaction) madeByAnother(err error) error {
+	switch {
+	case !errors.Is(err, fs.ErrExist):
+		return err
+	case tx.mode&makes != 0:
+		return errExists
+	}
+	return fmt.Errorf("%w: a program that takes no lock made the session at the same time", ErrConflict)
 }
 
 // checkFence refuses a session that is being moved to another host.
@@ -219,23 +235,6 @@ func (tx *transaction) close(err error) error {
 	return err
 }
 
-// release releases the locks that are held, and returns err joined with its own errors.
-func (tx *transaction) release(err error) error {
-	if !tx.entered {
-		return err
-	}
-	if tx.mode&removes != 0 { // a later session of that id may have other places
-		tx.s.owner = nil
-	}
-	err = joinErrors(err, tx.st.owners.unref(tx.here))
-	if tx.lock != nil {
-		err = joinErrors(err, tx.lock.Unlock())
-	}
-	err = joinErrors(err, tx.st.owners.unref(tx.workspace))
-	tx.here, tx.lock, tx.workspace = nil, nil, nil
-	return err
-}
-
 // end ends the write. What was not committed is dropped. end adds the name of the call to
 // the error, and reports the call to the observer.
 func (tx *transaction) end(err *error) {
@@ -247,11 +246,22 @@ func (tx *transaction) end(err *error) {
 	case tx.committed:
 		tx.st.changed(tx.id, Wrote, tx.wrote...)
 	}
-	*err = tx.release(*err)
+	if tx.here != nil {
+		*err = joinErrors(*err, tx.here.release())
+	}
+	if tx.lock != nil {
+		*err = joinErrors(*err, tx.lock.Unlock())
+	}
+	if tx.workspace != nil {
+		*err = joinErrors(*err, tx.workspace.release())
+	}
 	for _, a := range tx.batch {
 		a.done, a.err = true, *err
 	}
 	if tx.entered {
+		if tx.mode&removes != 0 { // a later session of that id may have other places
+			tx.s.owner.located = false
+		}
 		<-tx.s.gate // the next call enters
 	}
 	tx.st.cache.end(tx.s)
@@ -315,14 +325,8 @@ func (tx *transaction) publish() error {
 	if err != nil {
 		return err
 	}
-	err = tx.st.base.Publish(tx.dir, tx.sync())
-	switch {
-	case errors.Is(err, fs.ErrExist) && tx.mode&makes != 0: // another tool made it first
-		return errExists
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%w: a program that takes no lock made the session at the same time", ErrConflict)
-	case err != nil:
-		return err
+	if err := tx.st.base.Publish(tx.dir, tx.sync()); err != nil {
+		return tx.madeByAnother(err)
 	}
 	if tx.sync() {
 		tx.s.parentSynced, tx.s.nameSynced = place, tx.s.cachedMain()
@@ -380,24 +384,6 @@ func (tx *transaction) replace(name string, r commit.Replacement) (commit.Result
 func (tx *transaction) noteRename(name string) {
 	tx.namesChanged = true
 	tx.wrote = append(tx.wrote, name)
-}
-
-// openDir opens the directory of the session, or makes a new directory, which no other
-// program sees yet.
-func (tx *transaction) openDir() (err error) {
-	tx.created = false
-	tx.dir, err = tx.st.base.Dir(tx.id)
-	switch {
-	case err == nil:
-		_, err = tx.dir.Handle() // files are opened by way of the handle
-		return err
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	case tx.mode&creates != 0:
-		tx.dir, tx.created, err = tx.st.base.Make(tx.id)
-		return err
-	}
-	return notFound(tx.id)
 }
 
 // errDisplaced is returned when this call displaced a file of another writer that takes

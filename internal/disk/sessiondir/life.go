@@ -95,8 +95,11 @@ func (b *Base) begin(id string) (*staged, *os.Root, error) {
 
 // occupied returns the reason why a session's directory cannot have its name.
 func occupied(fi fs.FileInfo) error {
-	if fi.Mode()&fs.ModeSymlink != 0 {
+	switch {
+	case fi.Mode()&fs.ModeSymlink != 0:
 		return errSymlink
+	case fi.IsDir(): // another program made it just now
+		return fs.ErrExist
 	}
 	return errNotDirectory
 }
