@@ -93,15 +93,18 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := tx.amendCount(&meta, t, rows); err != nil {
-		return err
+	added := countUsers(rows)
+	if added > 0 {
+		if err := tx.amendCount(&meta, t, added); err != nil {
+			return err
+		}
 	}
 	defer meta.amended.discard()
 	if err := tx.addTo(t, rows, &meta); err != nil {
 		return err
 	}
 	if !meta.missing() {
-		return tx.countTurns(&meta, rows)
+		return tx.countTurns(&meta, added)
 	}
 	content, err := tx.st.initialMetadata(tx.id, Metadata{}, tx.users()).file(tx.st.opts.Portable)
 	if err != nil {
@@ -221,13 +224,13 @@ func (tx *transaction) users() int {
 }
 
 // countTurns makes turn_count the number of messages that a person wrote,
-// after added was appended to the transcript. Metadata without the member
-// stays as it is, and so does every other byte of the file.
+// after so many were added to the transcript. Metadata without the member stays as it is,
+// and so does every other byte of the file.
 //
 // The number is counted and not incremented, so an append also corrects the number of a
 // process that was killed before it counted. Such a number is too low. A number that is
 // too high is another tool's way to count, and stays until a person writes again.
-func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
+func (tx *transaction) countTurns(meta *metadataFile, added int) error {
 	value, ok := meta.md.lookup(turnsMember)
 	if !ok {
 		return nil
@@ -236,13 +239,16 @@ func (tx *transaction) countTurns(meta *metadataFile, added []Message) error {
 	if string(value) == strconv.Itoa(n) {
 		return nil
 	}
-	if countUsers(added) == 0 {
+	if added == 0 {
 		if old, ok := meta.md.Int(turnsMember); !ok || old > n {
 			return nil
 		}
 	}
 	counted := func(m *metadataFile) ([]byte, error) { return m.withTurns(n) }
-	content, err := counted(meta)
+	content, err := meta.amended.content, error(nil)
+	if meta.amended.file == nil || meta.amended.turns != n {
+		content, err = counted(meta)
+	}
 	if err == nil {
 		err = tx.saveMetadata(meta, content, counted)
 	}
@@ -272,16 +278,16 @@ func (m *metadataFile) withTurns(n int) ([]byte, error) {
 	return pyjson.Splice(data, turnsMember, strconv.AppendInt(nil, int64(n), 10)), nil
 }
 
-// amendCount begins to write the count of the transcript t with rows at its end. It
+// amendCount begins to write the count of the transcript t with so many more. It
 // writes over the backup of the metadata, which readers do not use while the metadata are
 // sound, so the sync of the count runs beside the sync of the transcript. It does nothing
 // where the metadata stay as they are or have to be replaced.
-func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Message) error {
-	added := countUsers(rows)
-	if added == 0 || t.cached == nil || !meta.main.sound() {
+func (tx *transaction) amendCount(meta *metadataFile, t *transcript, added int) error {
+	if t.cached == nil || !meta.main.sound() {
 		return nil
 	}
-	content, err := meta.withTurns(tx.users() + added)
+	n := tx.users() + added
+	content, err := meta.withTurns(n)
 	if err != nil {
 		return nil // there is no count
 	}
@@ -291,7 +297,8 @@ func (tx *transaction) amendCount(meta *metadataFile, t *transcript, rows []Mess
 	if err := tx.syncName(t.cached); err != nil {
 		return err
 	}
-	a := amendment{content: content, time: vfs.Now(meta.main.stamp.Mtime)}
+	a := amendment{content: content, md: meta.md, turns: n, time: vfs.Now(meta.main.stamp.Mtime)}
+	a.md.set(member{name: turnsMember, value: strconv.AppendInt(nil, int64(n), 10)})
 	a.file, err = tx.file(sessiondir.Metadata).Amend(meta.main.stamp, content, a.time)
 	if errors.Is(err, commit.ErrRewrite) {
 		return nil

@@ -3,6 +3,7 @@ package sessionstore
 import (
 	"bufio"
 	"bytes"
+	"container/list"
 	"context"
 	"io"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
 )
 
@@ -24,9 +24,11 @@ const defaultCacheBytes = 64 << 20
 // a call under way is pinned: it stays, whatever it costs. The others make room in the
 // order of their last use, so that they fit the bound.
 type sessionCache struct {
-	mu       sync.Mutex // guards the fields below, and the pins of sessions
+	mu       sync.Mutex // guards the fields below, and the pins and costs of sessions
 	sessions map[string]*session
-	idle     *cache.LRU[string, *session] // the sessions that no call uses
+	used     list.List // of the sessions that are worth caching, the one used last first
+	cost     int64     // of those that are not pinned
+	most     int64     // the bound
 
 	// Under the default bound one session may be larger than the whole bound: the last
 	// used of these large sessions. Its next save costs its new messages only, too.
@@ -41,12 +43,7 @@ func newSessionCache(bytes int64) *sessionCache {
 	if keepsLarge {
 		bytes = defaultCacheBytes
 	}
-	bytes = max(bytes, 0)
-	return &sessionCache{
-		keepsLarge: keepsLarge,
-		sessions:   map[string]*session{},
-		idle:       cache.New[string, *session](bytes),
-	}
+	return &sessionCache{keepsLarge: keepsLarge, sessions: map[string]*session{}, most: max(bytes, 0)}
 }
 
 // call pins session id for a call that was admitted, and returns it. The caller
@@ -59,13 +56,12 @@ func (c *sessionCache) call(id string) *session {
 		s = &session{id: strings.Clone(id), gate: make(chan struct{}, 1)}
 		c.sessions[s.id] = s
 	}
-	if s.calls == 0 {
-		c.idle.Remove(id)
-	}
 	if c.large == s {
 		c.large = nil
 	}
 	s.calls++
+	c.cost -= s.counted
+	s.counted = 0
 	return s
 }
 
@@ -88,34 +84,56 @@ func (c *sessionCache) end(s *session) {
 		c.drop(s)
 		return
 	}
-	if !c.idle.Put(s.id, s, s.cost()) {
-		small := s
-		if c.keepsLarge {
-			small, c.large = c.large, s
-		}
-		c.putSmall(small)
+	if cost := s.cost(); cost <= c.most {
+		c.keep(s, cost)
+		return
 	}
-	for c.idle.Over() { // the least recently used sessions make room
-		_, s, _ := c.idle.Evict()
-		c.drop(s)
+	c.unlist(s)
+	small := s
+	if c.keepsLarge {
+		small, c.large = c.large, s
+	}
+	if small == nil {
+		return
+	}
+	small.cached = nil // the transcript is nearly always the large part
+	if cost := small.cost(); cost <= c.most {
+		c.keep(small, cost)
+	} else {
+		c.drop(small)
 	}
 }
 
-// putSmall caches s without its transcript, which is nearly always the large part. s may
-// be nil.
-func (c *sessionCache) putSmall(s *session) {
-	if s == nil {
-		return
+// keep caches s, used last. The least recently used sessions make room.
+func (c *sessionCache) keep(s *session, cost int64) {
+	if s.at == nil {
+		s.at = c.used.PushFront(s)
+	} else {
+		c.used.MoveToFront(s.at)
 	}
-	s.cached = nil
-	if !c.idle.Put(s.id, s, s.cost()) {
-		c.drop(s)
+	c.cost += cost - s.counted
+	s.counted = cost
+	for at := c.used.Back(); c.cost > c.most; {
+		oldest := at.Value.(*session)
+		at = at.Prev()
+		if oldest.calls == 0 {
+			c.drop(oldest)
+		}
+	}
+}
+
+// unlist takes s out of the list.
+func (c *sessionCache) unlist(s *session) {
+	if s.at != nil {
+		c.used.Remove(s.at)
+		c.cost -= s.counted
+		s.at, s.counted = nil, 0
 	}
 }
 
 // drop removes s from the cache. Of a session that a host has acquired its locks stay.
 func (c *sessionCache) drop(s *session) {
-	c.idle.Remove(s.id)
+	c.unlist(s)
 	if s.holds > 0 {
 		s.invalidate()
 		return
@@ -157,7 +175,8 @@ func (c *sessionCache) close() (err error) {
 	}
 	clear(c.sessions)
 	c.large = nil
-	c.idle = cache.New[string, *session](0)
+	c.used.Init()
+	c.cost, c.most = 0, 0
 	return err
 }
 
@@ -168,6 +187,9 @@ type session struct {
 	id    string
 	calls int // the number of calls under way; guarded by the cache
 	holds int // the number of hosts that have acquired it; guarded by the cache
+
+	at      *list.Element // of the cache's list, and the cost that counts there; guarded by the cache
+	counted int64
 
 	gate chan struct{} // holds a token while a call writes; guards the fields below, up to the queue
 

@@ -181,7 +181,7 @@ func TestMemoryOfNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, s.Messages, i/5+1)
 	}
-	require.Zero(t, st.cache.idle.Len())
+	require.Zero(t, st.cache.used.Len())
 }
 
 // Under the default bound one transcript that is larger than it stays, so that its

@@ -64,6 +64,8 @@ type metadataFile struct {
 type amendment struct {
 	file    *commit.Amendment
 	content []byte
+	md      Metadata // as content has it
+	turns   int
 	time    time.Time
 }
 
@@ -148,6 +150,7 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 		Rotate: func() (bool, error) { return tx.rotate(&m.main, &m.backup, from) },
 	}
 	var done commit.Result
+	var md Metadata
 	err := commit.ErrRewrite
 	if m.amended.file != nil && bytes.Equal(m.amended.content, content) {
 		done, err = m.amended.file.Commit()
@@ -155,7 +158,7 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 	m.amended.discard()
 	switch {
 	case err == nil:
-		r.Time = m.amended.time
+		r.Time, md = m.amended.time, m.amended.md
 		tx.noteRename(sessiondir.Metadata)
 	case errors.Is(err, commit.ErrRewrite):
 		done, err = tx.replace(sessiondir.Metadata, r)
@@ -166,18 +169,20 @@ func (tx *transaction) replaceMetadata(m *metadataFile, content []byte) error {
 	if done.Displaced {
 		return errDisplaced
 	}
-	return tx.putWrittenMetadata(content, r.Time, done.Main)
+	return tx.putWrittenMetadata(md, content, r.Time, done.Main)
 }
 
-// putWrittenMetadata caches content, which was just written to the file with that
-// stamp, which was given the time set.
-func (tx *transaction) putWrittenMetadata(content []byte, set time.Time, stamp sessiondir.Stamp) error {
+// putWrittenMetadata caches content, which was just written to the file with that stamp,
+// which was given the time set. md is the metadata in content, zero where the caller does
+// not know them.
+func (tx *transaction) putWrittenMetadata(md Metadata, content []byte, set time.Time, stamp sessiondir.Stamp) (err error) {
 	if stamp.Size != int64(len(content)) || !stamp.Mtime.Equal(set) {
 		return nil // another writer's, or a file system with a coarse clock
 	}
-	md, err := ParseMetadata(content)
-	if err != nil {
-		return err
+	if md.isZero() {
+		if md, err = ParseMetadata(content); err != nil {
+			return err
+		}
 	}
 	m := metadataFile{md: md, writtenTime: set}
 	m.main = file{name: sessiondir.Metadata, path: tx.dir.Path(sessiondir.Metadata), found: true, data: content, stamp: stamp}
