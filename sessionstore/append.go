@@ -31,7 +31,7 @@ import (
 // After an error, either none of msgs is stored, or all. All are stored when only
 // turn_count could not be written. The error Is [ErrConflict] when a program that takes
 // no lock, as the older Python tools do not, wrote the session each of the 20 times that
-// Append began anew.
+// Append began anew, or made the new session at the same moment as Append.
 func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err error) {
 	tx, err := st.admitWrite(ctx, "append to", id, owns|creates)
 	if err != nil {
@@ -98,12 +98,12 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 		if err := tx.amendCount(&meta, t, added); err != nil {
 			return err
 		}
+		defer meta.amended.discard()
 	}
-	defer meta.amended.discard()
 	if err := tx.addTo(t, rows, &meta); err != nil {
 		return err
 	}
-	if !meta.missing() {
+	if meta.main.found || meta.backup.found {
 		return tx.countTurns(&meta, added)
 	}
 	content, err := tx.st.initialMetadata(tx.id, Metadata{}, tx.users()).file(tx.st.opts.Portable)
@@ -118,6 +118,9 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
 	for try := 0; ; try++ {
 		err := tx.extend(t, rows)
+		if err == nil {
+			return nil
+		}
 		if !overtaken(err) || try == maxRetries {
 			return tx.conflict(sessiondir.Transcript, err)
 		}

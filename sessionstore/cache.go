@@ -65,8 +65,11 @@ func (c *sessionCache) call(id string) *session {
 	return s
 }
 
-// known returns the cached session id, nil when it is not cached.
+// known returns the cached session id, nil when it is not cached. The nil cache has none.
 func (c *sessionCache) known(id string) *session {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sessions[id]
@@ -288,9 +291,6 @@ type soundBackup struct {
 	stamp     sessiondir.Stamp
 	checkedAt time.Time // when the stamp was taken
 }
-
-// seen reports whether there was one when this store last looked.
-func (b soundBackup) seen() bool { return b != (soundBackup{}) }
 
 // soundBackups are the sound backups of one session.
 type soundBackups struct{ transcript, metadata soundBackup }

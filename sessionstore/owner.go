@@ -222,29 +222,22 @@ func (l *ownerLock) release() error {
 	return l.endUse()
 }
 
-// endUse is release for a caller that holds the mutex.
+// endUse is release for a caller that holds the mutex. It does nothing after close.
 func (l *ownerLock) endUse() error {
-	if l.uses--; l.uses > 0 {
+	if l.uses--; l.uses > 0 || l.held == nil {
 		return nil
 	}
-	return l.giveUp()
-}
-
-// giveUp gives up the lock, unless Close has. The caller holds the mutex.
-func (l *ownerLock) giveUp() error {
 	held := l.held
 	l.held = nil
-	if held == nil {
-		return nil
-	}
 	return held.Release()
 }
 
-// close gives up the lock for all uses.
+// close ends all uses.
 func (l *ownerLock) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.giveUp()
+	l.uses = 1
+	return l.endUse()
 }
 
 // announce writes the record of a host that uses the lock.

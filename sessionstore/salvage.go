@@ -65,21 +65,23 @@ func (st *Store) Salvage(ctx context.Context, id string) (report SalvageReport, 
 }
 
 func (tx *transaction) salvage() (SalvageReport, error) {
-	t, err := tx.existing(tx.ctx, tx.metadata().md)
-	if err != nil {
-		return SalvageReport{}, err
-	}
-	if t.appendPending {
+	t := tx.st.transcriptOf(tx.ctx, tx.s, tx.dir, tx.id, tx.metadata().md)
+	switch {
+	case t.unread != nil:
+		return SalvageReport{}, t.unread
+	case t.appendPending && t.damage != nil:
+		return SalvageReport{}, t.damage
+	case t.appendPending:
 		return SalvageReport{}, errAppending
 	}
-	found, err := tx.damagedFiles(t)
+	found, err := tx.damagedFiles(&t)
 	if err != nil {
 		return SalvageReport{}, err
 	}
 	if t.damage != nil { // the messages of t are only the rest of a transcript
 		return SalvageReport{Forks: forks(found, nil)}, nil
 	}
-	at, err := tx.continued(t, found)
+	at, err := tx.continued(&t, found)
 	if err != nil {
 		return SalvageReport{}, err
 	}
@@ -90,7 +92,7 @@ func (tx *transaction) salvage() (SalvageReport, error) {
 		return SalvageReport{}, err
 	}
 	report, more := SalvageReport{From: found[at].path}, rowsBeyond(found[at].rows, t.rows)
-	if report.Kept, err = tx.addSalvaged(t, more); err != nil {
+	if report.Kept, err = tx.addSalvaged(&t, more); err != nil {
 		return SalvageReport{}, err
 	}
 	report.Rows = len(more)

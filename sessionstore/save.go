@@ -24,7 +24,7 @@ import (
 // looks at those of a session each time that this call wrote nothing, and else once.
 func (tx *transaction) ensureBackups(meta *metadataFile) error {
 	switch {
-	case len(tx.wrote) > 0 && tx.s.backups.transcript.seen(), slices.Contains(tx.wrote, sessiondir.Transcript):
+	case len(tx.wrote) > 0 && tx.s.backups.transcript != (soundBackup{}), slices.Contains(tx.wrote, sessiondir.Transcript):
 	default:
 		if err := tx.ensureTranscriptBackup(); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (tx *transaction) ensureMetadataBackup(meta *metadataFile) error {
 // only these then. The call does not fail because of it: the next one tries again.
 func (tx *transaction) backUpMetadata() {
 	wrote := len(tx.wrote) > 0 && tx.op != ""
-	if !wrote || tx.s.backups.metadata.seen() || slices.Contains(tx.wrote, sessiondir.Metadata) {
+	if !wrote || tx.s.backups.metadata != (soundBackup{}) || slices.Contains(tx.wrote, sessiondir.Metadata) {
 		return
 	}
 	meta := tx.metadata()
@@ -211,7 +211,8 @@ func (st *Store) Revision(ctx context.Context, id string) (Revision, error) {
 // its last change> and never becomes a backup. A file that the system does not let be
 // read may be whole: every call that would write in its place fails then and changes
 // nothing. Beside a program that takes no lock, a call that writes begins anew up to 20
-// times; then the error Is [ErrConflict]. ctx is honoured until the first file changes
+// times; then the error Is [ErrConflict], and so it is where that program makes a new
+// session at the same moment. ctx is honoured until the first file changes
 // its name. After an error the session has either the old state or the new one, whole.
 func (st *Store) Save(ctx context.Context, id string, transcript []Message, md Metadata) (err error) {
 	tx, err := st.begin(ctx, "save", id, owns|creates)
@@ -268,8 +269,9 @@ func (st *Store) mergeEdit(md Metadata) func(disk *metadataFile) ([]byte, error)
 
 // Create makes a new session with an empty transcript and md. It adds the missing ones of
 // session_id, created, bundle, model, turn_count and working_dir. The error Is
-// fs.ErrExist when the session exists already. A directory in which nothing was saved yet
-// does not count as a session.
+// fs.ErrExist when the session exists already, and [ErrConflict] too when a program that
+// takes no lock made it at the same moment. A directory in which nothing was saved yet does
+// not count as a session.
 func (st *Store) Create(ctx context.Context, id string, md Metadata) (err error) {
 	tx, err := st.begin(ctx, "create", id, owns|creates)
 	if err != nil {

@@ -94,7 +94,10 @@ func (st *Store) beginLocked(ctx context.Context, op, id string, mode writeMode)
 // admitWrite admits a call that writes session id. It waits for nothing yet.
 func (st *Store) admitWrite(ctx context.Context, op, id string, mode writeMode) (*transaction, error) {
 	tx := &transaction{st: st, ctx: ctx, op: op, id: id, mode: mode, start: st.clock()}
-	err := checkID(id)
+	var err error
+	if st.cache.known(id) == nil { // the id of an entry was checked before
+		err = checkID(id)
+	}
 	if err == nil {
 		err = st.admit(ctx)
 	}
@@ -145,7 +148,10 @@ func (tx *transaction) acquire() (err error) {
 		}
 		tx.lock, err = tx.st.base.Lock(tx.ctx, tx.id)
 	}
-	return lockError(tx.ctx, err)
+	if err != nil {
+		return lockError(tx.ctx, err)
+	}
+	return nil
 }
 
 // checkExists returns an error where the write needs a session that does not exist, or a
@@ -206,7 +212,7 @@ func (tx *transaction) madeByAnother(err error) error {
 	case tx.mode&makes != 0:
 		return errExists
 	}
-	return fmt.Errorf("%w: a program that takes no lock made the session at the same time", ErrConflict)
+	return fmt.Errorf("%w: a program that takes no lock made the session at the same time: %w", ErrConflict, err)
 }
 
 // checkFence refuses a session that is being moved to another host.
@@ -275,7 +281,10 @@ func (tx *transaction) called(err error) error {
 	if tx.op == "" {
 		return err
 	}
-	return tx.st.called(tx.ctx, tx.op, tx.id, tx.start, wrap(tx.op, tx.id, err))
+	if err != nil {
+		err = wrap(tx.op, tx.id, err)
+	}
+	return tx.st.called(tx.ctx, tx.op, tx.id, tx.start, err)
 }
 
 // has reports whether the directory has an entry of that name, or may have one.
@@ -294,10 +303,12 @@ func (tx *transaction) commit(err error) error {
 	if err == nil {
 		err = tx.makeDurable()
 	}
-	if overtaken(err) {
+	switch {
+	case err == nil:
+		tx.committed = true
+	case overtaken(err):
 		err = fmt.Errorf("%w: %w", ErrConflict, err)
 	}
-	tx.committed = err == nil
 	return err
 }
 
@@ -316,7 +327,18 @@ func (tx *transaction) makeDurable() error {
 		}
 		tx.s.nameSynced = tx.s.cachedMain()
 	}
-	return tx.syncParent()
+	// The name of the session's directory is synced once for each directory. The program
+	// that made the directory may not have synced it: a process that was killed, or a
+	// Python tool, which syncs nothing.
+	place, err := tx.dir.Stat(".")
+	if err != nil || place.SameFile(tx.s.parentSynced) {
+		return err
+	}
+	if err := tx.st.base.Sync(); err != nil {
+		return fmt.Errorf("sync sessions directory: %w", err)
+	}
+	tx.s.parentSynced = place
+	return nil
 }
 
 // publish lets a new session appear.
@@ -339,21 +361,6 @@ func (tx *transaction) syncNames() error {
 	if err := tx.dir.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}
-	return nil
-}
-
-// syncParent makes the name of the session's directory durable, once for each directory.
-// The program that made the directory may not have synced it: a process that was killed,
-// or a Python tool, which syncs nothing.
-func (tx *transaction) syncParent() error {
-	place, err := tx.dir.Stat(".")
-	if err != nil || place.SameFile(tx.s.parentSynced) {
-		return err
-	}
-	if err := tx.st.base.Sync(); err != nil {
-		return fmt.Errorf("sync sessions directory: %w", err)
-	}
-	tx.s.parentSynced = place
 	return nil
 }
 

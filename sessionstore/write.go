@@ -19,21 +19,15 @@ import (
 // may be written, while there is a marker and the backup is no transcript, and while the
 // system does not let the transcript be read.
 func (tx *transaction) transcript(ctx context.Context, md Metadata) (*transcript, error) {
-	t, err := tx.existing(ctx, md)
-	if err == nil && t.gone {
-		t.damage, err = nil, tx.refuseMissing(t)
-	}
-	return t, err
-}
-
-// existing is transcript, but also returns a missing transcript that must not be written.
-func (tx *transaction) existing(ctx context.Context, md Metadata) (*transcript, error) {
 	t := tx.st.transcriptOf(ctx, tx.s, tx.dir, tx.id, md)
-	if t.unread != nil {
+	switch {
+	case t.unread != nil:
 		return nil, t.unread
-	}
-	if t.appendPending && t.damage != nil {
+	case t.appendPending && t.damage != nil:
 		return nil, t.damage
+	case t.gone:
+		t.damage = nil
+		return &t, tx.refuseMissing(&t)
 	}
 	return &t, nil
 }

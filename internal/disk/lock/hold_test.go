@@ -38,8 +38,11 @@ func TestHoldWhatHasNoNameAnyMore(t *testing.T) {
 			require.NoError(t, err)
 			defer root.Close()
 			require.NoError(t, root.WriteFile("other", nil, 0o600))
-			l, err := Options{Perm: 0o600}.open(root, name)
+			file, err := openFile(root, nil, name, 0o600)
 			require.NoError(t, err)
+			is, err := file.Stat()
+			require.NoError(t, err)
+			l := &Lock{file: file, is: is}
 			defer l.file.Close()
 			require.NoError(t, tt.after(root))
 			got, err := l.hold(root, name, false)

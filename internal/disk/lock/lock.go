@@ -58,10 +58,18 @@ func (o Options) Try(root *os.Root, name string) (l *Lock, err error) {
 		o.Perm = 0o600
 	}
 	for range replacements {
-		l, err := o.open(root, name)
+		file, err := openFile(root, o.In, name, o.Perm)
 		if err != nil {
 			return nil, err
 		}
+		is, err := file.Stat()
+		if err == nil && !is.Mode().IsRegular() {
+			err = errors.New("not a regular file")
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		l := &Lock{file: file, is: is}
 		same, err := l.hold(root, name, o.Alone)
 		if err == nil && same {
 			return l, nil
@@ -108,22 +116,6 @@ func (l *Lock) giveUp() error {
 		return nil
 	}
 	return vfs.OnFd(l.file, unlock)
-}
-
-// open opens the file of a lock, and does not lock it.
-func (o Options) open(root *os.Root, name string) (*Lock, error) {
-	file, err := openFile(root, o.In, name, o.Perm)
-	if err != nil {
-		return nil, err
-	}
-	is, err := file.Stat()
-	if err == nil && !is.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return &Lock{file: file, is: is}, nil
 }
 
 // hold locks the file and reports whether the file still has the name: a lock on a file

@@ -79,34 +79,31 @@ type Line struct {
 
 func (l Line) last() int64 { return l.first + 1<<rangeBits - 1 }
 
-// empty reports whether the line has no waiters.
+// empty reports whether the line has no waiters. There is no ticket file when no caller has
+// ever waited.
 func (l Line) empty() (bool, error) {
-	l.queue.mu.Lock()
-	gate := l.queue.gates[l.first] // of goroutines of this queue that are in the line or wait for it
-	l.queue.mu.Unlock()
-	if gate != nil {
+	q := l.queue
+	q.mu.Lock()
+	t, err := q.tickets, error(nil)
+	switch gate := q.gates[l.first]; { // of goroutines of this queue that are in the line or wait for it
+	case gate != nil:
+		q.mu.Unlock()
 		return false, nil
+	case q.believed():
+		t, err = q.tickets, q.failure
+	default:
+		if _, absent := os.Lstat(q.path); errors.Is(absent, fs.ErrNotExist) {
+			t = nil
+		} else {
+			t, err = q.reopen()
+		}
 	}
-	t, err := l.queue.present()
+	q.mu.Unlock()
 	if t == nil || err != nil {
 		return err == nil, err
 	}
 	_, found, err := t.find(l.first, l.last())
 	return !found, err
-}
-
-// present returns the ticket file, or nil when there is none because no caller has ever
-// waited.
-func (q *Queue) present() (*tickets, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.believed() {
-		return q.tickets, q.failure
-	}
-	if _, err := os.Lstat(q.path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return q.reopen()
 }
 
 // made returns the ticket file, and makes it when there is none.

@@ -158,14 +158,6 @@ func (h *Held) retract() error {
 	return WriteState(h.state, OwnerName, released(record, h.options.now()))
 }
 
-func checkFence(s Session) error {
-	fence, err := ReadFence(s)
-	if err == nil && fence != nil {
-		err = &FencedError{Fence: *fence}
-	}
-	return err
-}
-
 // Owner returns the announced owner.
 func (h *Held) Owner() Owner {
 	h.mu.Lock()
@@ -186,7 +178,11 @@ func (h *Held) check() error {
 	if h.lock == nil {
 		return limits.Errorf(fs.ErrClosed, "check session lock: it was given up")
 	}
-	return checkFence(h.session)
+	fence, err := ReadFence(h.session)
+	if err == nil && fence != nil {
+		err = &FencedError{Fence: *fence}
+	}
+	return err
 }
 
 // RemoveCheckpoint removes the legacy checkpoint, as a host does that deletes

@@ -119,16 +119,15 @@ func checkFile(dir *os.Root, name string) error {
 // openState opens the session's state directory. It makes missing directories and refuses
 // unsafe files and directories.
 func openState(s Session) (*vfs.Dir, error) {
-	for _, path := range s.above() {
-		if _, err := makePrivate(path); err != nil {
+	var checked fs.FileInfo
+	var path string
+	for _, path = range s.directories() {
+		var err error
+		if checked, err = makePrivate(path); err != nil {
 			return nil, err
 		}
 	}
-	checked, err := makePrivate(s.Directory())
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.OpenRoot(s.Directory())
+	dir, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, untrustedBecause("cannot open state directory "+s.ID, err)
 	}
@@ -218,21 +217,21 @@ func (s Session) WorkspaceKey() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Directory returns the directory of the session's shared state.
-func (s Session) Directory() string {
+// directories returns the directories of the session's shared state, which must be private:
+// its own last, after those above it.
+func (s Session) directories() []string {
 	if s.Sessions != "" {
-		return join(s.StateRoot, s.ID)
-	}
-	return join(s.StateRoot, "v1", s.WorkspaceKey(), s.ID)
-}
-
-// above returns the directories above Directory that must be as private.
-func (s Session) above() []string {
-	if s.Sessions != "" {
-		return []string{s.StateRoot}
+		return []string{s.StateRoot, join(s.StateRoot, s.ID)}
 	}
 	keys := join(s.StateRoot, "v1")
-	return []string{s.StateRoot, keys, join(keys, s.WorkspaceKey())}
+	key := join(keys, s.WorkspaceKey())
+	return []string{s.StateRoot, keys, key, join(key, s.ID)}
+}
+
+// Directory returns the directory of the session's shared state.
+func (s Session) Directory() string {
+	all := s.directories()
+	return all[len(all)-1]
 }
 
 // LockPath returns the path of the lock file.

@@ -55,7 +55,7 @@ func TestNameAtOnce(t *testing.T) {
 	require.Equal(t, map[string]string{"f": "first"}, content(t, filepath.Join(top, "s")))
 	require.Empty(t, content(t, filepath.Join(top, Bookkeeping, stagingDir)))
 	_, _, err := s.begin("s")
-	require.ErrorIs(t, err, errNotDirectory, "its caller looks for the session before")
+	require.ErrorIs(t, err, fs.ErrExist, "its caller looks for the session before")
 }
 
 // TestBeginLeavesNothing lets each step of a beginning fail.

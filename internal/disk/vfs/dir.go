@@ -273,7 +273,11 @@ func (d *Dir) SetTime(name string, at time.Time) error {
 // belongs to one of them. The error Is [errors.ErrUnsupported] where the system or the
 // file system has no such call. When it fails, nothing has changed.
 func (d *Dir) Exchange(a, b string) error {
-	return known(d.seam.Do(d.op(seam.Exchange, a, b), func() error { return d.rename(a, b, exchanging) }))
+	err := d.seam.Do(d.op(seam.Exchange, a, b), func() error { return d.rename(a, b, exchanging) })
+	if err != nil {
+		return known(err)
+	}
+	return nil
 }
 
 // known returns err, the outcome of a call with a flag that some file systems do not know.
