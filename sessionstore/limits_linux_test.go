@@ -33,7 +33,7 @@ const limitRuns = 10
 // limited returns the operations that have limits.
 func limited(t *testing.T) []cost.Operation {
 	t.Helper()
-	all := slices.Concat(writingOperations(t), readingOperations(t), listingAgain(t), indexedOperations(t))
+	all := slices.Concat(writingOperations(t), ownedOperations(t), readingOperations(t), listingAgain(t), indexedOperations(t))
 	aged()
 	return all
 }
@@ -126,6 +126,22 @@ func writingOperations(t *testing.T) []cost.Operation {
 		}
 	}
 	return all
+}
+
+// ownedOperations returns an append to a session that hosts may own: in the default
+// directory of its workspace each is.
+func ownedOperations(t *testing.T) []cost.Operation {
+	g := &cost.Gauge{}
+	st, err := open(testenv.Scratch(t), &Options{Workspace: t.TempDir()}, g.Seam())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	for range 3 {
+		require.NoError(t, st.Append(t.Context(), "s", benchRow(0)))
+	}
+	return []cost.Operation{{
+		Name: "appendowned/durability=durable/n=3", Gauge: g,
+		Do: func() error { return st.Append(t.Context(), "s", benchRow(0)) },
+	}}
 }
 
 // benchUser is a message of a person of about 1 kB.
