@@ -311,6 +311,9 @@ func (p *Projects) Summaries(ctx context.Context, o *sessionstore.ListOptions) i
 			return
 		}
 		err = core.Summaries(ctx, slugs, p.openStore, o, func(slug string, s sessionstore.Summary, err error) bool {
+			if slug != "" && s.ID == "" && errors.Is(err, sessionstore.ErrNotFound) {
+				return true // the project was removed just now
+			}
 			return yield(Summary{slug, s}, err)
 		})
 		if err != nil && p.opts != nil && p.opts.Logger != nil {
