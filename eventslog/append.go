@@ -118,10 +118,11 @@ func (l *Log) syncName() error {
 	if err := l.out.dir.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
 	}
-	parent, err := sessiondir.Open(filepath.Dir(l.dir), l.seam)
+	root, err := os.OpenRoot(filepath.Dir(l.dir))
 	if err != nil {
 		return fmt.Errorf("open parent directory: %w", err)
 	}
+	parent := vfs.New(root, l.seam)
 	if err := errors.Join(parent.Sync(), parent.Close()); err != nil {
 		return fmt.Errorf("sync parent directory: %w", err)
 	}
@@ -153,11 +154,7 @@ func (l *Log) ready() error {
 }
 
 func (l *Log) openAppend() (*appendFile, error) {
-	base, err := sessiondir.Open(l.dir, l.seam) // makes the directory
-	if err != nil {
-		return nil, err
-	}
-	if err := base.Close(); err != nil {
+	if err := sessiondir.MakeAll(l.dir, l.seam); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(l.dir)

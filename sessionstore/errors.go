@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -118,7 +117,8 @@ func (e *CorruptError) Malformed() bool {
 }
 
 // AmbiguousError is the error for a prefix that fits several sessions. Its text is the
-// text of the reference and names the first three.
+// text of the reference's store and names the first three; the error of projects.Resolve
+// has the text of the reference's session finder, which names all.
 type AmbiguousError struct {
 	Prefix  string
 	Matches []string // in the order of List; of projects.Resolve: directories, by project
@@ -130,9 +130,6 @@ const (
 )
 
 func (e *AmbiguousError) Error() string {
-	if len(e.Matches) > 0 && filepath.IsAbs(e.Matches[0]) {
-		return e.ofResolve()
-	}
 	first := make([]string, 0, shownMatches)
 	for _, id := range e.Matches[:min(shownMatches, len(e.Matches))] {
 		first = append(first, firstRunes(id, shownRunes)+"...")
@@ -142,19 +139,6 @@ func (e *AmbiguousError) Error() string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// ofResolve returns the text of the reference's session finder, which names all sessions.
-func (e *AmbiguousError) ofResolve() string {
-	kind := "partial session ID"
-	if filepath.Base(e.Matches[0]) == e.Prefix {
-		kind = "session ID"
-	}
-	names := make([]string, len(e.Matches))
-	for i, m := range e.Matches {
-		names[i] = pyjson.Repr(filepath.Base(m))
-	}
-	return fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, shown(e.Prefix), strings.Join(names, ", "))
 }
 
 // shown returns id as errors show it: only the beginning of a long id.

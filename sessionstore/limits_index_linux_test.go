@@ -59,8 +59,8 @@ func summaryOperations(t *testing.T) []cost.Operation {
 	}
 }
 
-// partOperations returns those that read a part of a transcript: the first or the
-// last one of a large transcript, whose length does not matter.
+// partOperations returns those that read a part of a large transcript, whose length does
+// not matter.
 func partOperations(t *testing.T) []cost.Operation {
 	var all []cost.Operation
 	for _, n := range []int{2_000, 4_000} {
@@ -82,13 +82,21 @@ func partOperations(t *testing.T) []cost.Operation {
 			end = e.Next
 		}
 		require.NotNil(t, st.index().Rows("s"))
+		viewed := func(do func(v *View) error) func() error {
+			return func() error {
+				v, err := st.View(t.Context(), "s")
+				if err != nil {
+					return err
+				}
+				return errors.Join(do(v), v.Close())
+			}
+		}
 		for _, op := range []cost.Operation{
-			{Name: "turn", Do: func() error { _, err := TurnOf(st, t.Context(), "s", n/8); return err }},
-			{Name: "messageat", Do: func() error { _, err := MessageOf(st, t.Context(), "s", n/2); return err }},
-			{Name: "lastturns", Do: func() error { _, err := LastTurnsOf(st, t.Context(), "s", 5); return err }},
-			{Name: "part", Do: func() error { _, err := PartOf(st, t.Context(), "s", n/2, 20); return err }},
-			{Name: "partfromturn", Do: func() error { _, err := PartFromTurnOf(st, t.Context(), "s", n/8, 20); return err }},
-			{Name: "cursorat", Do: func() error { _, err := CursorOf(st, t.Context(), "s", n); return err }},
+			{Name: "turn", Do: viewed(func(v *View) error { _, err := v.Turn(t.Context(), n/8); return err })},
+			{Name: "turnat", Do: viewed(func(v *View) error { _, err := v.TurnAt(t.Context(), n/2); return err })},
+			{Name: "start", Do: viewed(func(v *View) error { _, err := v.Start(t.Context(), n/8); return err })},
+			{Name: "range", Do: viewed(func(v *View) error { _, err := v.Range(t.Context(), n/2, 20); return err })},
+			{Name: "cursor", Do: viewed(func(v *View) error { _, err := v.Cursor(t.Context(), n); return err })},
 			{Name: "since", Do: func() error { return drained(st.Since(t.Context(), "s", end)) }},
 		} {
 			op.Name, op.Gauge = fmt.Sprintf("%s/n=%d", op.Name, n), g

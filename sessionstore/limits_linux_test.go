@@ -1,10 +1,7 @@
 package sessionstore
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,47 +30,9 @@ const limitRuns = 10
 // limited returns the operations that have limits.
 func limited(t *testing.T) []cost.Operation {
 	t.Helper()
-	all := slices.Concat(writingOperations(t), readingOperations(t), listingAgain(t), indexedOperations(t))
+	all := slices.Concat(writingOperations(t), ownedOperations(t), readingOperations(t), indexedOperations(t))
 	aged()
 	return all
-}
-
-// listingAgain returns those that list sessions with their metadata once more:
-// nothing has changed, or something else came or went beside them.
-func listingAgain(t *testing.T) []cost.Operation {
-	const n = 100
-	g := &cost.Gauge{}
-	st, err := open(testenv.Scratch(t), &Options{Durability: Relaxed}, g.Seam())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, st.Close()) })
-	for i := range n {
-		writeMetadata(t, st, fmt.Sprint("session-", i), `{"n": 1}`)
-	}
-	unhurried()
-	list := func() error {
-		infos, err := st.List(t.Context(), everything)
-		for _, info := range infos {
-			_, failed := st.Metadata(t.Context(), info.ID)
-			err = errors.Join(err, failed)
-		}
-		return err
-	}
-	for range 3 {
-		require.NoError(t, list())
-	}
-	coming := filepath.Join(st.Dir(), ".other")
-	change := func() error {
-		if err := os.Remove(coming); err != nil {
-			err = os.WriteFile(coming, nil, 0o600)
-			require.NoError(t, err)
-		}
-		unhurried()
-		return list()
-	}
-	return []cost.Operation{
-		{Name: "listmeta/changed=false/sessions=100", Do: list, Gauge: g},
-		{Name: "listmeta/changed=true/sessions=100", Do: change, Gauge: g},
-	}
 }
 
 // writingOperations returns those that change a session.
@@ -126,6 +85,22 @@ func writingOperations(t *testing.T) []cost.Operation {
 		}
 	}
 	return all
+}
+
+// ownedOperations returns an append to a session that hosts may own: in the default
+// directory of its workspace each is.
+func ownedOperations(t *testing.T) []cost.Operation {
+	g := &cost.Gauge{}
+	st, err := open(testenv.Scratch(t), &Options{Workspace: t.TempDir()}, g.Seam())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	for range 3 {
+		require.NoError(t, st.Append(t.Context(), "s", benchRow(0)))
+	}
+	return []cost.Operation{{
+		Name: "appendowned/durability=durable/n=3", Gauge: g,
+		Do: func() error { return st.Append(t.Context(), "s", benchRow(0)) },
+	}}
 }
 
 // benchUser is a message of a person of about 1 kB.

@@ -158,7 +158,7 @@ func TestMemoryOfLoadedSessions(t *testing.T) {
 			sized(t, st, test.n, test.metadata, test.content)
 			requireHeap(t, st, bound+bound/8, func() {
 				for round := range 2 {
-					listing(t, st)
+					metadataOfAll(t, st)
 					for i := range test.n {
 						s, err := st.Load(t.Context(), fmt.Sprint("s", i))
 						require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestMemoryOfNothing(t *testing.T) {
 	for i := range 50 {
 		id := fmt.Sprint("s", i%5)
 		require.NoError(t, st.Append(t.Context(), id, newMessage([]byte(`{"role": "user", "content": "hi"}`))))
-		listing(t, st)
+		metadataOfAll(t, st)
 		s, err := st.Load(t.Context(), id)
 		require.NoError(t, err)
 		require.Len(t, s.Messages, i/5+1)

@@ -39,64 +39,8 @@ import (
 // written, Summaries reads everything each time.
 func (st *Store) Summaries(ctx context.Context, o *ListOptions) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
-		if err := st.admit(ctx); err != nil {
-			yield(Summary{}, wrap("summarize", "", err))
-			return
-		}
-		defer st.calls.Done()
-		z := newSummarizer(st)
-		places, err := z.places(o)
-		if err != nil {
-			yield(Summary{}, wrap("summarize", "", err))
-			return
-		}
-		defer func() { z.write(ctx, places) }()
-		var failed []summarized
-		var ended error
-		var waiting []Summary
-		shown := 0
-		for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
-			rows := make([]summarized, to-from)
-			spread(len(rows), func(next func() (int, bool)) {
-				for i, ok := next(); ok; i, ok = next() {
-					rows[i] = z.next(ctx, places[from+i])
-					z.summarized[from+i] = rows[i].err == nil
-				}
-			})
-			if ended = ctx.Err(); ended != nil {
-				break
-			}
-			for _, row := range rows {
-				switch {
-				case row.err != nil:
-					failed = append(failed, row)
-				case row.listed(o):
-					waiting = append(waiting, row.Summary)
-				}
-			}
-			var since time.Time
-			if to < len(places) {
-				since = places[to].changed
-			}
-			var due []Summary
-			due, waiting = changedSince(waiting, since, func(s *Summary) time.Time { return s.Changed })
-			for _, s := range due {
-				if o.reached(shown) {
-					break
-				}
-				if shown++; !yield(s, nil) {
-					return
-				}
-			}
-		}
-		for _, row := range failed {
-			if !yield(row.Summary, wrap("summarize", row.ID, row.err)) {
-				return
-			}
-		}
-		if ended != nil {
-			yield(Summary{}, wrap("summarize", "", ended))
-		}
+		this := func(string) (*Store, bool, error) { return st, false, nil }
+		_ = summariesOf(ctx, []string{""}, this, o, func(_ string, s Summary, err error) bool { return yield(s, err) }) // it opens no store, so it closes none
 	}
 }
 
@@ -123,16 +67,17 @@ var errNone = limits.Errorf(ErrNotFound, "there is no session to go on with")
 // changedSince takes the rows of a listing that changed at the time since or later, and
 // returns them, the last changed first, and the rest. Rows come in the order of their
 // directories; an imported session changed earlier than its directory.
-func changedSince[T any](rows []T, since time.Time, changed func(*T) time.Time) (due, rest []T) {
+func changedSince(rows []summarized, since time.Time) (due, rest []summarized) {
 	at, n := seconds(since), 0
-	for i := range rows {
-		if r := &rows[i]; seconds(changed(r)) >= at {
-			due = append(due, *r)
-		} else if n++; n <= i {
-			rows[n-1] = *r
+	for _, r := range rows {
+		if seconds(r.Changed) >= at {
+			due = append(due, r)
+		} else {
+			rows[n] = r
+			n++
 		}
 	}
-	slices.SortStableFunc(due, func(a, b T) int { return cmp.Compare(seconds(changed(&b)), seconds(changed(&a))) })
+	slices.SortStableFunc(due, func(a, b summarized) int { return cmp.Compare(seconds(b.Changed), seconds(a.Changed)) })
 	return due, rows[:n]
 }
 
@@ -148,8 +93,10 @@ func (o *ListOptions) ahead(shown int) int {
 	return o.Limit - shown
 }
 
-// summarized is a session of a listing with its summary.
+// summarized is a session of a listing with its summary, or a project that could not be
+// read.
 type summarized struct {
+	project string
 	Summary
 	found bool // false: it is gone, or could not be summarized
 	err   error
@@ -213,20 +160,25 @@ func (z *summarizer) places(o *ListOptions) ([]place, error) {
 	return places, nil
 }
 
-// next summarizes a session of a listing. With an error, the row has the id and the time
-// alone.
-func (z *summarizer) next(ctx context.Context, p place) summarized {
+// next summarizes a session of a listing.
+func (z *summarizer) next(ctx context.Context, p *place) summarized {
 	err := cmp.Or(ctx.Err(), p.lost, checkID(p.id))
 	if err == nil {
 		var s Summary
-		if s, err = z.summarize(ctx, p); err == nil {
-			return summarized{s, true, nil}
+		if s, err = z.summarize(ctx, *p); err == nil {
+			return summarized{p.project, s, true, nil}
 		}
 	}
 	if errors.Is(err, ErrNotFound) && !z.st.base.Has(p.id) {
 		return summarized{}
 	}
-	return summarized{Summary{ID: p.id, Changed: p.changed}, false, err}
+	return p.failed(err)
+}
+
+// failed returns the row of a session that could not be summarized: it has the id and the
+// time alone.
+func (p *place) failed(err error) summarized {
+	return summarized{project: p.project, Summary: Summary{ID: p.id, Changed: p.changed}, err: err}
 }
 
 // write brings the index up to date. With a listing, it also removes the sessions that

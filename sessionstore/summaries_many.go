@@ -12,53 +12,44 @@ import (
 	"time"
 )
 
-// projectSummary is a session of one of several projects.
-type projectSummary struct {
-	project string
-	Summary
-}
-
-// summariesOf implements core.Summaries, which is documented there.
+// summariesOf implements core.Summaries, which is documented there, and lists the sessions
+// of one store as those of a project without a name.
 func summariesOf(ctx context.Context, slugs []string, store func(slug string) (st *Store, own bool, err error), o *ListOptions, yield func(string, Summary, error) bool) (err error) {
-	fail := func(err error) { yield("", Summary{}, wrap("summarize", "", err)) }
 	all := &projectSummarizer{store: store, listed: map[string]*projectListing{}, open: map[string]*summarizer{}}
 	defer func() { err = all.finish(ctx) }()
 	for some := range slices.Chunk(slugs, maxStores) {
 		if err := all.list(ctx, some, o); err != nil {
-			fail(err)
+			yield("", Summary{}, wrap("summarize", "", err))
 			return nil
 		}
 	}
-	var failed []failedSummary
-	var ended error
-	var waiting []projectSummary
+	var failed, waiting, due []summarized
 	shown, places := 0, all.ordered()
 	for from, to := range portions(len(places), func() int { return o.ahead(shown) }) {
-		for some := places[from:to]; len(some) > 0 && ended == nil; {
+		for some := places[from:to]; len(some) > 0; {
 			rows := all.summarize(ctx, some)
-			if ended = ctx.Err(); ended != nil {
+			if ctx.Err() != nil {
 				break
 			}
-			for i, row := range rows {
-				s := projectSummary{some[i].slug, row.Summary}
+			for _, row := range rows {
 				switch {
 				case row.err != nil:
-					failed = append(failed, failedSummary{s, row.err})
+					failed = append(failed, row)
 				case row.listed(o):
-					waiting = append(waiting, s)
+					waiting = append(waiting, row)
 				}
 			}
 			some = some[len(rows):]
 		}
-		if ended != nil {
+		if err := ctx.Err(); err != nil {
+			all.failed = append(all.failed, summarized{err: err})
 			break
 		}
 		var since time.Time
 		if to < len(places) {
 			since = places[to].changed
 		}
-		var due []projectSummary
-		due, waiting = changedSince(waiting, since, func(s *projectSummary) time.Time { return s.Changed })
+		due, waiting = changedSince(waiting, since)
 		for _, s := range due {
 			if o.reached(shown) {
 				break
@@ -73,31 +64,17 @@ func summariesOf(ctx context.Context, slugs []string, store func(slug string) (s
 			return nil
 		}
 	}
-	if ended != nil {
-		fail(ended)
-	}
 	return nil
-}
-
-// failedSummary is a session or a project that could not be read.
-type failedSummary struct {
-	projectSummary
-	err error
 }
 
 // projectSummarizer summarizes the sessions of several projects.
 type projectSummarizer struct {
 	store  func(slug string) (st *Store, own bool, err error) // the caller's open store, or a new one for this listing
-	places []projectPlace
+	places []*place
 	listed map[string]*projectListing
 	open   map[string]*summarizer
-	own    []*Store        // the stores opened for this listing
-	failed []failedSummary // projects that cannot be read
-}
-
-type projectPlace struct {
-	slug string
-	*place
+	own    []*Store     // the stores opened for this listing
+	failed []summarized // projects that cannot be read
 }
 
 // projectListing is the sessions of one project.
@@ -118,11 +95,6 @@ func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOpt
 			return err
 		}
 	}
-	fail := func(slug string, err error) {
-		if !errors.Is(err, ErrNotFound) { // else the project was removed just now
-			a.failed = append(a.failed, failedSummary{projectSummary{project: slug}, err})
-		}
-	}
 	by := map[string]*summarizer{}
 	for _, slug := range slugs {
 		z, err := a.summarizer(ctx, slug)
@@ -130,7 +102,7 @@ func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOpt
 			return cmp.Or(ctx.Err(), err)
 		}
 		if err != nil {
-			fail(slug, err)
+			a.failed = append(a.failed, summarized{project: slug, err: err})
 			continue
 		}
 		by[slug] = z
@@ -145,7 +117,7 @@ func (a *projectSummarizer) list(ctx context.Context, slugs []string, o *ListOpt
 	})
 	for i, slug := range slugs {
 		if errs[i] != nil {
-			fail(slug, errs[i])
+			a.failed = append(a.failed, summarized{project: slug, err: errs[i]})
 		} else if z := by[slug]; z != nil {
 			a.note(slug, z, found[i])
 		}
@@ -158,36 +130,29 @@ func (a *projectSummarizer) note(slug string, z *summarizer, places []place) {
 	a.listed[slug] = &projectListing{z.at, places, z.summarized}
 	a.places = slices.Grow(a.places, len(places))
 	for i := range places {
-		a.places = append(a.places, projectPlace{slug, &places[i]})
+		places[i].project = slug
+		a.places = append(a.places, &places[i])
 	}
 }
 
 // ordered returns the sessions of all projects, newest first.
-func (a *projectSummarizer) ordered() []projectPlace {
-	slices.SortStableFunc(a.places, func(x, y projectPlace) int {
-		switch at, than := seconds(x.changed), seconds(y.changed); {
-		case at > than:
-			return -1
-		case at < than:
-			return 1
-		}
-		return 0
-	})
+func (a *projectSummarizer) ordered() []*place {
+	slices.SortStableFunc(a.places, func(x, y *place) int { return cmp.Compare(seconds(y.changed), seconds(x.changed)) })
 	return a.places
 }
 
 // summarize summarizes the first of some sessions, as many as belong to projects that may
 // be open at once.
-func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) []summarized {
+func (a *projectSummarizer) summarize(ctx context.Context, some []*place) []summarized {
 	var by []*summarizer
 	rows := make([]summarized, len(some))
 	for i, p := range some {
-		if i > 0 && a.open[p.slug] == nil && len(a.open) == maxStores {
+		if i > 0 && a.open[p.project] == nil && len(a.open) == maxStores {
 			break
 		}
-		z, err := a.summarizer(ctx, p.slug)
+		z, err := a.summarizer(ctx, p.project)
 		if err != nil && !errors.Is(err, ErrNotFound) { // else the project was removed just now
-			rows[i] = summarized{Summary{ID: p.id, Changed: p.changed}, false, err}
+			rows[i] = p.failed(err)
 		}
 		by = append(by, z)
 	}
@@ -195,7 +160,7 @@ func (a *projectSummarizer) summarize(ctx context.Context, some []projectPlace) 
 	spread(len(rows), func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			if by[i] != nil {
-				rows[i] = by[i].next(ctx, *some[i].place)
+				rows[i] = by[i].next(ctx, some[i])
 				by[i].summarized[some[i].number] = rows[i].err == nil
 			}
 		}

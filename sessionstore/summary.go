@@ -153,6 +153,7 @@ func hidden(r rune) bool {
 
 // place is a session that is about to be summarized.
 type place struct {
+	project string // of a listing; "": of the one store
 	id      string
 	number  int // in its listing
 	changed time.Time

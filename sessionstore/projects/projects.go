@@ -20,6 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -246,7 +247,16 @@ func chooseMatch(ref string, exact, partial []string) (string, error) {
 	case 1:
 		return matches[0], nil
 	}
-	return "", &sessionstore.AmbiguousError{Prefix: ref, Matches: matches}
+	kind := "partial session ID"
+	if len(exact) > 0 {
+		kind = "session ID"
+	}
+	names := make([]string, len(matches))
+	for i, m := range matches {
+		names[i] = pyjson.Repr(filepath.Base(m))
+	}
+	return "", limits.Reference(&sessionstore.AmbiguousError{Prefix: ref, Matches: matches},
+		fmt.Sprintf("Ambiguous %s '%s': matched [%s]", kind, limits.ID(ref), strings.Join(names, ", ")))
 }
 
 func isSession(dir string) bool {
@@ -311,6 +321,9 @@ func (p *Projects) Summaries(ctx context.Context, o *sessionstore.ListOptions) i
 			return
 		}
 		err = core.Summaries(ctx, slugs, p.openStore, o, func(slug string, s sessionstore.Summary, err error) bool {
+			if slug != "" && s.ID == "" && errors.Is(err, sessionstore.ErrNotFound) {
+				return true // the project was removed just now
+			}
 			return yield(Summary{slug, s}, err)
 		})
 		if err != nil && p.opts != nil && p.opts.Logger != nil {

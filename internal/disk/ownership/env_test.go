@@ -57,6 +57,41 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+// TestResolve resolves paths as Python's Path.resolve did in the same tree: also those that
+// lead to nothing, where the longest part that exists and the rest would not do.
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	dir := realTemp(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	for name, to := range map[string]string{
+		"dangling": "gone/x", "on": "dangling/..", "up": "a/b/../..", "a/c": "../a//b/.", "full": dir + "/a/c", "loop": "loop/x", "beyond": "file/y",
+	} {
+		require.NoError(t, os.Symlink(to, filepath.Join(dir, name)))
+	}
+	for path, want := range map[string]struct{ any, strict string }{ // "": an error
+		"a/c":              {"/a/b", "/a/b"},
+		"full/../c":        {"/a/b", "/a/b"},
+		"up/up/a":          {"/a", "/a"},
+		"dangling":         {"/gone/x", ""},
+		"dangling/../../a": {"/a", ""},
+		"on/z":             {"/gone/z", ""},
+		"gone/../full":     {"/a/b", ""},
+		"file/z/../../a":   {"/a", ""},
+		"file/../full":     {"/a/b", "/a/b"},
+		"beyond":           {"/file/y", ""},
+		"loop":             {"", ""},
+	} {
+		for strict, want := range map[bool]string{false: want.any, true: want.strict} {
+			got, err := testEnv(nil, "/").resolve(dir+"/"+path, strict)
+			require.Equal(t, want == "", err != nil, "%s %t: %v", path, strict, err)
+			if want != "" {
+				require.Equal(t, dir+want, got, "%s %t", path, strict)
+			}
+		}
+	}
+}
+
 func TestSystemEnv(t *testing.T) {
 	dir := realTemp(t)
 	link := filepath.Join(dir, "link")

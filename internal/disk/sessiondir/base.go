@@ -47,7 +47,7 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := makeAll(abs, hooks); err != nil {
+	if err := MakeAll(abs, hooks); err != nil {
 		return nil, err
 	}
 	b := &Base{path: abs, seam: hooks}
@@ -59,9 +59,9 @@ func Open(path string, hooks *seam.Seam) (*Base, error) {
 	return b, nil
 }
 
-// makeAll makes the directory path and its parents, for the owner alone, and makes their
+// MakeAll makes the directory path and its parents, for the owner alone, and makes their
 // names durable.
-func makeAll(path string, hooks *seam.Seam) (err error) {
+func MakeAll(path string, hooks *seam.Seam) (err error) {
 	fi, err := os.Stat(path)
 	switch {
 	case err == nil && !fi.IsDir():
@@ -72,7 +72,7 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		return &fs.PathError{Op: "open", Path: path, Err: vfs.ErrLost}
 	}
-	if err := makeAll(filepath.Dir(path), hooks); err != nil {
+	if err := MakeAll(filepath.Dir(path), hooks); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(filepath.Dir(path))
@@ -88,7 +88,7 @@ func makeAll(path string, hooks *seam.Seam) (err error) {
 }
 
 // Restore makes the sessions directory anew if it is gone.
-func (b *Base) Restore() error { return makeAll(b.path, b.seam) }
+func (b *Base) Restore() error { return MakeAll(b.path, b.seam) }
 
 // Path returns the absolute path of the sessions directory.
 func (b *Base) Path() string { return b.path }
