@@ -29,6 +29,7 @@ var _ = access.Register(access.Functions{
 	From:         Message.from,
 	Blocks:       Message.blocks,
 	Row:          Message.row,
+	Wrap:         wrap,
 	Spread:       spread,
 })
 

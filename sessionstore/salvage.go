@@ -16,6 +16,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // SalvageReport is the result of [Store.Salvage], with further files that it found.
@@ -292,10 +293,10 @@ func forks(found []damagedFile, rows []Message) (all []SalvageFork) {
 func countMissing(whole, rows []Message) (n int) {
 	have := make(map[xxh3.Uint128]int, len(rows))
 	for _, m := range rows {
-		have[xxh3.Hash128(canonical(m))]++
+		have[xxh3.Hash128(pyjson.Canonical(m.m.value()))]++
 	}
 	for _, m := range onlyObjects(whole) {
-		sum := xxh3.Hash128(canonical(m))
+		sum := xxh3.Hash128(pyjson.Canonical(m.m.value()))
 		if have[sum] == 0 {
 			n++
 			continue

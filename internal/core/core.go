@@ -25,6 +25,7 @@ var (
 	from         = registered.From.(func(sessionstore.Message, string) []byte)
 	blocks       = registered.Blocks.(func(sessionstore.Message) []byte)
 	row          = registered.Row.(func(sessionstore.Message) []byte)
+	wrap         = registered.Wrap.(func(string, string, error) error)
 	spread       = registered.Spread.(func(int, func(next func() (int, bool))))
 )
 
@@ -45,6 +46,10 @@ type OpenProject = func(slug string) (st *sessionstore.Store, own bool, err erro
 func Summaries(ctx context.Context, slugs []string, open OpenProject, o *sessionstore.ListOptions, yield func(slug string, s sessionstore.Summary, err error) bool) error {
 	return summaries(ctx, slugs, open, o, yield)
 }
+
+// Wrap makes err a [*sessionstore.Error] with op and id. It returns an error unchanged that
+// already names the failed call.
+func Wrap(op, id string, err error) error { return wrap(op, id, err) }
 
 // CheckID returns the reason why id cannot be the id of a session, nil if it can.
 func CheckID(id string) error { return checkID(id) }

@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -51,7 +52,7 @@ func (w *Workflow) AddMessage(ctx context.Context, sessionID string, phaseID *st
 func (w *Workflow) addMessage(ctx context.Context, m *SessionMessage) error {
 	return w.appendRow(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *logState) (any, error) {
 		id, err := e.ids.next()
-		m.ID, m.CreatedAt = id, w.stamp()
+		m.ID, m.CreatedAt = id, pytime.Stamp(w.core.Now())
 		return m, err
 	})
 }

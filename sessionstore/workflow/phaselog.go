@@ -14,11 +14,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
@@ -379,10 +379,7 @@ func (r *phaseRow) optional(member, most int) (text *string, size int) {
 	}
 	whole := r.text(member)
 	if size = len(whole); size > most {
-		for !utf8.RuneStart(whole[most]) {
-			most--
-		}
-		whole = strings.Clone(whole[:most])
+		whole = strings.Clone(limits.Cut(whole, most))
 	}
 	return &whole, size
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -171,7 +172,7 @@ func loadPhases(dir *sessiondir.Dir) (e logState, err error) {
 
 // recordOf returns the row that saves p, and takes it into account.
 func (w *Workflow) recordOf(sessionID string, p PhaseOutput, e *logState) (PhaseRecord, error) {
-	now := w.stamp()
+	now := pytime.Stamp(w.core.Now())
 	r := PhaseRecord{
 		SessionID: sessionID, PhaseID: string([]rune(p.PhaseID)), // as it reads back
 		PhaseName: p.PhaseName, Status: p.Status,

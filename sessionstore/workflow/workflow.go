@@ -59,11 +59,6 @@ func New(st *sessionstore.Store, manifests ...Manifest) *Workflow {
 	return w
 }
 
-// stamp returns the time as the logs hold it.
-func (w *Workflow) stamp() string {
-	return w.core.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-}
-
 // SetStatus writes the status of a session's workflow: in_progress, completed or failed.
 func (w *Workflow) SetStatus(ctx context.Context, sessionID, status string) error {
 	if !slices.Contains([]string{inProgress, completed, failed}, status) {

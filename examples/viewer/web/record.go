@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 	"github.com/amplifier-go/sessionstorage/sessionstore/checkpoint"
@@ -59,7 +60,7 @@ func (s *Server) conversation(w http.ResponseWriter, r *request) error {
 		Damage string `json:"damage,omitempty"`
 	}{len(all), []said{}, damage}
 	for _, m := range all[max(0, len(all)-maxSaid):] {
-		m.Content = shorten(m.Content, maxRecord)
+		m.Content = eventview.Shorten(m.Content, maxRecord)
 		v := said{SessionMessage: m}
 		if m.Role == "assistant" {
 			v.HTML = renderMarkdown(m.Content)
@@ -106,7 +107,7 @@ func (s *Server) decisions(w http.ResponseWriter, r *request) error {
 		out.Rows = out.Rows[:maxDecided]
 	}
 	for i := range out.Rows {
-		out.Rows[i].Text = shorten(out.Rows[i].Text, maxRecord)
+		out.Rows[i].Text = eventview.Shorten(out.Rows[i].Text, maxRecord)
 	}
 	return answer(w, out)
 }
