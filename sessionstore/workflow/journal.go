@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
@@ -126,63 +125,30 @@ func timeOf(text string) time.Time {
 	return t
 }
 
-// logState is the state of a log that its next writer needs.
-type logState struct {
-	sessiondir.Tail
-	ids    ids
-	phases map[string]phase // of a phase log: the first record of each
-	size   int64            // bytes of memory, roughly
-}
-
-// phase holds the parts of the first record of a phase that are needed later.
-type phase struct {
-	id            int64
-	name, created string
-}
-
-// note takes a record of a phase into account.
-func (e *logState) note(phaseID string, first phase) {
-	if _, known := e.phases[phaseID]; known {
-		return
-	}
-	if e.phases == nil {
-		e.phases = map[string]phase{}
-	}
-	e.phases[phaseID] = first
-	const slot = 128
-	e.size += slot + int64(len(phaseID)+len(first.name)+len(first.created))
-}
-
 // statesLimit is how many bytes of ends are cached. The last one always is.
 const statesLimit = 8 << 20
 
 // logStates caches the ends of the logs that were written last.
 type logStates struct {
-	mu  sync.Mutex // guards kept
-	lru *cache.LRU[string, *cachedState]
+	mu  sync.Mutex // guards lru
+	lru *cache.LRU[string, *logReader]
 }
 
-type cachedState struct {
-	key    string
-	end    logState
-	synced uint64 // inode of the log whose name is known to be durable
-}
-
-const cachedStateSize = 256
+const cachedStateSize = 256 + markSize
 
 // take removes the end cached under key and returns it, or nil.
-func (es *logStates) take(key string) *cachedState {
+func (es *logStates) take(key string) *logReader {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	k, _, _ := es.lru.Remove(key)
 	return k
 }
 
-// put caches k. It drops the ends used longest ago when there are too many.
-func (es *logStates) put(k *cachedState) {
+// put caches k under key. It drops the ends used longest ago when there are too many.
+func (es *logStates) put(key string, k *logReader) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	es.lru.Put(k.key, k, min(cachedStateSize+k.end.size, statesLimit))
+	es.lru.Put(key, k, min(cachedStateSize+k.size, statesLimit))
 	for es.lru.Over() {
 		es.lru.Evict()
 	}
