@@ -16,6 +16,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
@@ -255,7 +256,7 @@ var quarantinedName = regexp.MustCompile(`^` + regexp.QuoteMeta(sessiondir.Trans
 func quarantinedFiles(dir *sessiondir.Dir) (found []damagedFile, err error) {
 	names, err := dir.Names()
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+		return nil, fmt.Errorf("list %s: %w", dir.Path("."), vfs.Cause(err))
 	}
 	for _, name := range names {
 		part := quarantinedName.FindStringSubmatch(name)
@@ -333,7 +334,7 @@ const evicted = "." + sessiondir.Transcript + ".icloud"
 func conflictCopies(dir *sessiondir.Dir) (found []damagedFile, err error) {
 	names, err := dir.Names()
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+		return nil, fmt.Errorf("list %s: %w", dir.Path("."), vfs.Cause(err))
 	}
 	for _, name := range names {
 		if copyName.MatchString(name) {

@@ -271,7 +271,7 @@ func containsKeyword(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, &sessionstore.CorruptError{Path: dir.Path(id, name), Err: cause(err)}
+		return false, &sessionstore.CorruptError{Path: dir.Path(id, name), Err: vfs.Cause(err)}
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	found, err = r.Find(ctx, f)
@@ -287,15 +287,7 @@ func atDamage(path string, err error) error {
 	if !errors.As(err, &damage) {
 		return err
 	}
-	return &sessionstore.CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: cause(damage.Err)}
-}
-
-// cause strips the operation and the path that a *fs.PathError repeats.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && !errors.Is(err, vfs.ErrInUse) {
-		return pe.Err
-	}
-	return err
+	return &sessionstore.CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: vfs.Cause(damage.Err)}
 }
 
 // Hit is a message with a match of [Projects.Search].

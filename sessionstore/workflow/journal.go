@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -114,15 +113,7 @@ type PhaseRecord struct {
 
 // byCreation orders records by time, records with an unreadable time first.
 func byCreation(a, b string, idA, idB int64) int {
-	return cmp.Or(timeOf(a).Compare(timeOf(b)), cmp.Compare(idA, idB))
-}
-
-func timeOf(text string) time.Time {
-	t, _, err := pytime.Parse(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
+	return cmp.Or(pytime.Of(a).Compare(pytime.Of(b)), cmp.Compare(idA, idB))
 }
 
 // statesLimit is how many bytes of ends are cached. The last one always is.

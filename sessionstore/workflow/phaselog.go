@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
 
@@ -61,7 +62,7 @@ func (p *phaseLog) take(r *logReader, line jsonl.Line) bool {
 	s := p.byID[phase]
 	if s == nil {
 		s = &phaseState{PhaseRecord: PhaseRecord{ID: id, SessionID: p.session, PhaseID: phase, PhaseName: row.text(rowName), CreatedAt: row.text(rowCreated)}}
-		s.created = timeOf(s.CreatedAt)
+		s.created = pytime.Of(s.CreatedAt)
 		p.byID[phase] = s
 		p.phases = append(p.phases, s)
 		r.size += phaseSize + int64(len(phase)+len(s.PhaseName))
