@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +44,6 @@ func readSoundMetadata(dir *sessiondir.Dir) (md Metadata, found bool, err error)
 type coreStore struct{ st *Store }
 
 func (c coreStore) Now() time.Time    { return c.st.opts.Now() }
-func (c coreStore) Log() *slog.Logger { return c.st.log }
 func (c coreStore) Syncs() bool       { return c.st.opts.Durability != Relaxed }
 func (c coreStore) Workspace() string { return c.st.workspace() }
 

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
@@ -129,9 +128,6 @@ type methods interface {
 type settings interface {
 	// Now returns the store's time.
 	Now() time.Time
-
-	// Log returns the store's logger, which is never nil.
-	Log() *slog.Logger
 
 	// Syncs reports whether content is synced before it is acknowledged.
 	Syncs() bool
