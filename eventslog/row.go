@@ -56,7 +56,7 @@ func (l *Log) events() *events {
 
 // parse reads the head of a line, and reports whether the line is an event that counts: an
 // object that json.loads accepts after str.strip, or in the log of the newer tools an
-// object of [events.isCaptured].
+// object of [events.isOfSession].
 func (ls *events) parse(ln line) bool {
 	dialect := pyjson.Tolerant
 	if ls.newer {

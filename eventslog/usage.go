@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
@@ -154,7 +155,7 @@ func (t *usageReader) read(e capture.Event) (u Usage, first bool) {
 	case toolPost, toolError:
 		c := readToolCall(e)
 		id, known := c.identity()
-		return Usage{Provider: t.provider, Model: t.model, At: timeOf(c.at), Exact: true, Cost: "0", Tools: 1}, !known || t.counted.first(id)
+		return Usage{Provider: t.provider, Model: t.model, At: pytime.Of(c.at), Exact: true, Cost: "0", Tools: 1}, !known || t.counted.first(id)
 	}
 	return Usage{}, false
 }

@@ -42,7 +42,7 @@ type response struct {
 func readResponse(e capture.Event) response {
 	beside := turns.Members(e.Row, "timestamp", "ts", "duration_ms", "status")
 	r := response{Usage: Usage{Responses: 1, Cost: "0"}, at: timeText(beside[0], beside[1])}
-	r.At = timeOf(r.at)
+	r.At = pytime.Of(r.at)
 	inside := turns.Members(e.Data, "provider", "model", "duration_ms", "status")
 	r.Provider, r.Model = text(inside[0]), text(inside[1])
 	ms := beside[2] // where the logging hook puts it
@@ -121,16 +121,6 @@ func timeText(timestamp, ts []byte) string {
 		return at
 	}
 	return text(ts)
-}
-
-// timeOf returns the time that a text is, zero if it is none. A time without an offset is
-// in UTC.
-func timeOf(text string) time.Time {
-	t, _, err := pytime.Parse(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }
 
 // maxCount is the largest number of tokens that is believed.

@@ -35,8 +35,11 @@ func approves(t *testing.T, r remote.Remote) *testDevice {
 	a := at(t, r, filepath.Join(t.TempDir(), "a"), "a")
 	a.say("s", "one")
 	s := a.agent("s")
-	require.NoError(t, s.KeepPending(t.Context(), "1", approvedCall))
-	require.NoError(t, s.Decide(t.Context(), "1", agentstate.Approved))
+	for _, id := range []string{"1", "ran"} {
+		require.NoError(t, s.KeepPending(t.Context(), id, approvedCall))
+		require.NoError(t, s.Decide(t.Context(), id, agentstate.Approved))
+	}
+	require.NoError(t, s.Claim(t.Context(), "ran", approvedCall))
 	require.NoError(t, s.AddApprovedCommand(t.Context(), "make"))
 	a.sync()
 	return a
@@ -74,6 +77,8 @@ func TestApprovalsOfAnotherDevice(t *testing.T) {
 			// Also where the files that stay on a device come by another tool.
 			b.put("s", "pending_approvals.json", a.file("s", "pending_approvals.json"))
 			require.ErrorIs(lost, b.agent("s").Claim(t.Context(), "1", approvedCall), agentstate.ErrNotApproved)
+			require.ErrorIs(lost, b.agent("s").KeepPending(t.Context(), "ran", approvedCall), agentstate.ErrPending)
+			require.ErrorIs(lost, b.agent("s").Claim(t.Context(), "ran", approvedCall), agentstate.ErrRan)
 			require.NoError(t, b.agent("s").Decide(t.Context(), "1", agentstate.Approved))
 			require.NoError(t, b.agent("s").Claim(t.Context(), "1", approvedCall))
 

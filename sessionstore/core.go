@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"time"
@@ -28,6 +27,7 @@ var _ = access.Register(access.Functions{
 	From:         Message.from,
 	Blocks:       Message.blocks,
 	Row:          Message.row,
+	Wrap:         wrap,
 	Spread:       spread,
 })
 
@@ -43,7 +43,6 @@ func readSoundMetadata(dir *sessiondir.Dir) (md Metadata, found bool, err error)
 type coreStore struct{ st *Store }
 
 func (c coreStore) Now() time.Time    { return c.st.opts.Now() }
-func (c coreStore) Log() *slog.Logger { return c.st.log }
 func (c coreStore) Syncs() bool       { return c.st.opts.Durability != Relaxed }
 func (c coreStore) Workspace() string { return c.st.workspace() }
 

@@ -132,7 +132,7 @@ const (
 func (e *AmbiguousError) Error() string {
 	first := make([]string, 0, shownMatches)
 	for _, id := range e.Matches[:min(shownMatches, len(e.Matches))] {
-		first = append(first, firstRunes(id, shownRunes)+"...")
+		first = append(first, limits.Runes(id, shownRunes)+"...")
 	}
 	text := fmt.Sprintf("Ambiguous session ID '%s' matches %d sessions: %s", shown(e.Prefix), len(e.Matches), strings.Join(first, ", "))
 	if more := len(e.Matches) - shownMatches; more > 0 {
@@ -143,16 +143,6 @@ func (e *AmbiguousError) Error() string {
 
 // shown returns id as errors show it: only the beginning of a long id.
 func shown(id string) string { return limits.ID(id) }
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
-}
 
 // maxIDBytes is the longest name that file systems allow.
 const maxIDBytes = 255

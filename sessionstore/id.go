@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 )
 
@@ -79,13 +80,7 @@ func lowerName(s string) string {
 // path, which is absolute and free of symlinks: slashes and backslashes become dashes,
 // colons vanish, and the first character is always a dash. The mapping is not injective:
 // /a/b-c and /a-b/c have one slug.
-func ProjectSlug(path string) string {
-	slug := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(path)
-	if !strings.HasPrefix(slug, "-") {
-		return "-" + slug
-	}
-	return slug
-}
+func ProjectSlug(path string) string { return ownership.ProjectSlug(path) }
 
 // DefaultDir returns the sessions directory of the project whose working
 // directory is cwd: projects/<slug>/sessions in $AMPLIFIER_HOME, or in

@@ -1,8 +1,7 @@
 package sessionstore
 
 import (
-	"unicode/utf8"
-
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
@@ -75,18 +74,10 @@ const maxParent = 8192
 func parentOf(md Metadata) string {
 	for _, name := range []string{"parent_id", "parent_session_id"} {
 		if id := md.Text(name); !blank(id) {
-			return cutText(id, maxParent)
+			return limits.Runes(id, maxParent)
 		}
 	}
 	return ""
-}
-
-// cutText returns the first characters of a text.
-func cutText(text string, most int) string {
-	if len(text) <= most || utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most])
 }
 
 // isFork reports whether md are the metadata of a fork, as the CLI or Unified write them.

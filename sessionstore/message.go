@@ -201,17 +201,7 @@ func (m Message) isObject() bool { return pyjson.KindOf(m.m.value()) == pyjson.O
 // sameValue reports whether two messages are the same, however they are
 // written.
 func sameValue(a, b Message) bool {
-	return a == b || bytes.Equal(a.m.raw, b.m.raw) || bytes.Equal(canonical(a), canonical(b))
-}
-
-// canonical returns the message without the white space and the escapes that
-// it may have been written with.
-func canonical(m Message) []byte {
-	text, err := pyjson.Append(nil, m.m.value(), pyjson.Style{})
-	if err != nil {
-		return m.m.value()
-	}
-	return text
+	return a == b || bytes.Equal(a.m.raw, b.m.raw) || bytes.Equal(pyjson.Canonical(a.m.value()), pyjson.Canonical(b.m.value()))
 }
 
 // userCount is the number of messages of a cached transcript that a person wrote. The

@@ -49,7 +49,7 @@ func readFileUntil(ctx context.Context, dir *sessiondir.Dir, name string) file {
 	case errors.Is(err, fs.ErrNotExist):
 		f.found = false
 	case err != nil:
-		f.bad, f.barred = &CorruptError{Path: f.path, Err: cause(err)}, true
+		f.bad, f.barred = &CorruptError{Path: f.path, Err: vfs.Cause(err)}, true
 		if refusedBySystem(err) {
 			f.unread = unreadError(f.path, err)
 		}
@@ -85,18 +85,7 @@ func noBackup(err error) bool {
 }
 
 func unreadError(path string, err error) error {
-	return fmt.Errorf("read %s: %w (nothing was written, since the file may be whole)", path, cause(err))
-}
-
-// cause strips the operation and the path that a *fs.PathError repeats.
-func cause(err error) error {
-	if errors.Is(err, vfs.ErrInUse) {
-		return err // which is around the path
-	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
+	return fmt.Errorf("read %s: %w (nothing was written, since the file may be whole)", path, vfs.Cause(err))
 }
 
 // parseMetadata returns the metadata in f, and marks f damaged when it holds
@@ -188,7 +177,7 @@ func emptiedNow(dir *sessiondir.Dir, f *file) bool {
 func rewound(dir *sessiondir.Dir, backup time.Time) (bool, error) {
 	names, err := dir.Names()
 	if err != nil {
-		return false, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+		return false, fmt.Errorf("list %s: %w", dir.Path("."), vfs.Cause(err))
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
 		k, ok := sessiondir.ParseKept(name)
@@ -320,7 +309,7 @@ func appendPending(dir *sessiondir.Dir) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for %s: %w", dir.Path(sessiondir.Marker), cause(err))
+		return false, fmt.Errorf("look for %s: %w", dir.Path(sessiondir.Marker), vfs.Cause(err))
 	}
 	return true, nil
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // SalvageReport is the result of [Store.Salvage], with further files that it found.
@@ -254,7 +256,7 @@ var quarantinedName = regexp.MustCompile(`^` + regexp.QuoteMeta(sessiondir.Trans
 func quarantinedFiles(dir *sessiondir.Dir) (found []damagedFile, err error) {
 	names, err := dir.Names()
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+		return nil, fmt.Errorf("list %s: %w", dir.Path("."), vfs.Cause(err))
 	}
 	for _, name := range names {
 		part := quarantinedName.FindStringSubmatch(name)
@@ -292,10 +294,10 @@ func forks(found []damagedFile, rows []Message) (all []SalvageFork) {
 func countMissing(whole, rows []Message) (n int) {
 	have := make(map[xxh3.Uint128]int, len(rows))
 	for _, m := range rows {
-		have[xxh3.Hash128(canonical(m))]++
+		have[xxh3.Hash128(pyjson.Canonical(m.m.value()))]++
 	}
 	for _, m := range onlyObjects(whole) {
-		sum := xxh3.Hash128(canonical(m))
+		sum := xxh3.Hash128(pyjson.Canonical(m.m.value()))
 		if have[sum] == 0 {
 			n++
 			continue
@@ -332,7 +334,7 @@ const evicted = "." + sessiondir.Transcript + ".icloud"
 func conflictCopies(dir *sessiondir.Dir) (found []damagedFile, err error) {
 	names, err := dir.Names()
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", dir.Path("."), cause(err))
+		return nil, fmt.Errorf("list %s: %w", dir.Path("."), vfs.Cause(err))
 	}
 	for _, name := range names {
 		if copyName.MatchString(name) {

@@ -1,8 +1,6 @@
 package slice
 
 import (
-	"slices"
-
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -44,7 +42,7 @@ type Association struct {
 // time.
 func Associate(msgs []sessionstore.Message, events []eventslog.Ref) []Association {
 	p := placesOf(msgs)
-	submits := matchPrompts(p.prompts, events)
+	submits := capture.MatchPrompts(submitsIn(events), p.prompts, true)
 	all := make([]Association, len(events))
 	for i, e := range events {
 		at, method := -1, Unassociated
@@ -95,64 +93,28 @@ func (p *places) association(at int, method Method) Association {
 	return a
 }
 
-// matchPrompts returns the messages of the prompts that events submitted, by the
-// index of the event.
-func matchPrompts(prompts []prompt, events []eventslog.Ref) map[int]int {
-	var submits []int
+// submitsIn returns the prompts that events submitted.
+func submitsIn(events []eventslog.Ref) (submits []capture.Prompt) {
 	for i, e := range events {
 		if e.Prompt != (eventslog.TextSum{}) && e.SessionID != "" {
-			submits = append(submits, i)
+			submits = append(submits, capture.Prompt{At: i, Sum: e.Prompt, Text: true})
 		}
 	}
-	sameText := func(i int, p prompt) bool { return events[i].Prompt == p.sum }
-	found := make(map[int]int, len(submits))
-	if slices.EqualFunc(submits, prompts, sameText) {
-		for k, i := range submits {
-			found[i] = prompts[k].message
-		}
-		return found
-	}
-	asked, sent := map[eventslog.TextSum]int{}, map[eventslog.TextSum]int{}
-	for _, p := range prompts {
-		addSum(asked, p.sum, p.message)
-	}
-	for _, i := range submits {
-		addSum(sent, events[i].Prompt, i)
-	}
-	for sum, i := range sent {
-		if message, ok := asked[sum]; ok && message >= 0 && i >= 0 {
-			found[i] = message
-		}
-	}
-	return found
-}
-
-// addSum notes at which index a text occurs, and several for a text that occurs twice.
-func addSum(at map[eventslog.TextSum]int, sum eventslog.TextSum, i int) {
-	if _, ok := at[sum]; ok {
-		i = ambiguous
-	}
-	at[sum] = i
+	return submits
 }
 
 // places has the places in a conversation that events name.
 type places struct {
-	messages map[string]int // by the id of the message
-	calls    map[string]int // by the id of the call: the message that makes it
-	results  map[string]int // by the id of the call: the message that answers it
-	prompts  []prompt
-	turns    []int // by message: its turn, or -1
-	starts   []int // by turn: the message that begins it
+	messages map[string]int   // by the id of the message
+	calls    map[string]int   // by the id of the call: the message that makes it
+	results  map[string]int   // by the id of the call: the message that answers it
+	prompts  []capture.Prompt // the messages whose text a person submitted
+	turns    []int            // by message: its turn, or -1
+	starts   []int            // by turn: the message that begins it
 }
 
 // ambiguous means more than one message.
 const ambiguous = -2
-
-// prompt is a message whose text a person submitted.
-type prompt struct {
-	message int
-	sum     eventslog.TextSum
-}
 
 func placesOf(msgs []sessionstore.Message) *places {
 	p := &places{
@@ -169,7 +131,7 @@ func (p *places) note(i int, m sessionstore.Message) {
 	if IsPrompt(m) {
 		p.starts = append(p.starts, i)
 		if sum, ok := capture.Sum(pyjson.First(core.From(m, "content"))); ok {
-			p.prompts = append(p.prompts, prompt{i, sum})
+			p.prompts = append(p.prompts, capture.Prompt{At: i, Sum: sum, Text: true})
 		}
 	}
 	p.turns[i] = len(p.starts) - 1

@@ -348,7 +348,7 @@ func texts(content []byte) (list []string) {
 // cut returns the first n characters of a text, with three dots if there are
 // more.
 func cut(text string, n int) string {
-	first := beginningOf(text, max(0, n))
+	first := limits.Runes(text, max(0, n))
 	if len(first) < len(text) {
 		first += "..."
 	}

@@ -143,14 +143,5 @@ func isMended(first accept.Provider, old, now []sessionstore.Message) bool {
 // sameValue reports whether two messages are the same JSON value, whatever their
 // white space and escapes.
 func sameValue(a, b sessionstore.Message) bool {
-	return a == b || bytes.Equal(canonical(a), canonical(b))
-}
-
-// canonical returns a message as Python writes it.
-func canonical(m sessionstore.Message) []byte {
-	line, err := pyjson.Append(nil, value(m), pyjson.Style{})
-	if err != nil {
-		return value(m)
-	}
-	return line
+	return a == b || bytes.Equal(pyjson.Canonical(value(a)), pyjson.Canonical(value(b)))
 }

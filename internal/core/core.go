@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
@@ -25,6 +24,7 @@ var (
 	from         = registered.From.(func(sessionstore.Message, string) []byte)
 	blocks       = registered.Blocks.(func(sessionstore.Message) []byte)
 	row          = registered.Row.(func(sessionstore.Message) []byte)
+	wrap         = registered.Wrap.(func(string, string, error) error)
 	spread       = registered.Spread.(func(int, func(next func() (int, bool))))
 )
 
@@ -45,6 +45,10 @@ type OpenProject = func(slug string) (st *sessionstore.Store, own bool, err erro
 func Summaries(ctx context.Context, slugs []string, open OpenProject, o *sessionstore.ListOptions, yield func(slug string, s sessionstore.Summary, err error) bool) error {
 	return summaries(ctx, slugs, open, o, yield)
 }
+
+// Wrap makes err a [*sessionstore.Error] with op and id. It returns an error unchanged that
+// already names the failed call.
+func Wrap(op, id string, err error) error { return wrap(op, id, err) }
 
 // CheckID returns the reason why id cannot be the id of a session, nil if it can.
 func CheckID(id string) error { return checkID(id) }
@@ -124,9 +128,6 @@ type methods interface {
 type settings interface {
 	// Now returns the store's time.
 	Now() time.Time
-
-	// Log returns the store's logger, which is never nil.
-	Log() *slog.Logger
 
 	// Syncs reports whether content is synced before it is acknowledged.
 	Syncs() bool

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -53,6 +54,54 @@ func TestCostOfAnItem(t *testing.T) {
 	require.Equal(t, short, long)
 	require.Equal(t, few, many)
 	require.Less(t, many, int64(300))
+}
+
+// TestCostOfTheThousandthApproval holds what an approval writes after 999 calls of 2 KB ran,
+// also when an earlier version stored them.
+func TestCostOfTheThousandthApproval(t *testing.T) {
+	t.Parallel()
+	name := func(n int) string { return fmt.Sprintf("toolu_%024d", n) }
+	call := json.RawMessage(`{"content": "` + strings.Repeat("x", 2000) + `"}`)
+	for former, before := range map[string]func(s *State){
+		"this version": func(s *State) {
+			for n := range 999 {
+				approve(t, s, name(n))
+				require.NoError(t, s.Claim(t.Context(), name(n), callOf(name(n))))
+			}
+		},
+		"an earlier version": func(s *State) {
+			var all []string
+			for n := range 999 {
+				all = append(all, fmt.Sprintf(`{"id": %q, "digest": %q, "call": %s, "verdict": "ran"}`, name(n), digest(call), call))
+			}
+			write(t, s, pendingFile, `{"v": 1, "approvals": [`+strings.Join(all, ", ")+"]}\n")
+		},
+	} {
+		t.Run(former, func(t *testing.T) {
+			t.Parallel()
+			written := 0
+			st := newStore(t, &seam.Seam{After: func(op seam.Op) {
+				if op.Kind == seam.Write {
+					written += len(op.Data)
+				}
+			}})
+			s, err := Open(st, id, &Options{Durability: sessionstore.Relaxed})
+			require.NoError(t, err)
+			before(s)
+			written = 0
+			require.NoError(t, s.KeepPending(t.Context(), name(999), call))
+			require.NoError(t, s.Decide(t.Context(), name(999), Approved))
+			require.NoError(t, s.Claim(t.Context(), name(999), call))
+			require.Less(t, written, 200_000)
+			list, err := s.Approvals(t.Context())
+			require.NoError(t, err)
+			require.Len(t, list, 1000)
+			for n, k := range list {
+				require.Equal(t, name(n), k.ID)
+				require.Equal(testenv.Lost(t), Ran, k.Verdict, k.ID)
+			}
+		})
+	}
 }
 
 func BenchmarkRecordItems(b *testing.B) {

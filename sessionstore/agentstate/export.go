@@ -15,6 +15,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 )
 
@@ -64,7 +65,7 @@ func exportState(raw []byte, commands []string, items []json.RawMessage) []byte 
 }
 
 func (s *State) exportMetadata(raw []byte, messages int) []byte {
-	now := pyjson.Quote(stamp(s.now()))
+	now := pyjson.Quote(pytime.Stamp(s.now()))
 	metadata := []byte("{}")
 	for _, name := range []string{"created", "lastAccessed"} {
 		v := member(raw, name)
@@ -202,13 +203,13 @@ func readTime(raw []byte) ([]byte, error) {
 		return nil, nil
 	case pyjson.KindOf(raw) == pyjson.String:
 		if t, err := time.Parse(time.RFC3339Nano, pyjson.Text(raw)); err == nil {
-			return pyjson.Quote(stamp(t)), nil
+			return pyjson.Quote(pytime.Stamp(t)), nil
 		}
 	case pyjson.KindOf(raw) == pyjson.Integer, pyjson.KindOf(raw) == pyjson.Float:
 		const year10000 = 253402300800000
 		ms, err := strconv.ParseFloat(string(raw), 64)
 		if err == nil && math.Abs(ms) < year10000 {
-			return pyjson.Quote(stamp(time.UnixMilli(int64(ms)))), nil
+			return pyjson.Quote(pytime.Stamp(time.UnixMilli(int64(ms)))), nil
 		}
 	}
 	return nil, fmt.Errorf("%w: created is not a time", ErrInvalid)

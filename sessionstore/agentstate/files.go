@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 )
 
@@ -146,7 +146,7 @@ func wrapError(what string, err error) error {
 
 // touched returns raw with the time of this access, and of the first one.
 func (s *State) touched(raw []byte) ([]byte, error) {
-	now := pyjson.Quote(stamp(s.now()))
+	now := pyjson.Quote(pytime.Stamp(s.now()))
 	if _, found := pyjson.Lookup(raw, "created"); !found {
 		raw = pyjson.Splice(raw, "created", now)
 	}
@@ -185,5 +185,3 @@ func member(obj []byte, name string) []byte {
 	}
 	return v
 }
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

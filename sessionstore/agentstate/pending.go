@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -40,17 +41,29 @@ var (
 // Approval is a call that waits for the user's approval, or has its verdict.
 type Approval struct {
 	ID        string
-	Call      json.RawMessage
-	Requested time.Time // of one in a [Runtime]
-	Verdict   Verdict   // of a stored one
+	Call      json.RawMessage // nil once a stored one ran
+	Requested time.Time       // of one in a [Runtime]
+	Verdict   Verdict         // of a stored one
 
-	digest string // of the bytes of Call: SHA-256, in hexadecimal
+	digest string // of the bytes of Call: SHA-256, in hexadecimal; of a call that ran: digestRan
 	mark   string // of an approval, by the key of the sessions directory where it was given
 }
 
 func digest(call []byte) string {
 	sum := sha256.Sum256(call)
 	return hex.EncodeToString(sum[:])
+}
+
+// digestRan returns what stays of a call that ran: 64 bits, equal for calls that are the same
+// by [sameCall]. A stored call that ran is refused whatever its digest, so they need not be
+// more.
+func digestRan(call []byte) string {
+	message, err := stored(call)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(message)
+	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }
 
 // sameCall reports whether two calls are the same value for the tool: they are equal
@@ -146,10 +159,10 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 		switch {
 		case k == nil:
 			return nil, ErrNotPending
-		case k.digest != digest(k.Call) || !sameCall(argumentsOf(call), k.Call):
-			return nil, ErrOtherCall
-		case k.Verdict == Ran:
+		case k.Verdict == Ran && k.digest == digestRan(argumentsOf(call)):
 			return nil, ErrRan
+		case k.Verdict == Ran, k.digest != digest(k.Call), !sameCall(argumentsOf(call), k.Call):
+			return nil, ErrOtherCall
 		case k.Verdict == Rejected:
 			return nil, ErrRejected
 		case k.Verdict != Approved:
@@ -159,13 +172,13 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 		if err == nil && !s.approvedHere(secret, *k) {
 			err = ErrNotApproved
 		}
-		k.Verdict, k.mark = Ran, ""
+		*k = Approval{ID: k.ID, Verdict: Ran, digest: digestRan(k.Call)}
 		return list, err
 	})
 }
 
 // Approvals returns all approvals that were kept, oldest first. A call that was approved in
-// another session or sessions directory is [Undecided].
+// another session or sessions directory is [Undecided]. Of one that ran the ID is left.
 func (s *State) Approvals(ctx context.Context) ([]Approval, error) {
 	list, err := s.kept(ctx)
 	isApproved := func(k Approval) bool { return k.Verdict == Approved }
@@ -231,38 +244,51 @@ func readApprovals(raw []byte) (list []Approval, err error) {
 		if call, found := pyjson.Lookup(v, "call"); found {
 			k.Call = bytes.Clone(call) // null is a call too
 		}
+		if ran, found := pyjson.Lookup(v, approvals.Ran); found {
+			k = Approval{ID: k.ID, Verdict: Ran, digest: pyjson.Text(ran)}
+		} else if k.Verdict == Ran { // as earlier versions stored it
+			k = Approval{ID: k.ID, Verdict: Ran, digest: digestRan(k.Call)}
+		}
 		list = append(list, k)
 	}
 	return list, nil
 }
 
-// writeApprovals returns list as an array; members that old has besides are kept.
+// writeApprovals returns list as an array; members that old has besides are kept. Of a call
+// that ran its id and digest are written.
 func writeApprovals(old []byte, list []Approval) []byte {
-	var was [][]byte
-	for v := range pyjson.Elements(old) {
-		was = append(was, v)
-	}
 	var all [][]byte
+	for v := range pyjson.Elements(old) {
+		all = append(all, v)
+	}
 	for i, k := range list {
-		entry := []byte("{}")
-		if i < len(was) {
-			entry = was[i]
-		} else {
-			entry = pyjson.Splice(entry, "id", pyjson.Quote(k.ID))
+		if i == len(all) {
+			entry := pyjson.Splice([]byte("{}"), "id", pyjson.Quote(k.ID))
 			entry = pyjson.Splice(entry, "digest", pyjson.Quote(k.digest))
-			entry = pyjson.Splice(entry, "call", k.Call)
+			all = append(all, pyjson.Splice(entry, "call", k.Call))
 		}
-		if pyjson.Text(member(entry, approvals.Verdict)) != string(k.Verdict) {
-			entry = pyjson.Splice(entry, approvals.Verdict, pyjson.Quote(string(k.Verdict)))
+		if k.Verdict != Ran {
+			all[i] = withText(withText(all[i], approvals.Verdict, string(k.Verdict)), approvals.Mark, k.mark)
+			continue
 		}
-		switch mark := pyjson.Text(member(entry, approvals.Mark)); {
-		case mark == k.mark:
-		case k.mark == "":
-			entry = pyjson.Remove(entry, approvals.Mark)
-		default:
-			entry = pyjson.Splice(entry, approvals.Mark, pyjson.Quote(k.mark))
+		if _, dropped := pyjson.Lookup(all[i], approvals.Ran); dropped {
+			continue
 		}
-		all = append(all, entry)
+		for _, name := range []string{"digest", "call", approvals.Verdict, approvals.Mark} {
+			all[i] = pyjson.Remove(all[i], name)
+		}
+		all[i] = pyjson.Splice(all[i], approvals.Ran, pyjson.Quote(k.digest))
 	}
 	return pyjson.ArrayOf(all)
+}
+
+// withText returns entry with a member that is text, or without it when text is empty.
+func withText(entry []byte, name, text string) []byte {
+	switch {
+	case pyjson.Text(member(entry, name)) == text:
+		return entry
+	case text == "":
+		return pyjson.Remove(entry, name)
+	}
+	return pyjson.Splice(entry, name, pyjson.Quote(text))
 }

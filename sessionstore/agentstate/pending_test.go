@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -136,6 +137,45 @@ func TestCallFromTheTranscript(t *testing.T) {
 		require.ErrorIs(t, after.Claim(t.Context(), "c", json.RawMessage(sent)), ErrRan)
 		require.NoError(t, after.Close())
 		require.NoError(t, st.Close())
+	}
+}
+
+// TestCallThatRanIsRefused reads files with a call that ran, in each form in which it can be
+// stored, also after another program changed it. Every way to it says that it ran, before
+// and after this program writes the file.
+func TestCallThatRanIsRefused(t *testing.T) {
+	t.Parallel()
+	dropped := `"ran": "` + digestRan(oneCall) + `"`
+	whole := `"digest": "` + digest(oneCall) + `", "call": ` + string(oneCall)
+	for _, members := range []string{
+		dropped,
+		whole + `, "verdict": "ran"`,
+		dropped + `, "verdict": "approved"`,
+		dropped + `, "verdict": "pending", ` + whole,
+		dropped + `, "verdict": "rejected", "mark": "m"`,
+	} {
+		s, again := newState(t)
+		ctx := t.Context()
+		write(t, s, pendingFile, `{"v": 1, "approvals": [{"id": "1", "x": 1.50, `+members+`}]}`)
+		for _, s := range []*State{s, again()} {
+			lost := testenv.Lost(t)
+			require.ErrorIs(lost, s.KeepPending(ctx, "1", oneCall), ErrPending, members)
+			require.ErrorIs(lost, s.Claim(ctx, "1", json.RawMessage(`{ "rm":1}`)), ErrRan, members)
+			require.ErrorIs(lost, s.Claim(ctx, "1", json.RawMessage(`{"rm": 2}`)), ErrOtherCall, members)
+			require.ErrorIs(lost, s.Claim(ctx, "1", json.RawMessage(`{`)), ErrOtherCall, members)
+			for _, v := range []Verdict{Approved, Rejected} {
+				require.ErrorIs(lost, s.Decide(ctx, "1", v), ErrRan, members)
+				_, err := NewSession(s).Resolve(ctx, "1", v)
+				require.ErrorIs(lost, err, ErrRan, members)
+			}
+			list, err := s.Approvals(ctx)
+			require.NoError(t, err)
+			require.Equal(lost, Approval{ID: "1", Verdict: Ran, digest: digestRan(oneCall)}, list[0], members)
+			if len(list) == 1 {
+				require.NoError(t, s.KeepPending(ctx, "2", oneCall))
+			}
+		}
+		require.Contains(t, read(t, s, pendingFile), `[{"id": "1", "x": 1.50, `+dropped)
 	}
 }
 

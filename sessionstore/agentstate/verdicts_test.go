@@ -301,7 +301,8 @@ func requireModel(t *testing.T, m *approvalsModel, at int, g *agent, acts []stri
 	stored := map[string]Verdict{}
 	for _, k := range kept {
 		stored[k.ID] = k.Verdict
-		require.Equal(t, string(callOf(k.ID)), string(k.Call), acts)
+		require.Equal(t, k.Verdict == Ran, k.Call == nil, acts)
+		require.True(t, k.Call == nil || string(callOf(k.ID)) == string(k.Call), acts)
 	}
 	require.Equal(t, m.stored, stored, acts)
 	var waits []string

@@ -75,11 +75,21 @@ func requireApproved(t *testing.T, st *sessionstore.Store, id string) {
 	for _, k := range found {
 		require.Equal(lost, verdicts[k.ID], k.Verdict, k.ID)
 	}
+	requireRan(t, s)
 	commands, err := s.ApprovedCommands(t.Context())
 	require.NoError(t, err)
 	require.Equal(lost, []string{"ls", "make"}, commands)
 	require.NoError(lost, s.Claim(t.Context(), "approved", call))
 	require.ErrorIs(lost, s.Claim(t.Context(), "approved", call), agentstate.ErrRan)
+}
+
+// requireRan requires that the call that ran is refused in every way.
+func requireRan(t *testing.T, s *agentstate.State) {
+	t.Helper()
+	lost := testenv.Lost(t)
+	require.ErrorIs(lost, s.KeepPending(t.Context(), "ran", call), agentstate.ErrPending)
+	require.ErrorIs(lost, s.Decide(t.Context(), "ran", agentstate.Approved), agentstate.ErrRan)
+	require.ErrorIs(lost, s.Claim(t.Context(), "ran", call), agentstate.ErrRan)
 }
 
 // requireAsked requires that a session has no approval, and that the user can give it there,
@@ -91,7 +101,7 @@ func requireAsked(t *testing.T, st *sessionstore.Store, id string) {
 	require.ErrorIs(lost, err, agentstate.ErrNotApproved)
 	require.NotErrorIs(lost, err, agentstate.ErrRejected)
 	require.ErrorIs(lost, s.Claim(t.Context(), "rejected", call), agentstate.ErrRejected)
-	require.ErrorIs(lost, s.Claim(t.Context(), "ran", call), agentstate.ErrRan)
+	requireRan(t, s)
 	found, err := s.Approvals(t.Context())
 	require.NoError(t, err)
 	require.Len(lost, found, len(verdicts))
@@ -291,7 +301,7 @@ func TestApprovalsComeBackFromTheTrash(t *testing.T) {
 // TestVerdictsOfOthersInAFile has another tool change the verdicts in a file.
 func TestVerdictsOfOthersInAFile(t *testing.T) {
 	t.Parallel()
-	for _, old := range []string{"rejected", "ran", "pending"} {
+	for _, old := range []string{"rejected", "pending"} {
 		st := approving(t)
 		rewrite(t, st, "s", "pending_approvals.json", `"verdict": "`+old+`"`, `"verdict": "approved"`)
 		s := stateOf(t, st, "s")
@@ -330,6 +340,7 @@ func TestImportKeepsOtherBytes(t *testing.T) {
 		},
 		"other case":         {"Pending_Approvals.JSON", `{"approvals": [{"verdict": "approved"}]}`, `{"approvals": [{"verdict": "pending"}]}`, 1, 0},
 		"backup":             {pending + ".backup", `{"approvals": [{"verdict": "approved"}]}`, `{"approvals": [{"verdict": "pending"}]}`, 0, 0},
+		"ran":                {pending, `{"approvals": [{"id": "1", "ran": "x"}, {"id": "2", "ran": "y", "verdict": "approved", "mark": "m"}]}`, `{"approvals": [{"id": "1", "ran": "x"}, {"id": "2", "ran": "y", "verdict": "pending"}]}`, 1, 0},
 		"none approved":      {pending, `{"approvals":  [{"verdict": "pending"} ]}`, `{"approvals":  [{"verdict": "pending"} ]}`, 0, 0},
 		"torn":               {pending, `{"approvals": [{"verdict": "approved"}`, `{"approvals": [{"verdict": "approved"}`, 0, 0},
 		"object of calls":    {pending, `{"approvals": {"verdict": "approved"}}`, `{"approvals": {"verdict": "approved"}}`, 0, 0},

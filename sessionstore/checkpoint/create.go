@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
 // Setup is the input for a new session.
@@ -57,7 +58,7 @@ func newState(id, output, dir string, now time.Time, setup Setup) ([]byte, error
 	if setup.Chapters != 0 {
 		config["num_chapters"] = setup.Chapters
 	}
-	at := strings.Trim(string(stamp(now)), `"`)
+	at := pytime.Stamp(now)
 	return encodeObject(struct {
 		Version   string         `json:"version"`
 		ID        string         `json:"session_id"`

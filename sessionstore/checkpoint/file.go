@@ -14,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -208,5 +209,5 @@ func encodeObject(v any) ([]byte, error) {
 
 // stamp returns t as it is written: RFC 3339 in UTC with milliseconds.
 func stamp(t time.Time) []byte {
-	return []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`))
+	return pyjson.Quote(pytime.Stamp(t))
 }

@@ -51,7 +51,7 @@ type failure struct {
 func (p *Projects) find(ctx context.Context, q Query) (found []Found, failed []failure, err error) {
 	s := &search{projects: p, query: q}
 	found, err = s.run(ctx)
-	return found, s.failed, wrap("find", "", err)
+	return found, s.failed, core.Wrap("find", "", err)
 }
 
 // search is one call of Find or Search.
@@ -91,7 +91,7 @@ func (s *search) run(ctx context.Context) (found []Found, err error) {
 // fail notes a session or project that could not be read. It ignores hidden sessions.
 func (s *search) fail(project, id string, err error) {
 	if !strings.HasPrefix(id, ".") {
-		s.failed = append(s.failed, failure{project, id, wrap("find", id, err)})
+		s.failed = append(s.failed, failure{project, id, core.Wrap("find", id, err)})
 	}
 }
 
@@ -182,7 +182,7 @@ func (s *search) close() error {
 	for _, dir := range s.dirs {
 		errs = append(errs, dir.Close())
 	}
-	return wrap("find", "", errors.Join(errs...))
+	return core.Wrap("find", "", errors.Join(errs...))
 }
 
 // batch is the number of transcripts that are searched before Match is called, as the
@@ -271,7 +271,7 @@ func containsKeyword(ctx context.Context, r *keyword.Reader, dir *vfs.Reader, id
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, &sessionstore.CorruptError{Path: dir.Path(id, name), Err: cause(err)}
+		return false, &sessionstore.CorruptError{Path: dir.Path(id, name), Err: vfs.Cause(err)}
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	found, err = r.Find(ctx, f)
@@ -287,15 +287,7 @@ func atDamage(path string, err error) error {
 	if !errors.As(err, &damage) {
 		return err
 	}
-	return &sessionstore.CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: cause(damage.Err)}
-}
-
-// cause strips the operation and the path that a *fs.PathError repeats.
-func cause(err error) error {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && !errors.Is(err, vfs.ErrInUse) {
-		return pe.Err
-	}
-	return err
+	return &sessionstore.CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: vfs.Cause(damage.Err)}
 }
 
 // Hit is a message with a match of [Projects.Search].
@@ -315,14 +307,14 @@ type Hit struct {
 func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Query) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		if sought.Regexp == nil && !utf8.ValidString(sought.Text) {
-			yield(Hit{}, wrap("search", "", errors.New("the text to find is not UTF-8")))
+			yield(Hit{}, core.Wrap("search", "", errors.New("the text to find is not UTF-8")))
 			return
 		}
 		if q.Keyword == "" && sought.Regexp == nil {
 			q.Keyword = surelyStored(sought)
 		}
 		if err := checkContext(ctx); err != nil {
-			yield(Hit{}, wrap("search", "", err))
+			yield(Hit{}, core.Wrap("search", "", err))
 			return
 		}
 		within, stop := context.WithCancel(ctx)
@@ -351,7 +343,7 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 			}
 		}
 		if err != nil {
-			yield(Hit{}, wrap("search", "", err))
+			yield(Hit{}, core.Wrap("search", "", err))
 		}
 	}
 }

@@ -52,10 +52,10 @@ func open(dir string, opts *sessionstore.Options, hooks *seam.Seam) (*Projects, 
 	}
 	dir, err := sessiondir.Abs(dir)
 	if err != nil {
-		return nil, wrap("open projects", "", err)
+		return nil, core.Wrap("open projects", "", err)
 	}
 	if fi, err := os.Stat(dir); err == nil && !fi.IsDir() {
-		return nil, wrap("open projects", "", fmt.Errorf("%s: not a directory", dir))
+		return nil, core.Wrap("open projects", "", fmt.Errorf("%s: not a directory", dir))
 	}
 	p := &Projects{dir: dir, hooks: hooks, stores: map[string]*sessionstore.Store{}}
 	if opts != nil {
@@ -73,17 +73,17 @@ func (p *Projects) Dir() string { return p.dir }
 // symlink leads nowhere, are among them: [Projects.Store] fails with the reason.
 func (p *Projects) Slugs(ctx context.Context) ([]string, error) {
 	if err := checkContext(ctx); err != nil {
-		return nil, wrap("list projects", "", err)
+		return nil, core.Wrap("list projects", "", err)
 	}
 	if p.dir == "" {
-		return nil, wrap("list projects", "", errClosed)
+		return nil, core.Wrap("list projects", "", errClosed)
 	}
 	entries, err := os.ReadDir(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, wrap("list projects", "", err)
+		return nil, core.Wrap("list projects", "", err)
 	}
 	var slugs []string
 	for _, e := range entries {
@@ -139,12 +139,12 @@ func checkSlug(slug string) error {
 // by [Projects.Close]; every call with one slug returns the same.
 func (p *Projects) Store(slug string) (*sessionstore.Store, error) {
 	if err := checkSlug(slug); err != nil {
-		return nil, wrap("open project", "", err)
+		return nil, core.Wrap("open project", "", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.dir == "" {
-		return nil, wrap("open project", "", errClosed)
+		return nil, core.Wrap("open project", "", errClosed)
 	}
 	if st := p.stores[slug]; st != nil {
 		return st, nil
@@ -166,7 +166,7 @@ var errClosed = limits.Errorf(sessionstore.ErrClosed, "the projects are closed")
 // other has the session.
 func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, err error) {
 	if p.dir == "" {
-		return "", wrap("find", "", errClosed)
+		return "", core.Wrap("find", "", errClosed)
 	}
 	if filepath.IsAbs(ref) {
 		path := tidy(ref)
@@ -177,7 +177,7 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 	}
 	slugs := []string{slug}
 	if len(slug) > maxName {
-		return "", wrap("find", "", checkSlug(slug))
+		return "", core.Wrap("find", "", checkSlug(slug))
 	}
 	if slug == "" {
 		if slugs, err = p.Slugs(ctx); err != nil {
@@ -200,7 +200,7 @@ func (p *Projects) Resolve(ctx context.Context, ref, slug string) (dir string, e
 		}
 	}
 	if err != nil && len(exact)+len(partial) == 0 {
-		return "", wrap("find", "", err)
+		return "", core.Wrap("find", "", err)
 	}
 	return chooseMatch(ref, exact, partial)
 }
@@ -262,22 +262,6 @@ func chooseMatch(ref string, exact, partial []string) (string, error) {
 func isSession(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "metadata.json"))
 	return err == nil
-}
-
-// wrap makes err a [*sessionstore.Error] with op and id. It returns an error unchanged
-// that already names the failed call.
-func wrap(op, id string, err error) error {
-	switch err.(type) {
-	case nil, *sessionstore.Error, *sessionstore.AmbiguousError:
-		return err
-	}
-	if limits.IsReference(err) {
-		return err
-	}
-	if len(id) > maxName {
-		id = limits.ID(id)
-	}
-	return &sessionstore.Error{Op: op, Session: id, Err: err}
 }
 
 // checkContext returns the error of ctx. It panics with a clear text if ctx is nil.

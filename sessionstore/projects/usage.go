@@ -53,7 +53,7 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 			s.skip = func(dir string) bool { return unchanged(dir, within.After) }
 		}
 		found, ended := s.run(ctx)
-		failed, ended := s.failed, wrap("find", "", ended)
+		failed, ended := s.failed, core.Wrap("find", "", ended)
 		slices.SortStableFunc(found, byCreation)
 		if ended == nil && q.Keyword == "" && q.Match == nil && q.Limit <= 0 {
 			var more []Found
@@ -69,7 +69,7 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 			for u, err := range usageOf(ctx, f.Dir, counted) {
 				switch {
 				case err != nil:
-					failed = append(failed, failure{f.Project, id, wrap("sum up usage", id, err)})
+					failed = append(failed, failure{f.Project, id, core.Wrap("sum up usage", id, err)})
 				case !u.At.IsZero() && !within.spans(u.At):
 				case !yield(Usage{f.Project, id, u}, nil):
 					return
@@ -82,7 +82,7 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 			}
 		}
 		if ended = cmp.Or(ended, ctx.Err()); ended != nil {
-			yield(Usage{}, wrap("sum up usage", "", ended))
+			yield(Usage{}, core.Wrap("sum up usage", "", ended))
 		}
 	}
 }

@@ -16,9 +16,9 @@
 // before the first session moves. It names the sessions that the removal was meant to take.
 // [List] returns the sessions that are in the trash now.
 //
-// [Undo] takes back one removal, and [Restore] any part of one. Sessions come
-// back byte for byte and with their times. [Empty] removes them for good; until
-// then the trash keeps them, however old they are.
+// [Restore] takes back one removal, or a part of one. Sessions come back byte for byte and
+// with their times. [Empty] removes them for good; until then the trash keeps them, however
+// old they are.
 //
 // A [hybrid.Store] removes sessions through its local store. The copy of a session in the
 // cloud stays there.

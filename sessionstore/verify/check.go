@@ -58,20 +58,6 @@ const (
 	Foreign   Kind = "foreign"   // the directory holds no file of a session, or is a symlink, or another program left something in it
 )
 
-// Advice returns a remedy for findings of the kind, in one sentence.
-func (k Kind) Advice() string { return advice[k] }
-
-var advice = map[Kind]string{
-	Damaged:   "Store.Load returns what can be read; bring the file back from a copy of the session.",
-	Recovered: "Store.Salvage brings back messages that the backup lacks; the next save writes the file anew and keeps the damaged one beside it.",
-	Pending:   "If no tool is writing, the next save writes the transcript anew from the backup.",
-	Strict:    "Correct the named line, so that the newer tools read the session again.",
-	Backup:    "The next save that changes the file makes a new backup.",
-	Log:       "Readers of the log pass over these lines; nothing has to be done.",
-	State:     "Bring the file back from its backup or from a copy of the session.",
-	Foreign:   "Move what does not belong there out of the sessions directory. Let the program that copies the folder fetch a file that is not on this device; Store.Salvage offers the messages of another device's version.",
-}
-
 // Finding is a fault of a session.
 type Finding struct {
 	Session string

@@ -2,8 +2,8 @@
 // of this library, and changes nothing.
 //
 // [Check] checks one session and [CheckAll] all sessions of a store. Both yield a [Finding]
-// for each fault, while they read: its [Kind], the file, the line, and with [Kind.Advice] a
-// remedy. A sound session has no finding.
+// for each fault, while they read: its [Kind], the file and the line. A sound session has no
+// finding.
 //
 // These files are checked:
 //

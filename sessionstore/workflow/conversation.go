@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -49,33 +49,38 @@ func (w *Workflow) AddMessage(ctx context.Context, sessionID string, phaseID *st
 }
 
 func (w *Workflow) addMessage(ctx context.Context, m *SessionMessage) error {
-	return w.appendRow(ctx, m.SessionID, conversationFile, loadConversation, func(_ core.Tx, e *logState) (any, error) {
-		id, err := e.ids.next()
-		m.ID, m.CreatedAt = id, w.stamp()
+	return w.appendRow(ctx, m.SessionID, &logReader{name: conversationFile, rows: messageIDs{}}, func(_ core.Tx, log *logReader) (any, error) {
+		id, err := log.ids.next()
+		m.ID, m.CreatedAt = id, pytime.Stamp(w.core.Now())
 		return m, err
 	})
 }
 
-func loadConversation(dir *sessiondir.Dir) (logState, error) {
-	_, e, _, err := readConversation(dir)
-	return e, err
+// messageIDs is the rows of a conversation of which only the ids count.
+type messageIDs struct{}
+
+func (messageIDs) forget() {}
+
+func (messageIDs) take(r *logReader, line jsonl.Line) bool {
+	m, ok := parseMessage(line.Bytes)
+	if ok {
+		r.ids.of(m.ID)
+	}
+	return ok
 }
 
-// readConversation returns the messages of the log, in its order, and the damage of the
-// first line that is no message.
-func readConversation(dir *sessiondir.Dir) (messages []SessionMessage, e logState, damage, err error) {
-	e.Tail, err = dir.ReadLog(conversationFile, func(line jsonl.Line) bool {
-		m, ok := parseMessage(line.Bytes)
-		if ok {
-			m.ID = e.ids.of(m.ID)
-			messages = append(messages, m)
-		}
-		return ok
-	}, func(line jsonl.Line) {
-		e.ids.skip()
-		damage = cmp.Or(damage, notRecord(dir.Path(conversationFile), line))
-	})
-	return messages, e, damage, err
+// messages is a conversation, in the order of its log.
+type messages []SessionMessage
+
+func (all *messages) forget() { *all = nil }
+
+func (all *messages) take(r *logReader, line jsonl.Line) bool {
+	m, ok := parseMessage(line.Bytes)
+	if ok {
+		m.ID = r.ids.of(m.ID)
+		*all = append(*all, m)
+	}
+	return ok
 }
 
 func parseMessage(line []byte) (m SessionMessage, ok bool) {
@@ -90,12 +95,9 @@ func parseMessage(line []byte) (m SessionMessage, ok bool) {
 // by time of creation, then id. A session that does not exist has none. Beside a damaged
 // line all others are returned, and an error that Is [sessionstore.ErrCorrupt].
 func (w *Workflow) Conversation(ctx context.Context, sessionID string, phaseID *string) ([]SessionMessage, error) {
-	var all []SessionMessage
-	var damage error
-	err := w.core.Read(ctx, sessionID, func(dir *sessiondir.Dir) (err error) {
-		all, _, damage, err = readConversation(dir)
-		return err
-	})
+	var all messages
+	log := logReader{name: conversationFile, rows: &all}
+	err := w.core.Read(ctx, sessionID, func(dir *sessiondir.Dir) error { return log.refresh(ctx, dir, nil) })
 	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return nil, wrapRead("conversation", sessionID, err)
 	}
@@ -109,7 +111,7 @@ func (w *Workflow) Conversation(ctx context.Context, sessionID string, phaseID *
 	slices.SortStableFunc(messages, func(a, b SessionMessage) int {
 		return byCreation(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
 	})
-	return messages, wrapRead("conversation", sessionID, damage)
+	return messages, wrapRead("conversation", sessionID, log.damage)
 }
 
 // The roles of messages.

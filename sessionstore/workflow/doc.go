@@ -18,9 +18,9 @@
 //
 // A call's acknowledged data is on disk as [sessionstore.Durability] of the store says:
 // with Relaxed it survives a killed process, otherwise a power cut as well. A write costs
-// its line, however long the log is. When another process wrote in between, the log is read
-// once. Reading reads the whole log, a line of phases at a time; [Workflow.Phases] reads only
-// new lines, without prompts.
+// its line, however long the log is. When another process wrote in between, its lines are
+// read. Reading reads the whole log, a line at a time; [Workflow.Phases] reads only new lines,
+// without prompts.
 //
 // A last line that was not written whole was never acknowledged: readers pass
 // over it and the next writer removes it. Any other line that is no record

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
@@ -115,42 +113,7 @@ type PhaseRecord struct {
 
 // byCreation orders records by time, records with an unreadable time first.
 func byCreation(a, b string, idA, idB int64) int {
-	return cmp.Or(timeOf(a).Compare(timeOf(b)), cmp.Compare(idA, idB))
-}
-
-func timeOf(text string) time.Time {
-	t, _, err := pytime.Parse(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
-
-// logState is the state of a log that its next writer needs.
-type logState struct {
-	sessiondir.Tail
-	ids    ids
-	phases map[string]phase // of a phase log: the first record of each
-	size   int64            // bytes of memory, roughly
-}
-
-// phase holds the parts of the first record of a phase that are needed later.
-type phase struct {
-	id            int64
-	name, created string
-}
-
-// note takes a record of a phase into account.
-func (e *logState) note(phaseID string, first phase) {
-	if _, known := e.phases[phaseID]; known {
-		return
-	}
-	if e.phases == nil {
-		e.phases = map[string]phase{}
-	}
-	e.phases[phaseID] = first
-	const slot = 128
-	e.size += slot + int64(len(phaseID)+len(first.name)+len(first.created))
+	return cmp.Or(pytime.Of(a).Compare(pytime.Of(b)), cmp.Compare(idA, idB))
 }
 
 // statesLimit is how many bytes of ends are cached. The last one always is.
@@ -158,31 +121,25 @@ const statesLimit = 8 << 20
 
 // logStates caches the ends of the logs that were written last.
 type logStates struct {
-	mu  sync.Mutex // guards kept
-	lru *cache.LRU[string, *cachedState]
+	mu  sync.Mutex // guards lru
+	lru *cache.LRU[string, *logReader]
 }
 
-type cachedState struct {
-	key    string
-	end    logState
-	synced uint64 // inode of the log whose name is known to be durable
-}
-
-const cachedStateSize = 256
+const cachedStateSize = 256 + markSize
 
 // take removes the end cached under key and returns it, or nil.
-func (es *logStates) take(key string) *cachedState {
+func (es *logStates) take(key string) *logReader {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	k, _, _ := es.lru.Remove(key)
 	return k
 }
 
-// put caches k. It drops the ends used longest ago when there are too many.
-func (es *logStates) put(k *cachedState) {
+// put caches k under key. It drops the ends used longest ago when there are too many.
+func (es *logStates) put(key string, k *logReader) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	es.lru.Put(k.key, k, min(cachedStateSize+k.end.size, statesLimit))
+	es.lru.Put(key, k, min(cachedStateSize+k.size, statesLimit))
 	for es.lru.Over() {
 		es.lru.Evict()
 	}

@@ -3,53 +3,41 @@ package workflow
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
-	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 )
 
-// phaseLog is the phase log of one session as it was read. It reads on where the log grew,
-// and from the beginning where another log is in its place. It holds no file open, and one
-// line in memory.
+// phaseLog is the phases of one session, as the lines of its log describe them up to now.
 type phaseLog struct {
+	mu sync.Mutex // guards the fields below where the phaseLog is shared
+	logReader
+
 	session string
 	limits  textLimits
+	phases  []*phaseState
+	byID    map[string]*phaseState // by phase id
+}
 
-	mu     sync.Mutex // guards the fields below where the phaseLog is shared
-	file   sessiondir.Stamp
-	read   int64  // offset behind the last line that was taken
-	mark   []byte // the last bytes before read: the log is still the same
-	lines  int
-	open   bool // the last of them lacks its LF
-	ids    ids
-	phases []*phaseState
-	byID   map[string]*phaseState // by phase id
-	damage error
+func newPhaseLog(session string, most textLimits) *phaseLog {
+	p := &phaseLog{session: session, limits: most, byID: map[string]*phaseState{}}
+	p.logReader = logReader{name: phaseFile, rows: p}
+	return p
 }
 
 // textLimits is how many bytes a phaseLog keeps of each text.
 type textLimits struct{ prompt, input, output int }
-
-// markSize is the size of the part that is compared again, at the end of the bytes read.
-const markSize = 1 << 10
-
-// oneRead is how much is read at once, so that no line is of two states of the log.
-const oneRead = 64 << 10
 
 // phaseState is a phase as the lines up to now describe it.
 type phaseState struct {
@@ -63,128 +51,28 @@ type phaseState struct {
 	prompt, input, output, last span
 }
 
-// span is a line in the log; the zero span is none.
-type span struct {
-	offset int64
-	size   int
-}
+func (p *phaseLog) forget() { p.phases, p.byID = nil, map[string]*phaseState{} }
 
-// refresh reads the lines appended to the log, and then calls then with the log. It does
-// not call then where it is nil or the session has no log.
-func (p *phaseLog) refresh(ctx context.Context, st core.Store, then func(log io.ReadSeeker) error) error {
-	err := st.Read(ctx, p.session, func(dir *sessiondir.Dir) error {
-		f, at, err := dir.OpenLog(phaseFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			p.reset()
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		n, err := p.readOn(ctx, f, at, dir.Path(phaseFile))
-		if now, _ := dir.Stat(phaseFile); !now.Same(at) && (n > oneRead || errors.Is(err, io.ErrUnexpectedEOF)) {
-			p.reset() // a writer may have cut off an incomplete line, and written its own, while it was read
-			_, err = p.readOn(ctx, f, now, dir.Path(phaseFile))
-		}
-		if err == nil && then != nil {
-			err = then(f)
-		}
-		return errors.Join(err, f.Close())
-	})
-	return wrapRead("phase outputs", p.session, err)
-}
-
-func (p *phaseLog) reset() {
-	p.file, p.read, p.mark, p.lines, p.open, p.ids = sessiondir.Stamp{}, 0, nil, 0, false, ids{}
-	p.phases, p.byID, p.damage = nil, map[string]*phaseState{}, nil
-}
-
-// readOn takes the new lines of f, up to the size that it has at the stamp, and returns how
-// many bytes they have.
-func (p *phaseLog) readOn(ctx context.Context, f io.ReadSeeker, at sessiondir.Stamp, path string) (int64, error) {
-	same, err := p.sameLog(f, at)
-	if err != nil {
-		return 0, err
+func (p *phaseLog) take(r *logReader, line jsonl.Line) bool {
+	row, ok := parsePhase(line.Bytes)
+	if !ok {
+		return false
 	}
-	if !same {
-		p.reset()
-	}
-	p.file = at
-	if _, err := f.Seek(p.read, io.SeekStart); err != nil {
-		return 0, err
-	}
-	lines := jsonl.NewReader(io.LimitReader(f, at.Size-p.read))
-	base, first := p.read, p.lines
-	if p.open {
-		first-- // the next bytes are the rest of that line
-	}
-	var failed error
-	whole, open := jsonl.LogOf(func(yield func(jsonl.Line) bool) {
-		for failed = ctx.Err(); failed == nil; failed = ctx.Err() {
-			line, err := lines.Next()
-			if failed = err; err != nil {
-				return
-			}
-			line.Offset, line.Number = line.Offset+base, line.Number+first
-			if !yield(line) {
-				return
-			}
-			p.lines = line.Number
-		}
-	}, at.Size, p.takeLine, func(line jsonl.Line) {
-		p.ids.skip()
-		p.damage = cmp.Or(p.damage, notRecord(path, line))
-	})
-	if errors.Is(failed, io.EOF) {
-		failed = nil
-	}
-	if whole > 0 {
-		size := min(whole, markSize)
-		p.read, p.open = whole, open
-		if p.mark, err = readAt(f, span{whole - size, int(size)}); err != nil {
-			p.reset()
-		}
-	}
-	return max(0, whole-base), errors.Join(failed, err)
-}
-
-// sameLog reports whether the bytes that were read are still the beginning of f.
-func (p *phaseLog) sameLog(f io.ReadSeeker, at sessiondir.Stamp) (bool, error) {
-	if p.read == 0 || at.Size < p.read || at.Inode != p.file.Inode || at.Dev != p.file.Dev {
-		return false, nil
-	}
-	now, err := readAt(f, span{p.read - int64(len(p.mark)), len(p.mark)})
-	return bytes.Equal(now, p.mark), err
-}
-
-func readAt(f io.ReadSeeker, at span) ([]byte, error) {
-	data := make([]byte, at.size)
-	_, err := f.Seek(at.offset, io.SeekStart)
-	if err == nil {
-		_, err = io.ReadFull(f, data)
-	}
-	return data, err
-}
-
-func (p *phaseLog) takeLine(line jsonl.Line) bool {
-	r, ok := parsePhase(line.Bytes)
-	if ok {
-		p.take(&r, span{line.Offset, len(line.Bytes)})
-	}
-	return ok
-}
-
-func (p *phaseLog) take(r *phaseRow, at span) {
-	id, phase := p.ids.of(r.id), r.text(rowPhase)
+	id, phase := r.ids.of(row.id), row.text(rowPhase)
 	s := p.byID[phase]
 	if s == nil {
-		s = &phaseState{PhaseRecord: PhaseRecord{ID: id, SessionID: p.session, PhaseID: phase, PhaseName: r.text(rowName), CreatedAt: r.text(rowCreated)}}
-		s.created = timeOf(s.CreatedAt)
+		s = &phaseState{PhaseRecord: PhaseRecord{ID: id, SessionID: p.session, PhaseID: phase, PhaseName: row.text(rowName), CreatedAt: row.text(rowCreated)}}
+		s.created = pytime.Of(s.CreatedAt)
 		p.byID[phase] = s
 		p.phases = append(p.phases, s)
+		r.size += phaseSize + int64(len(phase)+len(s.PhaseName))
 	}
-	s.take(r, at, p.limits)
+	s.take(&row, span{line.Offset, len(line.Bytes)}, p.limits)
+	return true
 }
+
+// phaseSize is the memory of a phase without its texts, roughly.
+const phaseSize = 512
 
 // take changes the phase by the row at the span. A prompt, an input or an output that is
 // null changes nothing.
@@ -264,7 +152,7 @@ const maxPhaseLogs = 8
 
 // phaseLogs are the phase logs of the sessions that were asked for last.
 type phaseLogs struct {
-	mu  sync.Mutex // guards kept
+	mu  sync.Mutex // guards lru
 	lru *cache.LRU[string, *phaseLog]
 }
 
@@ -274,7 +162,7 @@ func (ps *phaseLogs) of(sessionID string) *phaseLog {
 	defer ps.mu.Unlock()
 	p, known := ps.lru.Get(sessionID)
 	if !known {
-		p = &phaseLog{session: sessionID, limits: textLimits{output: maxSummaryText}}
+		p = newPhaseLog(sessionID, textLimits{output: maxSummaryText})
 		ps.lru.Put(sessionID, p, 1)
 	}
 	if ps.lru.Over() {
@@ -379,10 +267,7 @@ func (r *phaseRow) optional(member, most int) (text *string, size int) {
 	}
 	whole := r.text(member)
 	if size = len(whole); size > most {
-		for !utf8.RuneStart(whole[most]) {
-			most--
-		}
-		whole = strings.Clone(whole[:most])
+		whole = strings.Clone(limits.Cut(whole, most))
 	}
 	return &whole, size
 }

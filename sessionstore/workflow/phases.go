@@ -10,8 +10,8 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
-	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -25,15 +25,21 @@ func (w *Workflow) PhaseOutputs(ctx context.Context, sessionID string) ([]PhaseR
 
 // phaseRecords is PhaseOutputs with at most so much of each text.
 func (w *Workflow) phaseRecords(ctx context.Context, sessionID string, most textLimits) ([]PhaseRecord, error) {
-	p := &phaseLog{session: sessionID, limits: most}
-	if err := p.refresh(ctx, w.core, nil); err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
+	log := newPhaseLog(sessionID, most)
+	if err := w.refresh(ctx, log, nil); err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
 		return nil, err
 	}
 	records := []PhaseRecord{}
-	for _, s := range p.sorted() {
+	for _, s := range log.sorted() {
 		records = append(records, s.PhaseRecord)
 	}
-	return records, wrapRead("phase outputs", sessionID, p.damage)
+	return records, wrapRead("phase outputs", sessionID, log.damage)
+}
+
+// refresh is [logReader.refresh] of p.
+func (w *Workflow) refresh(ctx context.Context, p *phaseLog, then func(log io.ReadSeeker) error) error {
+	err := w.core.Read(ctx, p.session, func(dir *sessiondir.Dir) error { return p.refresh(ctx, dir, then) })
+	return wrapRead("phase outputs", p.session, err)
 }
 
 // PhaseSummary is a [PhaseRecord] without its two prompts. Of an output, and of an error,
@@ -72,12 +78,12 @@ func (w *Workflow) Phases(ctx context.Context, sessionID string, since int64) (P
 	p := w.phases.of(sessionID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.refresh(ctx, w.core, nil); err != nil {
+	if err := w.refresh(ctx, p, nil); err != nil {
 		return Phases{}, err
 	}
-	all := Phases{Records: []PhaseSummary{}, Read: p.read, Damage: p.damage}
+	all := Phases{Records: []PhaseSummary{}, Read: p.end.Whole, Damage: p.damage}
 	for _, s := range p.sorted() {
-		if s.changed > since || since > p.read {
+		if s.changed > since || since > all.Read {
 			all.Records = append(all.Records, s.summary())
 		}
 	}
@@ -99,7 +105,7 @@ func (w *Workflow) Phase(ctx context.Context, sessionID string, id int64) (rec P
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found := false
-	err = p.refresh(ctx, w.core, func(log io.ReadSeeker) (err error) {
+	err = w.refresh(ctx, p, func(log io.ReadSeeker) (err error) {
 		i := slices.IndexFunc(p.phases, func(s *phaseState) bool { return s.ID == id })
 		if found = i >= 0; found {
 			rec, err = p.phases[i].whole(log)
@@ -145,46 +151,34 @@ func (w *Workflow) savePhase(ctx context.Context, sessionID string, p PhaseOutpu
 	if p.SessionID != nil && *p.SessionID != sessionID {
 		return 0, errOtherSession
 	}
-	err = w.appendRow(ctx, sessionID, phaseFile, loadPhases, func(tx core.Tx, e *logState) (any, error) {
-		if len(e.phases) == 0 {
+	err = w.appendRow(ctx, sessionID, &newPhaseLog(sessionID, textLimits{}).logReader, func(tx core.Tx, r *logReader) (any, error) {
+		log := r.rows.(*phaseLog)
+		if len(log.phases) == 0 {
 			if err := w.start(tx); err != nil {
 				return nil, err
 			}
 		}
-		r, err := w.recordOf(sessionID, p, e)
-		id = r.ID
-		return r, err
+		rec, err := w.recordOf(sessionID, p, log)
+		id = rec.ID
+		return rec, err
 	})
 	return id, err
 }
 
-func loadPhases(dir *sessiondir.Dir) (e logState, err error) {
-	e.Tail, err = dir.ReadLog(phaseFile, func(line jsonl.Line) bool {
-		r, ok := parsePhase(line.Bytes)
-		if ok {
-			e.note(r.text(rowPhase), phase{e.ids.of(r.id), r.text(rowName), r.text(rowCreated)})
-		}
-		return ok
-	}, func(jsonl.Line) { e.ids.skip() })
-	return e, err
-}
-
-// recordOf returns the row that saves p, and takes it into account.
-func (w *Workflow) recordOf(sessionID string, p PhaseOutput, e *logState) (PhaseRecord, error) {
-	now := w.stamp()
-	r := PhaseRecord{
+// recordOf returns the row that saves p in a log.
+func (w *Workflow) recordOf(sessionID string, p PhaseOutput, log *phaseLog) (r PhaseRecord, err error) {
+	now := pytime.Stamp(w.core.Now())
+	r = PhaseRecord{
 		SessionID: sessionID, PhaseID: string([]rune(p.PhaseID)), // as it reads back
 		PhaseName: p.PhaseName, Status: p.Status,
 		SystemPrompt: p.SystemPrompt, UserInput: p.UserInput, Output: p.Output, Error: p.Error,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if first, known := e.phases[r.PhaseID]; known {
-		r.ID, r.PhaseName, r.CreatedAt = first.id, first.name, first.created
+	if first, known := log.byID[r.PhaseID]; known {
+		r.ID, r.PhaseName, r.CreatedAt = first.ID, first.PhaseName, first.CreatedAt
 		return r, nil
 	}
-	id, err := e.ids.next()
-	r.ID = id
 	r.PhaseName = string([]rune(p.PhaseName))
-	e.note(r.PhaseID, phase{r.ID, r.PhaseName, r.CreatedAt})
+	r.ID, err = log.ids.next()
 	return r, err
 }

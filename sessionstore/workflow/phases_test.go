@@ -350,13 +350,13 @@ func TestCutWhileRead(t *testing.T) {
 	first, torn := line("a", 10)+"\n", `{"id": 2,                    "user_input": "`+strings.Repeat("y", 1<<20)
 	now := first + line("b", 500<<10) + "\n" + line("c", 1<<20) + "\n"
 	writeFile(t, st, phaseFile, first+torn)
-	p, cut := &phaseLog{session: "s"}, false
-	require.NoError(t, p.refresh(hooked{t.Context(), func() {
+	p, cut := newPhaseLog("s", textLimits{}), false
+	require.NoError(t, l.refresh(hooked{t.Context(), func() {
 		if p.lines == 1 && !cut {
 			cut = true
 			writeFile(t, st, phaseFile, now)
 		}
-	}}, l.core, nil))
+	}}, p, nil))
 	require.True(t, cut)
 	require.NoError(t, p.damage)
 	require.Len(t, p.phases, 3)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
+	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -169,19 +170,58 @@ func TestAnotherProcess(t *testing.T) {
 	require.Len(t, outputs(t, l), 5)
 }
 
+// takings counts what a reader does with the rows of a log.
+type takings struct {
+	rows
+	taken, forgotten int
+}
+
+func (c *takings) take(r *logReader, line jsonl.Line) bool {
+	c.taken++
+	return c.rows.take(r, line)
+}
+
+func (c *takings) forget() {
+	c.forgotten++
+	c.rows.forget()
+}
+
+// TestWriterReadsOn has another process write in between: the next write takes the lines of
+// the other and its own, and no line twice, also where the log lacked its last LF.
+func TestWriterReadsOn(t *testing.T) {
+	t.Parallel()
+	l, st := newLog(t, `{}`, research)
+	other := New(openStore(t, st.Dir()), research)
+	for i, size := range []int{10, markSize, 3 * markSize, 1} {
+		add(t, l, nil, userRole, strings.Repeat("x", size))
+		k := l.states.take("s/" + conversationFile)
+		seen := &takings{rows: k.rows}
+		k.rows = seen
+		l.states.put("s/"+conversationFile, k)
+		add(t, other, nil, userRole, strings.Repeat("y", size))
+		writeFile(t, st, conversationFile, strings.TrimSuffix(readFile(t, st, conversationFile), "\n"))
+		before := k.lines
+		require.EqualValues(t, 3*i+3, add(t, l, nil, userRole, "z"))
+		require.Equal(t, []int{2, 0}, []int{seen.taken, seen.forgotten}, size)
+		require.Equal(t, before+2, k.lines)
+		k.rows = seen.rows
+	}
+	require.Len(t, conversation(t, other), 12)
+}
+
 // TestEndsAreBounded holds that what is kept of logs is bounded in memory.
 func TestEndsAreBounded(t *testing.T) {
 	t.Parallel()
 	es := &New(openStore(t, t.TempDir())).states
 	for i := range 100 {
-		es.put(&cachedState{key: fmt.Sprint(i), end: logState{size: statesLimit / 10}})
+		es.put(fmt.Sprint(i), &logReader{size: statesLimit / 10})
 		require.LessOrEqual(t, es.lru.Cost(), int64(statesLimit))
 	}
 	require.Equal(t, 9, es.lru.Len())
 	require.Nil(t, es.take("0"))
 	require.NotNil(t, es.take("99"))
 	require.Nil(t, es.take("99"), "it was taken")
-	es.put(&cachedState{key: "large", end: logState{size: 2 * statesLimit}})
+	es.put("large", &logReader{size: 2 * statesLimit})
 	require.Equal(t, 1, es.lru.Len(), "the last one is kept")
 	es.nameSynced("none", 1)
 	es.nameSynced("large", 1)

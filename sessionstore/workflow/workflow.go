@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
-	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/cache"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -50,18 +49,13 @@ type Workflow struct {
 func New(st *sessionstore.Store, manifests ...Manifest) *Workflow {
 	w := &Workflow{
 		store: st, core: core.Of(st),
-		states: logStates{lru: cache.New[string, *cachedState](statesLimit)},
+		states: logStates{lru: cache.New[string, *logReader](statesLimit)},
 		phases: phaseLogs{lru: cache.New[string, *phaseLog](maxPhaseLogs)},
 	}
 	for _, m := range manifests {
 		w.manifests = append(w.manifests, Manifest{m.Name, slices.Clone(m.Phases)})
 	}
 	return w
-}
-
-// stamp returns the time as the logs hold it.
-func (w *Workflow) stamp() string {
-	return w.core.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // SetStatus writes the status of a session's workflow: in_progress, completed or failed.
@@ -129,28 +123,30 @@ func isMissing(md sessionstore.Metadata, name string) bool {
 }
 
 // appendRow adds the row that row returns to a log, as the only writer of the session. It
-// reads the log again only when another writer came between.
-func (w *Workflow) appendRow(ctx context.Context, id, name string, load func(*sessiondir.Dir) (logState, error), row func(core.Tx, *logState) (any, error)) error {
-	key := id + "/" + name
+// goes on from the reader of that log that is cached, else from log, and reads the lines of
+// other writers alone.
+func (w *Workflow) appendRow(ctx context.Context, id string, log *logReader, row func(core.Tx, *logReader) (any, error)) error {
+	key := id + "/" + log.name
 	var inode uint64
 	err := w.core.Change(ctx, id, func(tx core.Tx) error {
 		k := w.states.take(key)
-		if k == nil || !tx.Dir().Knows(name, k.end.Tail) {
-			e, err := load(tx.Dir())
-			if err != nil {
+		if k == nil {
+			k = log
+		}
+		if !tx.Dir().Knows(k.name, k.end) {
+			if err := k.refresh(ctx, tx.Dir(), nil); err != nil {
 				return err
 			}
-			k = &cachedState{key: key, end: e}
 		}
-		content, err := row(tx, &k.end)
+		content, err := row(tx, k)
 		if err != nil {
 			return err
 		}
-		if err := w.add(ctx, tx, name, k, content); err != nil {
+		if err := w.add(ctx, tx, k, content); err != nil {
 			return err
 		}
 		inode = k.end.File.Inode
-		w.states.put(k)
+		w.states.put(key, k)
 		return nil
 	})
 	if errors.Is(err, sessionstore.ErrNotFound) {
@@ -162,7 +158,7 @@ func (w *Workflow) appendRow(ctx context.Context, id, name string, load func(*se
 	return err
 }
 
-func (w *Workflow) add(ctx context.Context, tx core.Tx, name string, k *cachedState, row any) error {
+func (w *Workflow) add(ctx context.Context, tx core.Tx, k *logReader, row any) error {
 	line, err := encodeRow(row)
 	if err != nil {
 		return err
@@ -170,15 +166,16 @@ func (w *Workflow) add(ctx context.Context, tx core.Tx, name string, k *cachedSt
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	k.end.Tail, err = tx.Dir().AppendLog(name, k.end.Tail, line, w.core.Syncs())
+	end, err := tx.Dir().AppendLog(k.name, k.end, line, w.core.Syncs())
 	if err != nil {
-		return fmt.Errorf("append to %s: %w", name, err)
+		return fmt.Errorf("append to %s: %w", k.name, err)
 	}
-	if k.synced != 0 && k.synced == k.end.File.Inode {
-		tx.Changed(name)
+	k.wrote(line, end)
+	if k.synced != 0 && k.synced == end.File.Inode {
+		tx.Changed(k.name)
 	} else {
 		// The process that made the name may have been killed before it was durable.
-		tx.Renamed(name)
+		tx.Renamed(k.name)
 	}
 	return nil
 }

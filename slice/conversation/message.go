@@ -3,8 +3,8 @@ package conversation
 import (
 	"slices"
 	"time"
-	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -160,10 +160,7 @@ func some(s string, limit int) *Text {
 func cut(s string, limit int) Text {
 	t := Text{Text: s, Size: len(s)}
 	if limit > 0 && len(s) > limit+limit/4 {
-		for !utf8.RuneStart(s[limit]) {
-			limit--
-		}
-		t.Text, t.Cut = s[:limit], true
+		t.Text, t.Cut = limits.Cut(s, limit), true
 	}
 	return t
 }

@@ -164,11 +164,13 @@ func RowOf(h eventslog.Head) Row {
 // maxName limits the bytes of a name that are shown.
 const maxName = 200
 
-func short(s string) string {
-	if len(s) <= maxName {
+func short(s string) string { return Shorten(s, maxName) }
+
+// Shorten cuts a text of more than n bytes at the end of a character.
+func Shorten(s string, n int) string {
+	if len(s) <= n {
 		return s
 	}
-	n := maxName
 	for !utf8.RuneStart(s[n]) {
 		n--
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
@@ -20,12 +21,12 @@ const (
 func fold(m *conversation.Message) (gists []string) {
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		c.Name, c.ID = shorten(c.Name, maxName), shorten(c.ID, maxName)
+		c.Name, c.ID = eventview.Shorten(c.Name, maxName), eventview.Shorten(c.ID, maxName)
 		gists = append(gists, oneLine(firstArgument(c.Arguments.Text)))
 	}
 	for i := range m.Results {
 		r := &m.Results[i]
-		r.ID = shorten(r.ID, maxName)
+		r.ID = eventview.Shorten(r.ID, maxName)
 		gists = append(gists, oneLine(r.Text.Text))
 	}
 	return gists
@@ -58,12 +59,12 @@ func firstArgument(arguments string) string {
 
 // oneLine returns the beginning of a text on one line, without control characters.
 func oneLine(text string) string {
-	text = shorten(text, 4*maxGist) // most of it is not shown
+	text = eventview.Shorten(text, 4*maxGist) // most of it is not shown
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
 			return ' '
 		}
 		return r
 	}, text)
-	return shorten(strings.Join(strings.Fields(text), " "), maxGist)
+	return eventview.Shorten(strings.Join(strings.Fields(text), " "), maxGist)
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"strconv"
-	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -101,18 +101,7 @@ func (s *Server) resume(w http.ResponseWriter, r *request) error {
 		out.Started = true
 	}
 	for i, m := range out.Context.History {
-		out.Context.History[i].Content = shorten(m.Content, maxHistory)
+		out.Context.History[i].Content = eventview.Shorten(m.Content, maxHistory)
 	}
 	return answer(w, out)
-}
-
-// shorten cuts a text at the end of a character.
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

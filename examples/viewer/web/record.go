@@ -3,15 +3,15 @@ package web
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/decided"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/eventview"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 	"github.com/amplifier-go/sessionstorage/sessionstore/checkpoint"
@@ -59,7 +59,7 @@ func (s *Server) conversation(w http.ResponseWriter, r *request) error {
 		Damage string `json:"damage,omitempty"`
 	}{len(all), []said{}, damage}
 	for _, m := range all[max(0, len(all)-maxSaid):] {
-		m.Content = shorten(m.Content, maxRecord)
+		m.Content = eventview.Shorten(m.Content, maxRecord)
 		v := said{SessionMessage: m}
 		if m.Role == "assistant" {
 			v.HTML = renderMarkdown(m.Content)
@@ -93,46 +93,32 @@ func (s *Server) decisions(w http.ResponseWriter, r *request) error {
 		More   bool       `json:"more,omitempty"`
 		Damage string     `json:"damage,omitempty"`
 	}{Rows: []decision{}}
-	for _, read := range []func() ([]decision, error){r.approvals, r.checkpoint} {
+	ofAgent := func() ([]decided.Row, error) { return decided.OfAgent(r.Context(), r.at.store, r.id) }
+	for _, read := range []func() ([]decided.Row, error){ofAgent, r.checkpoint} {
 		rows, err := read()
 		damage, err := onlyDamage(err)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			damage = err.Error()
 		}
-		out.Rows = append(out.Rows, rows...)
+		for _, d := range rows {
+			if d.Kind == decided.Command {
+				d.What, d.Text = "", d.What
+			}
+			out.Rows = append(out.Rows, decision{d.Kind, stampText(d.Time), d.What, d.Text})
+		}
 		out.Damage = strings.TrimSpace(out.Damage + " " + damage)
 	}
 	if out.More = len(out.Rows) > maxDecided; out.More {
 		out.Rows = out.Rows[:maxDecided]
 	}
 	for i := range out.Rows {
-		out.Rows[i].Text = shorten(out.Rows[i].Text, maxRecord)
+		out.Rows[i].Text = eventview.Shorten(out.Rows[i].Text, maxRecord)
 	}
 	return answer(w, out)
 }
 
-// approvals returns the calls with a verdict and the approved commands of an agent's
-// state.
-func (r *request) approvals() (all []decision, err error) {
-	st, err := agentstate.Open(r.at.store, r.id, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	kept, err := st.Approvals(r.Context())
-	for _, k := range kept {
-		all = append(all, decision{Kind: string(k.Verdict), What: k.ID, Text: string(k.Call)})
-	}
-	commands, failed := st.ApprovedCommands(r.Context())
-	for _, command := range commands {
-		all = append(all, decision{Kind: "approved command", Text: command})
-	}
-	return all, errors.Join(err, failed)
-}
-
-// checkpoint returns the approvals, decisions, errors and runs of agents in the state of
-// a phased workflow.
-func (r *request) checkpoint() (all []decision, err error) {
+// checkpoint returns what was decided in the state of a phased workflow.
+func (r *request) checkpoint() ([]decided.Row, error) {
 	if !r.read().has(checkpointFile) {
 		return nil, nil
 	}
@@ -140,37 +126,7 @@ func (r *request) checkpoint() (all []decision, err error) {
 	if err != nil {
 		return nil, err
 	}
-	state := session.State()
-	phase := func(n int) string { return "phase " + strconv.Itoa(n) }
-	approvals := state.Approvals()
-	for _, n := range slices.Sorted(maps.Keys(approvals)) {
-		a := approvals[n]
-		d := decision{"approved", stampText(a.Time), phase(n), ""}
-		if !a.Approved {
-			d.Kind = "refused"
-		}
-		if a.Feedback != nil {
-			d.Text = *a.Feedback
-		}
-		all = append(all, d)
-		for _, change := range a.ChangesRequested {
-			all = append(all, decision{"change requested", d.Time, d.What, change})
-		}
-	}
-	for _, d := range state.Decisions() {
-		value, err := sessionstore.FormatJSON(d.Value, 0)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, decision{"decision", stampText(d.Time), "", string(value)})
-	}
-	for _, e := range state.Errors() {
-		all = append(all, decision{"error", stampText(e.Time), phase(e.Phase) + ", " + e.Agent, e.Type + ": " + e.Message})
-	}
-	for _, run := range state.AgentRuns() {
-		all = append(all, decision{"run: " + run.Status, stampText(run.Time), phase(run.Phase) + ", " + run.Agent, strconv.FormatFloat(run.DurationSeconds, 'f', -1, 64) + " s"})
-	}
-	return all, nil
+	return decided.OfWorkflow(session.State())
 }
 
 func stampText(t time.Time) string {

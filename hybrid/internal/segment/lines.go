@@ -175,13 +175,7 @@ func roleOf(text string) string {
 	return ""
 }
 
-func timeOf(text string) time.Time {
-	t, _, err := pytime.Parse(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC().Truncate(time.Second)
-}
+func timeOf(text string) time.Time { return pytime.Of(text).Truncate(time.Second) }
 
 // chunkBytes is the greatest length of the content of a chunk.
 const chunkBytes = 512 << 10

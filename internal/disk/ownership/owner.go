@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
 // An Owner is the record of the holder of a session about itself. It is for display: a
@@ -120,7 +121,7 @@ func newRecord(s Session, o Options) ([]byte, error) {
 		`,"user":` + quote(self.user) +
 		`,"pid":` + strconv.FormatInt(self.pid, 10) +
 		`,"process_start_identity":` + started +
-		`,"acquired_at":` + quote(isoTime(o.now())) +
+		`,"acquired_at":` + quote(pytime.Format(o.now().UTC())) +
 		`,"workspace":` + quote(s.Workspace) +
 		`,"session_id":` + quote(s.ID) +
 		`,"active":true` +
@@ -153,19 +154,10 @@ func (o Options) addExtra(record []byte) ([]byte, error) {
 // released returns the record of a holder that ended at that time.
 func released(record []byte, at time.Time) []byte {
 	record = pyjson.Splice(record, "active", []byte("false"))
-	return pyjson.Splice(record, "released_at", []byte(quote(isoTime(at))))
+	return pyjson.Splice(record, "released_at", []byte(quote(pytime.Format(at.UTC()))))
 }
 
 func quote(s string) string { return string(pyjson.Quote(s)) }
-
-// isoTime is Python's isoformat in UTC, which leaves out a fraction of zero.
-func isoTime(t time.Time) string {
-	t = t.UTC().Truncate(time.Microsecond)
-	if t.Nanosecond() == 0 {
-		return t.Format("2006-01-02T15:04:05+00:00")
-	}
-	return t.Format("2006-01-02T15:04:05.000000+00:00")
-}
 
 // acquisitionID returns a random UUID without hyphens.
 func acquisitionID() string {

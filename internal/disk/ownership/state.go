@@ -1,7 +1,6 @@
 package ownership
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -29,27 +28,12 @@ func Encode(value []byte) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, &failure{kind: ErrInvalid, text: "encode state: " + err.Error(), cause: err}
-	case hasSurrogate(out):
+	case pyjson.HasSurrogate(out):
 		return nil, invalid("encode state: surrogates not allowed")
 	case len(out) > maxState:
 		return nil, invalid("checkpoint exceeds the size limit")
 	}
 	return out, nil
-}
-
-// hasSurrogate reports whether text that [pyjson.Append] wrote has an escape of a lone
-// surrogate, which begins with \ud. It writes no other such escape.
-func hasSurrogate(text []byte) bool {
-	for {
-		i := bytes.IndexByte(text, '\\')
-		if i < 0 {
-			return false
-		}
-		if text = text[i+1:]; len(text) > 1 && text[0] == 'u' && text[1] == 'd' {
-			return true
-		}
-		text = text[min(1, len(text)):]
-	}
 }
 
 // WriteState replaces a state file by value, JSON that [Encode] takes. The file is
@@ -255,11 +239,16 @@ func (s Session) NativeDirectory() string {
 }
 
 func (s Session) nativeParts() []string {
-	slug := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(s.Workspace)
+	return []string{"projects", ProjectSlug(s.Workspace), "sessions", s.ID}
+}
+
+// ProjectSlug returns the name of the directory that the reference keeps a project in.
+func ProjectSlug(workspace string) string {
+	slug := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(workspace)
 	if !strings.HasPrefix(slug, "-") {
-		slug = "-" + slug
+		return "-" + slug
 	}
-	return []string{"projects", slug, "sessions", s.ID}
+	return slug
 }
 
 // FencePath returns the path of the transfer fence.

@@ -41,12 +41,16 @@ func (d *Dir) ReadLog(name string, parse func(jsonl.Line) bool, damaged func(jso
 	return t, nil
 }
 
-// OpenLog opens the log name to read it a line at a time. A symlink is refused, as by ReadLog.
-func (d *Dir) OpenLog(name string) (io.ReadSeekCloser, Stamp, error) {
+// OpenLog opens the log name to read it a line at a time. The tail has no lines yet. A symlink
+// is refused, as by ReadLog.
+func (d *Dir) OpenLog(name string) (io.ReadSeekCloser, Tail, error) {
 	if _, err := d.plain(name); err != nil {
-		return nil, Stamp{}, err
+		return nil, Tail{}, err
 	}
-	return d.Open(name)
+	t := Tail{at: time.Now()}
+	f, at, err := d.Open(name)
+	t.File = at
+	return f, t, err
 }
 
 // Knows reports whether the log name is unchanged since t was read or written.

@@ -407,6 +407,15 @@ func passes(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
 }
 
+// Cause returns err without the operation and the path that a *fs.PathError repeats, unless it
+// Is [ErrInUse], which is around the path.
+func Cause(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && !errors.Is(err, ErrInUse) {
+		return pe.Err
+	}
+	return err
+}
+
 // ErrInUse is returned when another program has the file open and does not share it.
 var ErrInUse = errors.New("another program has the file open, and keeps others from it; close it there and try again")
 

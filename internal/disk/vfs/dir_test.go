@@ -185,33 +185,13 @@ func TestAppend(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, made)
 	require.NoError(t, a.Write([]byte("0123456789"), 0))
-	require.NoError(t, a.Truncate(4))
-	require.NoError(t, a.Write([]byte("abc"), 4))
+	require.NoError(t, a.Write([]byte("abc"), 10))
 	require.NoError(t, a.Sync())
 	require.NoError(t, a.Close())
-	require.Equal(t, map[string]string{"file": "0123abc"}, content(t, path))
+	require.Equal(t, map[string]string{"file": "0123456789abc"}, content(t, path))
 	a, made, err = d.Append("file")
 	require.NoError(t, err)
 	require.False(t, made)
-	require.NoError(t, a.Close())
-}
-
-// TestAppendCut cuts an append by its name, as Windows wants.
-func TestAppendCut(t *testing.T) {
-	t.Parallel()
-	d, path := openDir(t, nil)
-	a, _, err := d.Append("file")
-	require.NoError(t, err)
-	require.NoError(t, a.Write([]byte("0123456789"), 0))
-	require.NoError(t, a.cut(4))
-	require.NoError(t, a.Write([]byte("abc"), 4))
-	require.Equal(t, map[string]string{"file": "0123abc"}, content(t, path))
-
-	require.NoError(t, d.Replace("file", false, time.Now(), writing("other text")))
-	require.ErrorContains(t, a.cut(4), "another file")
-	require.Equal(t, map[string]string{"file": "other text"}, content(t, path))
-	require.NoError(t, d.Remove("file"))
-	require.ErrorIs(t, a.cut(4), fs.ErrNotExist)
 	require.NoError(t, a.Close())
 }
 
@@ -219,16 +199,13 @@ func TestAppendCut(t *testing.T) {
 // seam refused was not done.
 func TestAppendFails(t *testing.T) {
 	t.Parallel()
-	after := []map[string]string{{}, {"file": "01"}, {"file": "0123"}, {"file": "0"}}
-	for at, want := range after { // create, write, truncate, sync
+	after := []map[string]string{{}, {"file": "01"}, {"file": "0123"}}
+	for at, want := range after { // create, write, sync
 		failer := &crashsim.Failer{At: at, Err: syscall.EIO, Part: 50}
 		d, path := openDir(t, &seam.Seam{Before: failer.Before})
 		a, _, err := d.Append("file")
 		if err == nil {
 			err = a.Write([]byte("0123"), 0)
-			if err == nil {
-				err = a.Truncate(1)
-			}
 			if err == nil {
 				err = a.Sync()
 			}

@@ -317,42 +317,6 @@ func (a *Append) Write(p []byte, size int64) error {
 	})
 }
 
-// Truncate cuts the file to size bytes, such as to undo a write that failed. The caller
-// keeps other writers away during the call.
-func (a *Append) Truncate(size int64) error {
-	op := a.dir.op(seam.Truncate, a.name, "")
-	op.Off = size
-	return a.dir.seam.Do(op, func() error {
-		err := a.file.Truncate(size)
-		if errors.Is(err, fs.ErrPermission) { // Windows: a file that was opened to append cannot be truncated
-			err = a.cut(size)
-		}
-		return err
-	})
-}
-
-// cut is Truncate by the name of the file, which it opens to be changed in place. It is
-// an error when another file has the name now.
-func (a *Append) cut(size int64) (err error) {
-	edit, err := a.dir.Edit(a.name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, edit.Close()) }()
-	mine, err := a.file.Stat()
-	if err != nil {
-		return err
-	}
-	fi, err := edit.File().Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(mine, fi) {
-		return &fs.PathError{Op: "truncate", Path: a.name, Err: errors.New("another file has that name now")}
-	}
-	return edit.File().Truncate(size)
-}
-
 // Sync makes the file's content durable.
 func (a *Append) Sync() error {
 	return a.dir.seam.Do(a.dir.op(seam.Sync, a.name, ""), a.file.Sync)

@@ -1,5 +1,5 @@
 // Package limits bounds the size of files and lines that are read into memory as a whole,
-// and the length of names in errors.
+// and the length of names in errors and of text that is shown.
 //
 // A program of 32 bits has at most 4 GB of addresses: a file that does not fit
 // would end it ("makeslice: len out of range", "out of memory"), and nothing can
@@ -84,14 +84,31 @@ func first(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	end := n
-	for end > n-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
+	return Cut(text, n) + "…" // a text of its own, which does not keep text in memory
+}
+
+// Cut returns at most the first n bytes of a text. A character is not cut in two.
+func Cut(text string, n int) string {
+	if len(text) <= n {
+		return text
 	}
-	if !utf8.RuneStart(text[end]) { // no UTF-8
-		end = n
+	for end := n; end >= 0 && end > n-utf8.UTFMax; end-- {
+		if utf8.RuneStart(text[end]) {
+			return text[:end]
+		}
 	}
-	return text[:end] + "…" // a text of its own, which does not keep text in memory
+	return text[:n] // no UTF-8
+}
+
+// Runes returns at most the first n characters of a text.
+func Runes(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
 }
 
 // Bytes returns a number of bytes in a form for people, such as 1.5 kB.

@@ -2,10 +2,7 @@ package pyjson
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 )
 
 // AppendMessage appends the chat message raw, an object, as the reference stores it:
@@ -113,48 +110,28 @@ func Paired(raw []byte) (paired []byte, had bool) {
 	return paired, true
 }
 
-// Repr returns the text as Python's repr shows a string. Surrogates may be written as
-// three bytes, as [AppendText] makes them; other bytes that are not UTF-8 are shown as
-// one character each.
-func Repr(text string) string {
-	quote := '\''
-	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
-		quote = '"'
+// Canonical returns the value raw as Python writes it, without the white space and the escapes
+// of its writer; raw itself where it is no value.
+func Canonical(raw []byte) []byte {
+	text, err := Append(nil, raw, Style{})
+	if err != nil {
+		return raw
 	}
-	var b strings.Builder
-	b.WriteRune(quote)
-	for rest := []byte(text); len(rest) > 0; {
-		r, n := decodeWide(rest)
-		if n == 0 {
-			r, n = rune(rest[0]), 1
-		}
-		rest = rest[n:]
-		if r == quote || r == '\\' {
-			b.WriteByte('\\')
-		}
-		writeShown(&b, r)
-	}
-	b.WriteRune(quote)
-	return b.String()
+	return text
 }
 
-// writeShown writes a character, or an escape for an invisible character.
-func writeShown(b *strings.Builder, r rune) {
-	switch {
-	case unicode.IsPrint(r):
-		b.WriteRune(r)
-	case r == '\n':
-		b.WriteString(`\n`)
-	case r == '\r':
-		b.WriteString(`\r`)
-	case r == '\t':
-		b.WriteString(`\t`)
-	case r < 0x100:
-		fmt.Fprintf(b, `\x%02x`, r)
-	case r < 0x10000:
-		fmt.Fprintf(b, `\u%04x`, r)
-	default:
-		fmt.Fprintf(b, `\U%08x`, r)
+// HasSurrogate reports whether JSON that this package wrote holds a lone surrogate. It writes
+// those as \ud…, and no other escape so.
+func HasSurrogate(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 || i+2 >= len(text) {
+			return false
+		}
+		if text[i+1] == 'u' && text[i+2] == 'd' {
+			return true
+		}
+		text = text[i+2:]
 	}
 }
 

@@ -76,16 +76,6 @@ func SkipString(b []byte, i int) int {
 	return skipRest(b, i)
 }
 
-// SkipText returns an index of b up to which the bytes from i on, where a character or an
-// escape begins, are text of a string that SkipString accepts. There may be more of it:
-// the caller goes on from there.
-func SkipText(b []byte, i int) int {
-	if !hasBlocks || i < 3 {
-		return i
-	}
-	return skipBlocks(&b[0], i, len(b))
-}
-
 // longString is the length from which on a string is read in blocks.
 const longString = 8
 

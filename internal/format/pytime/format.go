@@ -30,6 +30,9 @@ func FormatMillis(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000+00:00") // the offset is no part of a layout, but plain text
 }
 
+// Stamp writes t as RFC 3339 in UTC with milliseconds, the rest cut off, as JavaScript does.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
 // formatOffset writes an offset as +HH:MM, +HH:MM:SS or +HH:MM:SS.ffffff.
 func formatOffset(offset time.Duration) string {
 	sign := '+'

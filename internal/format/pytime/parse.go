@@ -13,6 +13,15 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 )
 
+// Of returns the time that a text is, in UTC, and the zero time for a text that is none.
+func Of(text string) time.Time {
+	t, _, err := Parse(text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
 // Parse reads the time of an event. The time is aware when text has an offset
 // or ends in Z; otherwise it is naive and returned in UTC, which is not how
 // the reference compares it: comparing naive with aware is an error there.

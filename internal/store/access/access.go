@@ -23,6 +23,7 @@ type Functions struct {
 	From         any // func(m sessionstore.Message, name string) []byte
 	Blocks       any // func(m sessionstore.Message) []byte
 	Row          any // func(m sessionstore.Message) []byte
+	Wrap         any // func(op, id string, err error) error
 	Spread       any // func(n int, worker func(next func() (int, bool)))
 }
 

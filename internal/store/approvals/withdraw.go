@@ -13,11 +13,13 @@ import (
 // verdict. The commands that are approved for good are in [sessiondir.State].
 const CallsFile = "pending_approvals.json"
 
-// The members of these files: of CallsFile the array of calls, of each call its verdict and
-// the mark of an approval, of State the arrays of commands and of their marks.
+// The members of these files: of CallsFile the array of calls, of each call its verdict or,
+// once it ran, its digest, and the mark of an approval, of State the arrays of commands and of
+// their marks.
 const (
 	Calls    = "approvals"
 	Verdict  = "verdict"
+	Ran      = "ran"
 	Mark     = "mark"
 	Commands = "approvedCommands"
 	Marks    = "approvedMarks"

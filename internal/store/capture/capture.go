@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // Event is a row that counts.
@@ -60,7 +61,7 @@ func Parse(line jsonl.Line, owner string) (e Event, counts bool, code Code) {
 		return Event{}, false, Invalid
 	}
 	found := pyjson.Values(raw, "event", "data", "session_id")
-	name, ok := textOf(found[0])
+	name, ok := turns.IDOf(found[0])
 	if !ok || name == "" {
 		return Event{}, false, Invalid
 	}
@@ -86,7 +87,7 @@ func sessionOf(data, beside []byte) (id string, code Code) {
 		if raw == nil || pyjson.KindOf(raw) == pyjson.Null {
 			continue
 		}
-		text, ok := textOf(raw)
+		text, ok := turns.IDOf(raw)
 		switch {
 		case !ok:
 			return "", InvalidID
@@ -108,15 +109,6 @@ func member(data []byte, name string) []byte {
 	return raw
 }
 
-// textOf returns the text of a JSON string, and false for any other value.
-// Different strings have different texts.
-func textOf(raw []byte) (string, bool) {
-	if pyjson.KindOf(raw) != pyjson.String {
-		return "", false
-	}
-	return string(pyjson.AppendText(nil, raw)), true
-}
-
 // Ref holds the links of an event to a message.
 type Ref struct {
 	MessageID string   // "" if it names no message
@@ -132,11 +124,11 @@ func (e Event) Ref() (r Ref) {
 		return r
 	}
 	found := pyjson.Values(e.Data, "tool_call_id", "call_id", "message_id", "prompt")
-	r.MessageID, _ = textOf(found[2])
+	r.MessageID, _ = turns.IDOf(found[2])
 	if call := found[0]; call != nil && pyjson.Truthy(call) {
-		r.CallID, _ = textOf(call)
+		r.CallID, _ = turns.IDOf(call)
 	} else {
-		r.CallID, _ = textOf(found[1])
+		r.CallID, _ = turns.IDOf(found[1])
 	}
 	if e.Name == PromptSubmit {
 		r.Prompt, r.Submits = Sum(found[3])
@@ -170,7 +162,7 @@ func isAuxiliary(raw []byte) bool {
 	if raw == nil {
 		return false
 	}
-	text, ok := textOf(raw)
+	text, ok := turns.IDOf(raw)
 	if !ok {
 		plain, err := pyjson.Append(nil, raw, pyjson.Style{})
 		if err != nil {

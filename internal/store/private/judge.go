@@ -63,11 +63,6 @@ func (v Verdict) and(w Verdict) Verdict {
 // are rules, nothing is sent of it.
 func (v Verdict) binds(ruled bool) bool { return v.Kept || ruled && v.Held != nil }
 
-// Keeps reports whether a session never leaves this machine. It makes no request.
-func (g *Guard) Keeps(ctx context.Context, id string) bool {
-	return g.Judge(ctx, id).Kept
-}
-
 // Judge returns the verdict of the rules on a session, and remembers it, durably, where it
 // stays or has parents. What cannot be remembered does not leave.
 func (g *Guard) Judge(ctx context.Context, id string) Verdict {

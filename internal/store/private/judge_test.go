@@ -66,7 +66,7 @@ func TestBackupKeeps(t *testing.T) {
 			files = maps.Clone(files)
 			files["kept/metadata.json"] = `{"name": "draft of all"}`
 			g, _ := guard(t, []string{"*draft*"}, files)
-			require.True(testenv.Lost(t), g.Keeps(t.Context(), "s"))
+			require.True(testenv.Lost(t), g.Judge(t.Context(), "s").Kept)
 		})
 	}
 	g, _ := guard(t, []string{"*draft*"}, map[string]string{"s/metadata.json": `{"name": "my dra`, "s/metadata.json.backup": `{"name": "letter"}`})
@@ -74,7 +74,7 @@ func TestBackupKeeps(t *testing.T) {
 	g, _ = guard(t, nil, map[string]string{"s/metadata.json": `{"name": "my dra`, "s/metadata.json.backup": `{"name": "letter"}`})
 	require.NoError(t, g.Judge(t.Context(), "s").Held, "there are no rules")
 	g, _ = guard(t, []string{"*draft*"}, map[string]string{"s/metadata.json": `{"name": "letter", "parent_id": "new"}`, "s/metadata.json.backup": `{"name": "draft", "parent_id": "kept"}`, "kept/metadata.json": `{"name": "draft"}`, "new/metadata.json": `{}`})
-	require.False(t, g.Keeps(t.Context(), "s"), "what the metadata say counts")
+	require.False(t, g.Judge(t.Context(), "s").Kept, "what the metadata say counts")
 }
 
 // TestManyPathsToOneAncestor judges a session with many lines of descent: each ancestor is read
@@ -89,7 +89,7 @@ func TestManyPathsToOneAncestor(t *testing.T) {
 		}
 	}
 	g, h := guard(t, []string{"draft"}, files)
-	require.True(t, g.Keeps(t.Context(), fmt.Sprint(layers, "-a")))
+	require.True(t, g.Judge(t.Context(), fmt.Sprint(layers, "-a")).Kept)
 	require.LessOrEqual(t, h.reads, 2*layers+2)
 }
 

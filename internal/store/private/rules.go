@@ -27,9 +27,6 @@ type Rules struct {
 // Redaction returns the version of the rules of redaction; "" for none.
 func (r *Rules) Redaction() (string, error) { return r.redaction, r.redactionErr }
 
-// Globs returns the globs of ids and names of sessions that stay.
-func (r *Rules) Globs() ([]string, error) { return r.globs, r.globsErr }
-
 // Err returns the reason why all sessions stay, because the rules cannot be read; nil:
 // they are known.
 func (r *Rules) Err() error { return errors.Join(r.globsErr, r.localErr) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/store/capture"
 	"github.com/amplifier-go/sessionstorage/internal/store/decimal"
 )
 
@@ -234,7 +235,7 @@ func (p *pricing) costs() ([]decimal.Number, error) {
 			p.note("invalid_prompt_submit")
 		}
 	}
-	opens := matchPrompts(p.own, p.all.steps, len(p.problems) == 0)
+	opens := capture.MatchPrompts(submitsIn(p.all.steps), anchorsIn(p.own), len(p.problems) == 0)
 	open := -1
 	for i, s := range p.all.steps {
 		switch {

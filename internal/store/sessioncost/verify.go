@@ -103,7 +103,7 @@ func isOne(raw []byte) bool {
 // a value with NaN, an infinity or a lone surrogate in it, which is no JSON.
 func sizeOf(raw []byte) (int, bool) {
 	text, err := pyjson.Append(nil, raw, pyjson.Style{Finite: true})
-	return len(text), err == nil && !hasLone(text)
+	return len(text), err == nil && !pyjson.HasSurrogate(text)
 }
 
 // reasonsIn returns the texts in a list of reasons.
@@ -182,5 +182,5 @@ func storedRows(rows []Row) (kept []Row, ok bool) {
 
 func sanitised(row []byte) ([]byte, bool) {
 	text, err := pyjson.AppendMessage(nil, row, pyjson.Style{SortKeys: true, Compact: true, Finite: true})
-	return text, err == nil && !hasLone(text)
+	return text, err == nil && !pyjson.HasSurrogate(text)
 }

@@ -63,9 +63,6 @@ func logs(call *ast.CallExpr) bool {
 		return of.Name == "log"
 	case *ast.SelectorExpr:
 		return of.Sel.Name == "log" || of.Sel.Name == "Log"
-	case *ast.CallExpr: // core.Of(st).Log()
-		f, ok := of.Fun.(*ast.SelectorExpr)
-		return ok && f.Sel.Name == "Log"
 	}
 	return false
 }
