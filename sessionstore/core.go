@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -174,6 +175,54 @@ func (c *coreTx) Messages(name string) ([]Message, error) {
 		return nil, err
 	}
 	return rows, asError(f.bad)
+}
+
+func (c *coreTx) Scan() error {
+	t, err := c.tx.scan()
+	if err != nil {
+		return err
+	}
+	c.t = t
+	return t.damage
+}
+
+func (c *coreTx) Rows(name string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		if name == sessiondir.Transcript && c.t.from != fromMain {
+			for _, m := range c.t.rows {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			return
+		}
+		f, _, err := c.tx.dir.Open(name)
+		if err != nil {
+			yield(Message{}, err)
+			return
+		}
+		more := true
+		err = scanRows(c.tx.ctx, f, c.tx.dir.Path(name), func(m Message) bool {
+			more = yield(m, nil)
+			return more
+		})
+		if err = joinErrors(err, f.Close()); err != nil && more {
+			yield(Message{}, err)
+		}
+	}
+}
+
+func (c *coreTx) SetName(n Naming) (changed bool, err error) {
+	if n, err = n.checked(); err != nil {
+		return false, err
+	}
+	_, changed, err = c.tx.setName(n.apply)
+	return changed, err
+}
+
+func (c *coreTx) RestoreName(was Metadata) error {
+	_, _, err := c.tx.setName(nameOf(was))
+	return err
 }
 
 func (c *coreTx) Restore(name string) error {

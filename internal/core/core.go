@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -277,7 +278,24 @@ type Tx interface {
 	// [sessionstore.ErrCorrupt].
 	Messages(name string) ([]sessionstore.Message, error)
 
-	// Restore makes the bytes of the file name the transcript, as
+	// Scan is Transcript that holds one line of a sound transcript at a time, and keeps no
+	// message.
+	Scan() error
+
+	// Rows yields the messages of the file name, which has the form of a transcript, with
+	// one line in memory at a time. The error comes last. Of the transcript it yields the
+	// messages that Scan found.
+	Rows(name string) iter.Seq2[sessionstore.Message, error]
+
+	// SetName names the session as [sessionstore.Store.SetName] does, and reports whether
+	// it wrote.
+	SetName(n sessionstore.Naming) (bool, error)
+
+	// RestoreName gives the session the name that was holds, or takes its name away where
+	// was holds none. As each name that is set, it increments name_revision.
+	RestoreName(was sessionstore.Metadata) error
+
+	// Restore makes the bytes of the file name the transcript, after Transcript or Scan, as
 	// SetTranscript does with rows.
 	Restore(name string) error
 
