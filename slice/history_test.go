@@ -152,3 +152,161 @@ func TestUndoAndRedo(t *testing.T) {
 	}
 	require.Greater(t, min(met["undo"], met["redo"], met["changed"], met["written"]), 20)
 }
+
+// TestUndoOfOlderPrograms has copies that other programs made: each counts as a change, also
+// what was an undo for them. A copy of which the change was never made counts as none.
+func TestUndoOfOlderPrograms(t *testing.T) {
+	t.Parallel()
+	turn := func(n int) string { return said("user", "q", n) + said("assistant", "a", n+1) }
+	two, four, eight := turn(1), turn(1)+turn(3), turn(1)+turn(3)+turn(5)+turn(7)
+	kept := func(label, second string) string { return transcriptFile + ".bak-" + label + "-202611180000" + second }
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		undo  []string // what each undo brings; then there is nothing to undo
+	}{
+		{"undo that swung", map[string]string{
+			kept("pre-rewind", "01"): eight, kept("pre-rewind", "02"): four, kept("pre-undo", "03"): two, kept("pre-undo", "03-2"): four, transcriptFile: two,
+		}, []string{four, two, four, eight}},
+		{"the reference", map[string]string{kept("pre-repair", "01"): eight, kept("pre-rewind", "02"): four, transcriptFile: two}, []string{four, eight}},
+		{"killed before the change", map[string]string{kept("pre-rewind", "01"): eight, kept("pre-rewind", "02"): four, transcriptFile: four}, []string{eight}},
+		{"killed before the undo", map[string]string{kept("pre-rewind", "01"): eight, kept("pre-undo-step", "02"): four, transcriptFile: four}, []string{eight}},
+		{"killed, and killed again", map[string]string{
+			kept("pre-rewind", "01"): eight, kept("pre-undo-step", "02"): four, kept("pre-undo-step", "03"): four, transcriptFile: four,
+		}, []string{eight}},
+		{"a copy was removed", map[string]string{kept("pre-rewind", "01"): eight, kept("pre-undo-step", "03"): two, transcriptFile: four}, []string{eight}},
+	} {
+		st := openStore(t, "")
+		put(t, st, parentID, c.files)
+		for _, want := range c.undo {
+			undo(t, st, "")
+			require.Equal(t, want, get(t, st, parentID)[transcriptFile], c.name)
+		}
+		_, err := slice.Undo(t.Context(), st, parentID, "", nil)
+		require.ErrorIs(t, err, fs.ErrNotExist, c.name)
+		for i := range c.undo {
+			_, err := slice.Redo(t.Context(), st, parentID)
+			require.NoError(t, err, c.name)
+			if n := len(c.undo) - 2 - i; n >= 0 {
+				require.Equal(t, c.undo[n], get(t, st, parentID)[transcriptFile], c.name)
+			}
+		}
+		require.Equal(t, c.files[transcriptFile], get(t, st, parentID)[transcriptFile], c.name)
+		_, err = slice.Redo(t.Context(), st, parentID)
+		require.ErrorIs(t, err, fs.ErrNotExist, c.name)
+	}
+}
+
+// TestRedoEndsWithAnotherWrite appends to a session, and writes it anew, after an undo: there
+// is nothing to redo, and what was undone is still listed. A step that was killed before
+// the session went on was never made.
+func TestRedoEndsWithAnotherWrite(t *testing.T) {
+	t.Parallel()
+	for _, write := range []func(st *sessionstore.Store){
+		func(st *sessionstore.Store) {
+			require.NoError(t, st.Append(t.Context(), parentID, parse(t, strings.TrimSpace(said("user", "x", 9)))...))
+		},
+		func(st *sessionstore.Store) {
+			put(t, st, parentID, map[string]string{transcriptFile: strings.ReplaceAll(brokenRows, "eins", "zwei")})
+		},
+	} {
+		st := openStore(t, "")
+		broken(t, st)
+		for turn := 2; turn > 0; turn-- {
+			_, err := slice.RewindSessionTo(t.Context(), st, parentID, turn, slice.Complete)
+			require.NoError(t, err)
+		}
+		undo(t, st, "")
+		undo(t, st, "")
+		write(st)
+		_, err := slice.Redo(t.Context(), st, parentID)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		all, err := slice.Backups(t.Context(), st, parentID)
+		require.NoError(t, err)
+		require.Len(t, all, 4)
+		_, redo, err := slice.Steps(t.Context(), st, parentID)
+		require.NoError(t, err)
+		require.Empty(t, redo)
+	}
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	put(t, st, parentID, map[string]string{undoBackup: firstTwo})
+	require.NoError(t, st.Append(t.Context(), parentID, parse(t, strings.TrimSpace(said("user", "x", 9)))...))
+	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+	require.ErrorIs(t, err, slice.ErrWentOn)
+	_, err = slice.Undo(t.Context(), st, parentID, "", &slice.UndoOptions{Force: true})
+	require.NoError(t, err)
+	require.Equal(t, brokenRows, get(t, st, parentID)[transcriptFile])
+}
+
+// TestUndoOfARename brings a name back and nothing else, unless another program named the
+// session since.
+func TestUndoOfARename(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	for _, name := range []string{"one", "two"} {
+		r, err := slice.RenameSession(t.Context(), st, parentID, name)
+		require.NoError(t, err)
+		require.Equal(t, slice.Renamed, r.Status)
+	}
+	r, err := slice.RenameSession(t.Context(), st, parentID, " two ")
+	require.NoError(t, err)
+	require.Equal(t, slice.RenameReport{Status: slice.NoRenameNeeded}, r)
+	_, err = st.UpdateMetadata(t.Context(), parentID, func(md *sessionstore.Metadata) error { return md.Set("more", 1) })
+	require.NoError(t, err)
+	for _, want := range []string{"one", ""} {
+		u := undo(t, st, "")
+		require.Equal(t, want, *u.Name)
+		md, err := st.Metadata(t.Context(), parentID)
+		require.NoError(t, err)
+		require.Equal(t, want, md.Text("name"))
+		_, has := md.Lookup("name")
+		require.Equal(t, want != "", has)
+		more, _ := md.Int("more")
+		require.Equal(t, 1, more)
+	}
+	u, err := slice.Redo(t.Context(), st, parentID)
+	require.NoError(t, err)
+	require.Equal(t, "one", *u.Name)
+	_, _, err = st.SetName(t.Context(), parentID, sessionstore.Naming{Name: "theirs", Source: "manual"})
+	require.NoError(t, err)
+	_, err = slice.Redo(t.Context(), st, parentID)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+	require.ErrorIs(t, err, slice.ErrWentOn)
+	undone, err := slice.Undo(t.Context(), st, parentID, "", &slice.UndoOptions{Force: true})
+	require.NoError(t, err)
+	require.Empty(t, *undone.Name)
+}
+
+// TestDropBackups removes the copies of a session: nothing of it comes back after that.
+func TestDropBackups(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RenameSession(t.Context(), st, parentID, "x")
+	require.NoError(t, err)
+	_, err = slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	undo(t, st, "")
+	want, err := slice.Backups(t.Context(), st, parentID)
+	require.NoError(t, err)
+	slices.Reverse(want)
+	dropped, err := slice.DropBackups(t.Context(), st, parentID)
+	require.NoError(t, err)
+	require.Equal(t, want, dropped)
+	require.Equal(t, int64(len(allEvents)), dropped[1].Log)
+	require.NotContains(t, strings.Join(keys(get(t, st, parentID)), " "), ".bak-")
+	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	_, err = slice.RewindSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	put(t, st, parentID, map[string]string{transcriptFile: ""})
+	dropped, err = slice.DropBackups(t.Context(), st, parentID)
+	require.NoError(t, err)
+	require.Empty(t, dropped, "they tell that it was emptied on purpose")
+}

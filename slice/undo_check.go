@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -33,12 +34,12 @@ func (u *undoing) checkFound() error {
 	if err != nil {
 		return err
 	}
-	row := 0
+	row, c := 0, comparer{}
 	for m, err := range u.tx.Rows(sessiondir.Transcript) {
 		if err != nil {
 			return err
 		}
-		results = slices.DeleteFunc(results, func(rows []sessionstore.Message) bool { return row >= len(rows) || !sameValue(rows[row], m) })
+		results = slices.DeleteFunc(results, func(rows []sessionstore.Message) bool { return row >= len(rows) || !c.same(rows[row], m) })
 		if row++; len(results) == 0 {
 			break
 		}
@@ -131,15 +132,24 @@ func appendMended(all [][]sessionstore.Message, first accept.Provider, old []ses
 
 // sameValue reports whether two messages are the same JSON value, whatever their
 // white space and escapes.
-func sameValue(a, b sessionstore.Message) bool {
-	return a == b || bytes.Equal(canonical(a), canonical(b))
+func sameValue(a, b sessionstore.Message) bool { return new(comparer).same(a, b) }
+
+// comparer compares messages in memory that it uses again.
+type comparer struct{ a, b []byte }
+
+func (c *comparer) same(a, b sessionstore.Message) bool {
+	if a == b || bytes.Equal(core.Row(a), core.Row(b)) {
+		return true
+	}
+	c.a, c.b = appendCanonical(c.a[:0], a), appendCanonical(c.b[:0], b)
+	return bytes.Equal(c.a, c.b)
 }
 
-// canonical returns a message as Python writes it.
-func canonical(m sessionstore.Message) []byte {
-	line, err := pyjson.Append(nil, value(m), pyjson.Style{})
+// appendCanonical appends a message as Python writes it.
+func appendCanonical(dst []byte, m sessionstore.Message) []byte {
+	line, err := pyjson.Append(dst, value(m), pyjson.Style{})
 	if err != nil {
-		return value(m)
+		return append(dst, value(m)...)
 	}
 	return line
 }

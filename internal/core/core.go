@@ -283,8 +283,8 @@ type Tx interface {
 	Scan() error
 
 	// Rows yields the messages of the file name, which has the form of a transcript, with
-	// one line in memory at a time. The error comes last. Of the transcript it yields the
-	// messages that Scan found.
+	// one line in memory at a time: a message is valid until the next one. The error comes
+	// last. Of the transcript it yields the messages that Scan found.
 	Rows(name string) iter.Seq2[sessionstore.Message, error]
 
 	// SetName names the session as [sessionstore.Store.SetName] does, and reports whether
