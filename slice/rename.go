@@ -63,10 +63,10 @@ func (u *undoing) rename() (UndoReport, error) {
 // checkName returns [ErrWentOn] unless the name is what the last change of the name in this
 // package made: each such change increments the revision once.
 func (u *undoing) checkName(files contents) error {
-	at := slices.IndexFunc(u.all, func(b Backup) bool { return b.file == sessiondir.Metadata })
-	if u.force || u.label == sessiondir.LabelForth {
+	if u.force {
 		return nil
 	}
+	at := slices.IndexFunc(u.all, func(b Backup) bool { return b.file == sessiondir.Metadata })
 	before, err := files.metadata(u.all[at].Name)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *
 // since. What was undone then is still among the [Backups]. If the store syncs, the file is
 // durable when Redo returns.
 func Redo(ctx context.Context, st *sessionstore.Store, id string) (UndoReport, error) {
-	return undoWith(ctx, st, id, nil, (*undoing).chooseRedo)
+	return undoWith(ctx, st, id, &UndoOptions{Force: true}, (*undoing).chooseRedo) // no write since is lost
 }
 
 func undoWith(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions, choose func(*undoing) error) (UndoReport, error) {
@@ -107,7 +107,7 @@ func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error
 	if is == same {
 		return UndoReport{Status: NoUndoNeeded, Messages: report.Messages}, nil
 	}
-	if !u.force && u.label != sessiondir.LabelForth {
+	if !u.force {
 		if err := u.checkFound(); err != nil {
 			return report, err
 		}
