@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -177,52 +176,30 @@ func (c *coreTx) Messages(name string) ([]Message, error) {
 	return rows, asError(f.bad)
 }
 
-func (c *coreTx) Scan() error {
-	t, err := c.tx.scan()
-	if err != nil {
-		return err
-	}
-	c.t = t
-	return t.damage
-}
-
-func (c *coreTx) Rows(name string) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
-		if name == sessiondir.Transcript && c.t.from != fromMain {
-			for _, m := range c.t.rows {
-				if !yield(m, nil) {
-					return
-				}
-			}
-			return
+func (c *coreTx) Scan(do func(Message)) error {
+	f, at, err := c.tx.dir.Open(sessiondir.Transcript)
+	if err == nil {
+		main := file{name: sessiondir.Transcript, path: c.tx.dir.Path(sessiondir.Transcript), found: true, stamp: at}
+		if err = errAppending; at.Size > 0 && !mayBeAppending(c.tx.dir) {
+			err = scanRows(c.tx.ctx, f, main.path, func(m Message) bool { do(m); return true })
 		}
-		f, _, err := c.tx.dir.Open(name)
-		if err != nil {
-			yield(Message{}, err)
-			return
-		}
-		more := true
-		err = scanRows(c.tx.ctx, f, c.tx.dir.Path(name), func(m Message) bool {
-			more = yield(m, nil)
-			return more
-		})
-		if err = joinErrors(err, f.Close()); err != nil && more {
-			yield(Message{}, err)
+		if err = joinErrors(err, f.Close()); err == nil || c.tx.ctx.Err() != nil {
+			c.t = &transcript{main: main, from: fromMain}
+			return err
 		}
 	}
+	rows, _, err := c.Transcript()
+	for _, m := range rows {
+		do(m)
+	}
+	return err
 }
 
 func (c *coreTx) SetName(n Naming) (changed bool, err error) {
-	if n, err = n.checked(); err != nil {
-		return false, err
+	if n, err = n.checked(); err == nil {
+		_, changed, err = c.tx.setName(n)
 	}
-	_, changed, err = c.tx.setName(n.apply)
-	return changed, err
-}
-
-func (c *coreTx) RestoreName(was Metadata) error {
-	_, _, err := c.tx.setName(nameOf(was))
-	return err
+	return changed, c.tx.conflict(sessiondir.Metadata, err)
 }
 
 func (c *coreTx) Restore(name string) error {

@@ -61,7 +61,11 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (md Metadata,
 	}
 	defer tx.end(&err)
 	for tx.next(&err) {
-		md, changed, err = tx.setName(n.apply)
+		md, changed, err = tx.setName(n)
+		for try := 0; try < maxRetries && overtaken(err); try++ {
+			md, changed, err = tx.setName(n)
+		}
+		err = tx.conflict(sessiondir.Metadata, err)
 	}
 	if err != nil {
 		return Metadata{}, false, err
@@ -69,25 +73,13 @@ func (st *Store) SetName(ctx context.Context, id string, n Naming) (md Metadata,
 	return md, changed, nil
 }
 
-// naming returns md with the members of a name at the time now, and reports whether it set
-// any.
-type naming func(md Metadata, now string) (Metadata, bool, error)
-
-// setName applies a naming to the metadata on disk.
-func (tx *transaction) setName(apply naming) (md Metadata, changed bool, err error) {
-	md, changed, err = tx.trySetName(apply)
-	for try := 0; try < maxRetries && overtaken(err); try++ {
-		md, changed, err = tx.trySetName(apply)
-	}
-	return md, changed, tx.conflict(sessiondir.Metadata, err)
-}
-
-func (tx *transaction) trySetName(apply naming) (Metadata, bool, error) {
+// setName applies n to the metadata on disk.
+func (tx *transaction) setName(n Naming) (Metadata, bool, error) {
 	h, disk, err := readStrictMetadata(tx.dir)
 	if err = cmp.Or(err, h.main.unread); err != nil {
 		return disk, false, err
 	}
-	md, changed, err := apply(disk, pytime.Format(tx.st.opts.Now().UTC()))
+	md, changed, err := n.apply(disk, pytime.Format(tx.st.opts.Now().UTC()))
 	if err != nil || !changed {
 		return md, false, err
 	}
@@ -138,21 +130,6 @@ func (n Naming) apply(md Metadata, now string) (Metadata, bool, error) {
 		}
 	}
 	return md, len(set) > 0, nil
-}
-
-// nameOf returns the naming that brings back the name of was. It counts as a further revision.
-func nameOf(was Metadata) naming {
-	return func(md Metadata, now string) (Metadata, bool, error) {
-		revision := nameRevision(md)
-		for _, name := range []string{"name", "name_source", "name_generated_at"} {
-			md.Delete(name)
-			if raw, ok := was.lookup(name); ok {
-				md.set(member{name, pyjson.AppendQuoted(nil, name, writeStyle()), raw})
-			}
-		}
-		err := md.Set("name_revision", json.RawMessage(revision.Add(revision, big.NewInt(1)).String()))
-		return md, true, cmp.Or(err, md.Set("name_updated_at", now))
-	}
 }
 
 type assignment struct {

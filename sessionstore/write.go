@@ -38,23 +38,6 @@ func (tx *transaction) existing(ctx context.Context, md Metadata) (*transcript, 
 	return &t, nil
 }
 
-// scan is transcript for a caller that needs no messages: of a sound file it holds one line
-// at a time.
-func (tx *transaction) scan() (*transcript, error) {
-	f, at, err := tx.dir.Open(sessiondir.Transcript)
-	if err == nil {
-		path := tx.dir.Path(sessiondir.Transcript)
-		err = joinErrors(scanRows(tx.ctx, f, path, nil), f.Close())
-		if err == nil && at.Size > 0 && !mayBeAppending(tx.dir) {
-			return &transcript{main: file{name: sessiondir.Transcript, path: path, found: true, stamp: at}, from: fromMain}, nil
-		}
-	}
-	if err := tx.ctx.Err(); err != nil {
-		return nil, err
-	}
-	return tx.transcript(tx.ctx, tx.metadata().md)
-}
-
 // read reads the transcript as the only writer.
 func (tx *transaction) read(ctx context.Context, md Metadata) transcript {
 	return tx.st.transcriptOf(ctx, tx.s, tx.dir, tx.id, md)

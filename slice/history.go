@@ -54,13 +54,14 @@ func positionOf(copies []Backup, follows func(before, after string) (relation, e
 		if b.Label == sessiondir.LabelForth {
 			from, to = to, from
 		}
-		top, brought := last(*from), other
-		if top.file == b.file && (kept == other || b.Size <= top.Size) { // else it went on from the copy: the step was never made
-			if brought, err = follows(top.Name, after); err != nil {
-				return position{}, err
-			}
-		}
-		if brought != other {
+		top := last(*from)
+		brought, err := follows(top.Name, after)
+		switch {
+		case err != nil:
+			return position{}, err
+		case kept == grown && b.Size > top.Size: // it went on from the copy: the step was never made
+			brought = other
+		case brought != other:
 			*from = (*from)[:len(*from)-1]
 		}
 		if brought != other || b.Label == sessiondir.LabelForth {
@@ -130,29 +131,27 @@ func (c contents) position(newest []Backup) (position, error) {
 
 // follows compares two files. Of metadata the name counts. A file that is missing, or is no
 // file, follows from nothing.
-func (c contents) follows(before, after string) (relation, error) {
-	compare := c.compare
+func (c contents) follows(before, after string) (r relation, err error) {
+	fileOf := func(name string) string {
+		kept, _ := sessiondir.ParseKept(name)
+		return cmp.Or(kept.File, name)
+	}
 	switch file := fileOf(before); {
 	case file != fileOf(after):
-		return other, nil
 	case file == sessiondir.Metadata:
-		compare = c.compareNames
+		r, err = c.compareNames(before, after)
+	default:
+		r, err = c.compare(before, after)
 	}
-	r, err := compare(before, after)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, sessionstore.ErrCorrupt) {
-		return other, nil
+	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, vfs.ErrNotRegular, sessionstore.ErrCorrupt} {
+		if errors.Is(err, is) {
+			return other, nil
+		}
 	}
 	return r, err
 }
 
-// fileOf returns the name of the file that name is, or is a copy of.
-func fileOf(name string) string {
-	if kept, ok := sessiondir.ParseKept(name); ok {
-		return kept.File
-	}
-	return name
-}
-
+// compare reads the first bytes of both files, as many as the file before has.
 func (c contents) compare(before, after string) (r relation, err error) {
 	a, at, err := c.dir.Open(before)
 	if err != nil {
@@ -164,39 +163,31 @@ func (c contents) compare(before, after string) (r relation, err error) {
 		return other, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	if now.Size < at.Size {
-		return other, nil
-	}
-	for this, that := make([]byte, copyBlock), make([]byte, copyBlock); ; {
-		if err := c.ctx.Err(); err != nil {
+	this, that := make([]byte, copyBlock), make([]byte, copyBlock)
+	for left := at.Size; left > 0 && now.Size >= at.Size; left -= int64(len(this)) {
+		this, that = this[:min(left, copyBlock)], that[:min(left, copyBlock)]
+		_, err := io.ReadFull(a, this)
+		_, berr := io.ReadFull(b, that)
+		if err = cmp.Or(c.ctx.Err(), err, berr); err != nil || !bytes.Equal(this, that) {
 			return other, err
 		}
-		n, err := io.ReadFull(a, this)
-		m, berr := io.ReadFull(b, that[:n])
-		switch {
-		case m < n || !bytes.Equal(this[:n], that[:n]):
-			return other, nil
-		case err == nil:
-			continue
-		case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return other, errors.Join(err, berr)
-		case now.Size == at.Size:
-			return same, nil
-		}
+	}
+	switch {
+	case now.Size < at.Size:
+		return other, nil
+	case now.Size > at.Size:
 		return grown, nil
 	}
+	return same, nil
 }
 
 func (c contents) compareNames(before, after string) (relation, error) {
 	a, err := c.metadata(before)
-	if err != nil {
-		return other, err
+	b, berr := c.metadata(after)
+	if err = cmp.Or(err, berr); err == nil && a.Text("name") == b.Text("name") && a.Text("name_source") == b.Text("name_source") {
+		return same, nil
 	}
-	b, err := c.metadata(after)
-	if err != nil || a.Text("name") != b.Text("name") || a.Text("name_source") != b.Text("name_source") {
-		return other, err
-	}
-	return same, nil
+	return other, err
 }
 
 func (c contents) metadata(name string) (sessionstore.Metadata, error) {

@@ -1,11 +1,13 @@
 package slice
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -39,45 +41,36 @@ type RenameReport struct {
 	BackupPath string `json:"backup_path"` // the copy of the metadata before the rename; empty: nothing was written
 }
 
-// rename brings back the name of the backup, and nothing else of it.
-func (u *undoing) rename() (UndoReport, error) {
-	files := contents{u.ctx, u.tx.Dir()}
+// rename brings back the name of the backup, and nothing else of it. Each change of the name
+// increments name_revision, so a higher one than the last change here made is of another
+// program.
+func (u *undoing) rename(files contents) (UndoReport, error) {
+	last := u.all[slices.IndexFunc(u.all, func(b Backup) bool { return b.file == sessiondir.Metadata })]
 	was, err := files.metadata(u.backup.Name)
-	if err != nil {
+	before, berr := files.metadata(last.Name)
+	md, merr := u.tx.Metadata()
+	if err = cmp.Or(err, berr, merr); err != nil {
 		return UndoReport{}, err
 	}
-	if err := u.checkName(files); err != nil {
-		return UndoReport{}, err
+	revision, _ := md.Int("name_revision")
+	if of, _ := before.Int("name_revision"); revision > of+1 && !u.force {
+		return UndoReport{}, ErrWentOn
 	}
+	f := fields{md: md}
+	for _, member := range []string{"name", "name_source", "name_generated_at"} {
+		if f.copy(was, member, true); was.Text(member) == "" {
+			f.md.Delete(member)
+		}
+	}
+	f.set("name_revision", revision+1)
+	f.set("name_updated_at", pytime.Format(core.Of(u.st).Now().UTC()))
 	copied, err := u.copyFiles(u.label, sessiondir.Metadata)
-	if err != nil {
+	if err = cmp.Or(err, f.err); err != nil {
 		return UndoReport{}, err
 	}
-	if err := copied.dropUnlessChanged(u.tx.RestoreName(was)); err != nil {
+	if err := copied.dropUnlessChanged(u.tx.SetMetadata(f.md)); err != nil {
 		return UndoReport{}, err
 	}
 	name := was.Text("name")
 	return UndoReport{Status: u.status(), Name: &name, BackupPath: copied.path(sessiondir.Metadata)}, nil
-}
-
-// checkName returns [ErrWentOn] unless the name is what the last change of the name in this
-// package made: each such change increments the revision once.
-func (u *undoing) checkName(files contents) error {
-	if u.force {
-		return nil
-	}
-	at := slices.IndexFunc(u.all, func(b Backup) bool { return b.file == sessiondir.Metadata })
-	before, err := files.metadata(u.all[at].Name)
-	if err != nil {
-		return err
-	}
-	now, err := files.metadata(sessiondir.Metadata)
-	if err != nil {
-		return err
-	}
-	was, _ := before.Int("name_revision")
-	if is, _ := now.Int("name_revision"); is > was+1 {
-		return ErrWentOn
-	}
-	return nil
 }

@@ -70,8 +70,10 @@ type undoing struct {
 	force  bool
 	all    []Backup // newest first
 	at     position
-	label  string // of the copies that it makes
-	backup Backup // to bring back
+	label  string                 // of the copies that it makes
+	backup Backup                 // to bring back
+	old    []sessionstore.Message // of the backup
+	turns  int                    // of the transcript
 }
 
 func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error) {
@@ -89,21 +91,20 @@ func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error
 	if err != nil {
 		return report, err
 	}
-	if u.backup.file == sessiondir.Metadata && is != same {
-		return u.rename()
-	}
-	if u.backup.file == sessiondir.Metadata {
+	switch {
+	case u.backup.file == sessiondir.Metadata && is == same:
 		return UndoReport{Status: NoUndoNeeded}, nil
+	case u.backup.file == sessiondir.Metadata:
+		return u.rename(files)
 	}
-	if err := u.tx.Scan(); err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
+	err = u.tx.Scan(func(m sessionstore.Message) { u.turns += CountTurns([]sessionstore.Message{m}) })
+	if err == nil || u.force && errors.Is(err, sessionstore.ErrCorrupt) {
+		u.old, err = u.tx.Messages(u.backup.Name)
+	}
+	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
 		return report, err
 	}
-	for _, err := range u.tx.Rows(u.backup.Name) {
-		if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
-			return report, err
-		}
-		report.Messages++
-	}
+	report.Messages = len(u.old)
 	if is == same {
 		return UndoReport{Status: NoUndoNeeded, Messages: report.Messages}, nil
 	}

