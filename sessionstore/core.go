@@ -151,6 +151,32 @@ func (c *coreTx) Messages(name string) ([]Message, error) {
 	return rows, asError(f.bad)
 }
 
+func (c *coreTx) Scan(do func(Message)) error {
+	f, at, err := c.tx.dir.Open(sessiondir.Transcript)
+	if err == nil {
+		main := file{name: sessiondir.Transcript, path: c.tx.dir.Path(sessiondir.Transcript), found: true, stamp: at}
+		if err = errAppending; at.Size > 0 && !mayBeAppending(c.tx.dir) {
+			err = scanRows(c.tx.ctx, f, main.path, func(m Message) bool { do(m); return true })
+		}
+		if err = joinErrors(err, f.Close()); err == nil || c.tx.ctx.Err() != nil {
+			c.t = &transcript{main: main, from: fromMain}
+			return err
+		}
+	}
+	rows, _, err := c.Transcript()
+	for _, m := range rows {
+		do(m)
+	}
+	return err
+}
+
+func (c *coreTx) SetName(n Naming) (changed bool, err error) {
+	if n, err = n.checked(); err == nil {
+		_, changed, err = c.tx.setName(n)
+	}
+	return changed, c.tx.conflict(sessiondir.Metadata, err)
+}
+
 func (c *coreTx) Restore(name string) error {
 	return c.tx.conflict(sessiondir.Transcript, c.tx.restoreFrom(c.t, name))
 }

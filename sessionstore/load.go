@@ -143,7 +143,10 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 			if _, err := f.Seek(0, io.SeekStart); err != nil {
 				return err
 			}
-			return scanRows(ctx, f, path, yield)
+			return scanRows(ctx, f, path, func(m Message) bool {
+				m.m.raw = bytes.Clone(m.m.raw)
+				return yield(m)
+			})
 		}
 	}
 	s := st.cache.call(id)
@@ -157,8 +160,8 @@ func (st *Store) stream(ctx context.Context, id string, yield func(Message) bool
 	return t.damage
 }
 
-// scanRows hands the messages in r to yield, and returns the first damage. With
-// a nil yield it only looks for damage.
+// scanRows hands the messages in r to yield, each of which is valid until yield returns, and
+// returns the first damage. With a nil yield it only looks for damage.
 func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message) bool) error {
 	lines, rows := jsonl.NewReader(r), lineReader{}
 	for {
@@ -175,7 +178,6 @@ func scanRows(ctx context.Context, r io.Reader, path string, yield func(Message)
 		more := true
 		err = rows.parse(line, func(m message) {
 			if more && yield != nil {
-				m.raw = bytes.Clone(m.raw)
 				more = yield(Message{&m})
 			}
 		})

@@ -15,19 +15,21 @@ import (
 )
 
 // Backup is a copy of a transcript that this package, a salvage or the Python
-// tools made before they changed it.
+// tools made before they changed it, or of metadata from before a rename.
 type Backup struct {
 	Name   string    // of the file in the session's directory
-	Label  string    // the change that it was made for: pre-repair, pre-rewind, pre-salvage or pre-undo
+	Label  string    // the change that it was made for: pre-repair, pre-rewind, pre-salvage, pre-rename, pre-undo, pre-undo-step or pre-redo
 	Time   time.Time // when it was made, in UTC, to the second, but never before the copy before it; the number behind it in Name orders the copies of one second
-	Size   int64     // in bytes
+	Size   int64     // in bytes, without Events
+	Log    int64     // size of Events in bytes
 	Events string    // name of the copy of the log that belongs to it; empty: none
 
+	file   string    // of which it is a copy
 	number int       // its number among the copies of the same second
 	named  time.Time // when the file got its name: older versions and other tools count for each label
 }
 
-// Backups returns the copies of session id's transcript, newest first. The backup
+// Backups returns the copies of session id's transcript and metadata, newest first. The backup
 // that every save makes is not among them.
 func Backups(ctx context.Context, st *sessionstore.Store, id string) ([]Backup, error) {
 	var found []Backup
@@ -49,7 +51,7 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	found := []Backup{}
 	for _, name := range names {
 		kept, ok := sessiondir.ParseKept(name)
-		if !ok || kept.File != sessiondir.Transcript {
+		if !ok || kept.File != sessiondir.Transcript && kept.File != sessiondir.Metadata {
 			continue
 		}
 		stamp, err := dir.Stat(name)
@@ -59,10 +61,13 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 		if err != nil {
 			return nil, fmt.Errorf("look at backup: %w", err)
 		}
-		b := Backup{Name: name, Label: kept.Label, Time: kept.Time, Size: stamp.Size, number: kept.Number, named: stamp.Ctime}
-		events := eventsFile + name[len(sessiondir.Transcript):]
-		if slices.Contains(names, events) {
+		b := Backup{Name: name, Label: kept.Label, Time: kept.Time, Size: stamp.Size, file: kept.File, number: kept.Number, named: stamp.Ctime}
+		events := eventsFile + name[len(kept.File):]
+		if kept.File == sessiondir.Transcript && slices.Contains(names, events) {
 			b.Events = events
+			if stamp, err := dir.Stat(events); err == nil {
+				b.Log = stamp.Size
+			}
 		}
 		found = append(found, b)
 	}
@@ -72,12 +77,45 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	return found, nil
 }
 
+// DropBackups removes the copies of session id, those of its log too, and returns them as they
+// were. What they kept comes back by no undo and no redo then. The copies of a session with an
+// empty transcript stay, since they tell that it was rewound to nothing. After an error it
+// returns those that it removed. If the store syncs, the removal is durable.
+func DropBackups(ctx context.Context, st *sessionstore.Store, id string) (dropped []Backup, err error) {
+	err = core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) error {
+		dir := tx.Dir()
+		now, err := dir.Stat(sessiondir.Transcript)
+		if err == nil && now.Size == 0 {
+			return nil
+		}
+		all, err := backupsIn(dir)
+		for _, b := range slices.Backward(all) { // oldest first
+			if err == nil && b.Events != "" {
+				err = dir.Remove(b.Events)
+			}
+			if err == nil {
+				err = dir.Remove(b.Name)
+			}
+			if err != nil {
+				break
+			}
+			tx.Renamed(b.Name)
+			dropped = append(dropped, b)
+		}
+		return err
+	})
+	if err != nil {
+		err = wrapError("drop copies of", id, err)
+	}
+	return dropped, err
+}
+
 // copies are copies of files of a session, made before they change.
 type copies struct {
 	dir    *sessiondir.Dir
 	suffix string
 	names  []string
-	before sessiondir.Stamp // of the transcript
+	before sessiondir.Stamp // of the first file
 }
 
 // copyFiles copies files of the session under names that are free. Files that do not
@@ -95,7 +133,7 @@ func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 		return nil, err
 	}
 	k := &copies{dir: dir, suffix: suffix}
-	if k.before, err = dir.Stat(sessiondir.Transcript); err != nil {
+	if k.before, err = dir.Stat(names[0]); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
@@ -158,13 +196,13 @@ func (k *copies) drop(err error) error {
 	return err
 }
 
-// dropUnlessChanged returns err. If there is an error, and the transcript is still
+// dropUnlessChanged returns err. If there is an error, and the first file is still
 // the same or was changed by another writer, it removes the copies.
 func (k *copies) dropUnlessChanged(err error) error {
 	if err == nil {
 		return nil
 	}
-	now, serr := k.dir.Stat(sessiondir.Transcript)
+	now, serr := k.dir.Stat(k.names[0])
 	if serr == nil && now.Same(k.before) || errors.Is(err, sessionstore.ErrConflict) {
 		return k.drop(err)
 	}

@@ -27,7 +27,7 @@ import (
 // Messages keep their bytes. Calls without a result are treated as [ForkOptions].Orphans
 // says. The metadata are the same as the newest CLI writes: the new session is a chat,
 // whatever the parent is labelled as, and has the parent's bundle and model, and not its
-// name. The fork_cost_boundary holds the costs of the turns that it inherits, so that
+// name, but that of the options. The fork_cost_boundary holds the costs of the turns that it inherits, so that
 // package cost can go on counting. Costs are read from the parent's capture in
 // context-intelligence; if they are not known for certain, the boundary says why.
 //
@@ -137,6 +137,11 @@ func (f *forking) write(ctx context.Context, tx core.Tx) error {
 	}
 	if err := tx.SetMetadata(md); err != nil {
 		return err
+	}
+	if f.opts.Name != "" {
+		if _, err := tx.SetName(sessionstore.Naming{Name: f.opts.Name, Source: "manual"}); err != nil {
+			return err
+		}
 	}
 	if f.opts.Events {
 		if err := f.writeEvents(ctx, tx); err != nil {
@@ -313,6 +318,7 @@ type ForkOptions struct {
 	Older   bool    // write the metadata of the tools before September 2026, see [Fork]
 	Damaged string  // name of a damaged file, see [sessionstore.SalvageFork]: its messages are forked instead of the transcript's
 	Orphans Orphans // the treatment of calls that have no result
+	Name    string  // of the new session, as a person gives it; empty: none
 }
 
 // Forked describes the session that [Fork] made.

@@ -106,13 +106,16 @@ func mendFor(providers []accept.Provider, msgs []sessionstore.Message) ([]sessio
 // Status says whether a stored session was changed. As JSON it is the reference's.
 type Status string
 
-// The statuses of [RepairReport], [RewindReport] and [UndoReport].
+// The statuses of [RepairReport], [RewindReport], [RenameReport] and [UndoReport].
 const (
 	Repaired       Status = "repaired"
 	NoRepairNeeded Status = "no-repair-needed"
 	Rewound        Status = "rewound"
 	NoRewindNeeded Status = "no-rewind-needed"
+	Renamed        Status = "renamed"
+	NoRenameNeeded Status = "no-rename-needed"
 	Undone         Status = "undone"
+	Redone         Status = "redone"
 	NoUndoNeeded   Status = "no-undo-needed"
 )
 
@@ -152,12 +155,13 @@ func (r RewindReport) MarshalJSON() ([]byte, error) {
 	return marshalReport(r.Status == NoRewindNeeded, r.Status, report(r))
 }
 
-// UndoReport describes the work of [Undo].
+// UndoReport describes the work of [Undo] and [Redo].
 type UndoReport struct {
-	Status       Status `json:"status"`           // Undone or NoUndoNeeded
-	Messages     int    `json:"restored_entries"` // number of messages of the restored transcript
-	BackupPath   string `json:"backup_path"`      // the copy of the transcript before the undo
-	EventsBackup string `json:"events_backup_path,omitempty"`
+	Status       Status  `json:"status"`           // Undone, Redone or NoUndoNeeded
+	Messages     int     `json:"restored_entries"` // number of messages of the restored transcript
+	BackupPath   string  `json:"backup_path"`      // the copy of the file as it was before
+	EventsBackup string  `json:"events_backup_path,omitempty"`
+	Name         *string `json:"name,omitempty"` // the name that came back, "": none; nil: the transcript did
 }
 
 // MarshalJSON returns the status alone when nothing was done.

@@ -31,36 +31,38 @@ func killRounds() int {
 type step struct {
 	name         string
 	before, then string // the transcript
-	do           func(context.Context, *sessionstore.Store) (backup string, err error)
+	changes      int    // that undo takes back when the call is done; the call makes or takes back one
+	do           func(context.Context, *sessionstore.Store) error
 }
 
 func steps() []step {
-	last := "" // the copy that the last call made
-	undo := func(ctx context.Context, st *sessionstore.Store) (string, error) {
-		r, err := slice.Undo(ctx, st, parentID, last, nil)
-		return r.BackupPath, err
+	undo := func(ctx context.Context, st *sessionstore.Store) error {
+		_, err := slice.Undo(ctx, st, parentID, "", nil)
+		return err
 	}
-	all := []step{
-		{"repair", brokenRows, repairedRows, func(ctx context.Context, st *sessionstore.Store) (string, error) {
-			r, err := slice.RepairSession(ctx, st, parentID)
-			return r.BackupPath, err
+	rename := func(ctx context.Context, st *sessionstore.Store) error {
+		_, err := slice.RenameSession(ctx, st, parentID, "named")
+		return err
+	}
+	return []step{
+		{"repair", brokenRows, repairedRows, 1, func(ctx context.Context, st *sessionstore.Store) error {
+			_, err := slice.RepairSession(ctx, st, parentID)
+			return err
 		}},
-		{"undo repair", repairedRows, brokenRows, undo},
-		{"rewind", brokenRows, firstTwo, func(ctx context.Context, st *sessionstore.Store) (string, error) {
-			r, err := slice.RewindSession(ctx, st, parentID)
-			return r.BackupPath, err
+		{"undo repair", repairedRows, brokenRows, 0, undo},
+		{"rename", brokenRows, brokenRows, 1, rename},
+		{"rewind", brokenRows, firstTwo, 2, func(ctx context.Context, st *sessionstore.Store) error {
+			_, err := slice.RewindSession(ctx, st, parentID)
+			return err
 		}},
-		{"undo rewind", firstTwo, brokenRows, undo},
+		{"undo rewind", firstTwo, brokenRows, 1, undo},
+		{"redo rewind", brokenRows, firstTwo, 2, func(ctx context.Context, st *sessionstore.Store) error {
+			_, err := slice.Redo(ctx, st, parentID)
+			return err
+		}},
+		{"undo rewind again", firstTwo, brokenRows, 1, undo},
+		{"undo rename", brokenRows, brokenRows, 0, undo},
 	}
-	for i, s := range all {
-		do := s.do
-		all[i].do = func(ctx context.Context, st *sessionstore.Store) (string, error) {
-			path, err := do(ctx, st)
-			last = filepath.Base(path)
-			return path, err
-		}
-	}
-	return all
 }
 
 // changeUntilKilled goes round the steps, and forks before each, and tells of
@@ -83,7 +85,7 @@ func changeUntilKilled(dir, _ string) error {
 				fmt.Println("forked", forks)
 			}
 			fmt.Println("begin", n)
-			if _, err := s.do(ctx, st); err != nil {
+			if err := s.do(ctx, st); err != nil {
 				return err
 			}
 			fmt.Println("done", n)
@@ -181,6 +183,38 @@ func (k *killed) check(t *testing.T) {
 		require.True(lost, kept[brokenRows], "what was there is kept")
 	}
 	k.checkForks(t)
+	k.checkPosition(t, s)
+}
+
+// checkPosition takes all changes back: a call that was under way counts whole or not at all.
+func (k *killed) checkPosition(t *testing.T, s step) {
+	t.Helper()
+	st := openStore(t, k.dir)
+	undo, _, err := slice.Steps(t.Context(), st, parentID)
+	require.NoError(t, err)
+	before := s.changes + 1
+	if !strings.HasPrefix(s.name, "undo") {
+		before = s.changes - 1
+	}
+	if k.pending {
+		require.Contains(t, []int{before, s.changes}, len(undo), s.name)
+	} else {
+		require.Len(t, undo, s.changes, s.name)
+	}
+	files := get(t, st, parentID)
+	for range undo {
+		_, err := slice.Undo(t.Context(), st, parentID, "", nil)
+		require.NoError(t, err, s.name)
+	}
+	require.Equal(testenv.Lost(t), brokenRows, get(t, st, parentID)[transcriptFile])
+	md, err := st.Metadata(t.Context(), parentID)
+	require.NoError(t, err)
+	require.Empty(t, md.Text("name"))
+	for range undo {
+		_, err := slice.Redo(t.Context(), st, parentID)
+		require.NoError(t, err, s.name)
+	}
+	require.Equal(testenv.Lost(t), files[transcriptFile], get(t, st, parentID)[transcriptFile])
 }
 
 // checkForks looks at every session that is no parent.

@@ -20,8 +20,8 @@ const (
 	repairBackup = transcriptFile + ".bak-pre-repair-20261118120000"
 	rewindBackup = transcriptFile + ".bak-pre-rewind-20261118120000"
 	rewindEvents = eventsFile + ".bak-pre-rewind-20261118120000"
-	undoBackup   = transcriptFile + ".bak-pre-undo-20261118120000-2" // the second copy of the second
-	undoEvents   = eventsFile + ".bak-pre-undo-20261118120000-2"
+	undoBackup   = transcriptFile + ".bak-pre-undo-step-20261118120000-2" // the second copy of the second
+	undoEvents   = eventsFile + ".bak-pre-undo-step-20261118120000-2"
 )
 
 // without returns the files but for those of every save.

@@ -24,27 +24,38 @@ type UndoOptions struct {
 	Force bool
 }
 
-// Undo brings back a transcript that [RepairSession], [RewindSession],
-// [sessionstore.Store.Salvage] or Undo itself copied, byte for byte, and the events that
-// were cut with it. backup is a name of [Backups], or the path in a report; "" is the
-// newest that is not the same as the transcript, so that Undo takes back the last change.
-// Undo first copies the files that it replaces in the same way, so that it can be undone
-// itself. Events that were logged since a rewind stay, behind the events that come back.
-// Undo writes nothing when the transcript is the same as the backup.
+// Undo takes back the last change of session id that was not taken back yet, by whatever
+// program it was: it brings back the file that was copied before the change, byte for byte,
+// and the events that were cut with it; after a rename, the name alone. So a second Undo takes
+// back the change before that, and [Redo] goes the other way. Undo first copies the files that
+// it replaces. Events that were logged since a rewind stay, after the events that come back.
+// See the package comment.
 //
-// The error Is [ErrWentOn] when no repair, rewind or salvage makes the transcript of the
-// backup, and no other backup is the same as it. It Is [fs.ErrNotExist] when there is no
-// such backup, or none at all. If the store syncs, the transcript is durable when Undo
-// returns.
+// backup, a name of [Backups] or the path in a report, chooses another copy to bring back.
+// Unless Undo or Redo would have brought it, that is a change of its own. Undo writes nothing
+// when the file is the same as that copy.
+//
+// The error Is [ErrWentOn] when no change makes the transcript of the copy, and no other
+// copy is the same as it. It Is [fs.ErrNotExist] when there is nothing to undo, or no such
+// backup. If the store syncs, the file is durable when Undo returns.
 func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *UndoOptions) (UndoReport, error) {
-	if backup == "" {
-		return undoLast(ctx, st, id, opts)
-	}
-	force := opts != nil && opts.Force
+	return undoWith(ctx, st, id, opts, func(u *undoing) error { return u.choose(backup) })
+}
+
+// Redo makes the last change again that [Undo] took back, byte for byte, and takes the last
+// Undo back with that. It first copies the files that it replaces. The error Is
+// [fs.ErrNotExist] when there is nothing to redo: nothing was undone, or the file was changed
+// since. What was undone then is still among the [Backups]. If the store syncs, the file is
+// durable when Redo returns.
+func Redo(ctx context.Context, st *sessionstore.Store, id string) (UndoReport, error) {
+	return undoWith(ctx, st, id, &UndoOptions{Force: true}, (*undoing).chooseRedo) // no write since is lost
+}
+
+func undoWith(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions, choose func(*undoing) error) (UndoReport, error) {
 	var report UndoReport
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
-		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx}, force: force}
-		report, err = u.run(backup)
+		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx}, force: opts != nil && opts.Force}
+		report, err = u.run(choose)
 		return err
 	})
 	if err != nil {
@@ -53,83 +64,100 @@ func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *
 	return report, nil
 }
 
-// undoLast undoes the last change: it brings back the newest backup that is not the
-// transcript already.
-func undoLast(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions) (report UndoReport, err error) {
-	all, err := Backups(ctx, st, id)
-	if err == nil && len(all) == 0 {
-		err = limits.Errorf(fs.ErrNotExist, "nothing to undo: session %s was neither repaired nor rewound", limits.ID(id))
-	}
-	for _, b := range all {
-		if report, err = Undo(ctx, st, id, b.Name, opts); err != nil || report.Status != NoUndoNeeded {
-			break
-		}
-	}
-	return report, err
-}
-
-// undoing is one call of Undo.
+// undoing is one call of Undo or Redo.
 type undoing struct {
 	change
 	force  bool
-	backup Backup
+	all    []Backup // newest first
+	at     position
+	label  string                 // of the copies that it makes
+	backup Backup                 // to bring back
 	old    []sessionstore.Message // of the backup
+	turns  int                    // of the transcript
 }
 
-func (u *undoing) run(name string) (UndoReport, error) {
-	if err := u.find(name); err != nil {
-		return UndoReport{}, err
+func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error) {
+	if u.all, err = backupsIn(u.tx.Dir()); err != nil {
+		return report, err
 	}
-	now, _, err := u.tx.Transcript()
-	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
-		return UndoReport{}, err
+	files := contents{u.ctx, u.tx.Dir()}
+	if u.at, err = files.position(u.all); err != nil {
+		return report, err
 	}
-	same, err := isCurrent(u.ctx, u.tx.Dir(), u.backup)
+	if err := choose(u); err != nil {
+		return report, err
+	}
+	is, err := files.follows(u.backup.Name, u.backup.file)
 	if err != nil {
-		return UndoReport{}, err
+		return report, err
 	}
-	if same {
-		return UndoReport{Status: NoUndoNeeded, Messages: len(u.old)}, nil
+	switch {
+	case u.backup.file == sessiondir.Metadata && is == same:
+		return UndoReport{Status: NoUndoNeeded}, nil
+	case u.backup.file == sessiondir.Metadata:
+		return u.rename(files)
+	}
+	err = u.tx.Scan(func(m sessionstore.Message) { u.turns += CountTurns([]sessionstore.Message{m}) })
+	if err == nil || u.force && errors.Is(err, sessionstore.ErrCorrupt) {
+		u.old, err = u.tx.Messages(u.backup.Name)
+	}
+	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
+		return report, err
+	}
+	report.Messages = len(u.old)
+	if is == same {
+		return UndoReport{Status: NoUndoNeeded, Messages: report.Messages}, nil
 	}
 	if !u.force {
-		if err := checkUndo(u.ctx, u.tx, u.backup, u.old, now); err != nil {
-			return UndoReport{}, err
+		if err := u.checkFound(); err != nil {
+			return report, err
 		}
 	}
-	return u.restore()
+	return u.restore(report)
 }
 
-// find finds the backup and reads it.
-func (u *undoing) find(name string) error {
-	dir := u.tx.Dir()
-	if path := dir.Path(filepath.Base(name)); path == name {
+// choose chooses the copy of that name, or what undo brings next.
+func (u *undoing) choose(name string) error {
+	if path := u.tx.Dir().Path(filepath.Base(name)); path == name {
 		name = filepath.Base(name)
 	}
-	all, err := backupsIn(dir)
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(all, func(b Backup) bool { return b.Name == name })
-	if at < 0 {
+	named := func(b Backup) bool { return b.Name == name }
+	next, at := last(u.at.undo), slices.IndexFunc(u.all, named)
+	switch {
+	case name == "" && len(u.all) == 0:
+		return limits.Errorf(fs.ErrNotExist, "nothing to undo: session %s was neither repaired nor rewound nor renamed", limits.ID(u.id))
+	case name == "" && next.Name == "":
+		return limits.Errorf(fs.ErrNotExist, "nothing to undo: every change of session %s was taken back", limits.ID(u.id))
+	case name == "" || name == next.Name:
+		u.backup, u.label = next, sessiondir.LabelBack
+	case name == last(u.at.redo).Name:
+		u.backup, u.label = last(u.at.redo), sessiondir.LabelForth
+	case at < 0:
 		return fmt.Errorf("find backup %q: %w", limits.Path(name), errNoBackup)
+	default:
+		u.backup, u.label = u.all[at], sessiondir.LabelUndo
 	}
-	u.backup = all[at]
-	u.old, err = u.tx.Messages(u.backup.Name)
-	if u.force && errors.Is(err, sessionstore.ErrCorrupt) {
-		return nil
-	}
-	return err
+	return nil
 }
 
-var errNoBackup = limits.Errorf(fs.ErrNotExist, "no backup of the transcript has that name")
+// chooseRedo chooses what redo brings next.
+func (u *undoing) chooseRedo() error {
+	u.backup, u.label = last(u.at.redo), sessiondir.LabelForth
+	if u.backup.Name == "" {
+		return limits.Errorf(fs.ErrNotExist, "nothing to redo: no change of session %s was taken back, or it was changed since", limits.ID(u.id))
+	}
+	return nil
+}
+
+var errNoBackup = limits.Errorf(fs.ErrNotExist, "no backup of the session has that name")
 
 // restore copies the files that are there, and then brings the backup back.
-func (u *undoing) restore() (UndoReport, error) {
+func (u *undoing) restore(report UndoReport) (UndoReport, error) {
 	names := []string{sessiondir.Transcript}
 	if u.backup.Events != "" {
 		names = append(names, eventsFile)
 	}
-	copied, err := u.copyFiles(sessiondir.LabelUndo, names...)
+	copied, err := u.copyFiles(u.label, names...)
 	if err != nil {
 		return UndoReport{}, err
 	}
@@ -142,10 +170,16 @@ func (u *undoing) restore() (UndoReport, error) {
 	if err := copied.dropUnlessChanged(err); err != nil {
 		return UndoReport{}, err
 	}
-	return UndoReport{
-		Status: Undone, Messages: len(u.old),
-		BackupPath: copied.path(sessiondir.Transcript), EventsBackup: copied.path(eventsFile),
-	}, nil
+	report.Status = u.status()
+	report.BackupPath, report.EventsBackup = copied.path(sessiondir.Transcript), copied.path(eventsFile)
+	return report, nil
+}
+
+func (u *undoing) status() Status {
+	if u.label == sessiondir.LabelForth {
+		return Redone
+	}
+	return Undone
 }
 
 // events writes the events of the backup, and those that were logged since the

@@ -2,10 +2,8 @@ package slice
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -19,80 +17,81 @@ import (
 // ErrWentOn is returned when the conversation went on after the change to undo.
 var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
-// isCurrent reports whether the transcript has the bytes of backup b.
-func isCurrent(ctx context.Context, dir *sessiondir.Dir, b Backup) (bool, error) {
-	now, _, err := dir.ReadUntil(ctx, sessiondir.Transcript)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	old, _, err := dir.ReadUntil(ctx, b.Name)
-	return bytes.Equal(now, old), err
-}
-
-// checkUndo returns an error unless the transcript, which holds the messages
-// now, can be found again without the copy that an undo keeps: a repair, a
-// rewind or a salvage makes it of backup b, which holds the messages old, or
-// another backup has its bytes. The error Is [ErrWentOn], or
-// [sessionstore.ErrCorrupt] if now comes from the store's own backup.
-func checkUndo(ctx context.Context, tx core.Tx, b Backup, old, now []sessionstore.Message) error {
-	if r := tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
+// checkFound returns an error unless the transcript can be found again without the copy that
+// an undo keeps: another copy has its bytes, or the change of the backup makes it. The error
+// Is [ErrWentOn], or [sessionstore.ErrCorrupt] if the store's own backup was read.
+func (u *undoing) checkFound() error {
+	if r := u.tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
 		return r.Reason
 	}
-	if isRepairOrRewind(old, now) || b.Label == sessiondir.LabelRepair && isMended(accept.Anthropic, old, now) {
-		return nil
-	}
-	if b.Label == sessiondir.LabelSalvage {
-		if made, err := isSalvaged(tx, old, now); made || err != nil {
+	files := contents{u.ctx, u.tx.Dir()}
+	for _, b := range u.all {
+		if is, err := files.follows(b.Name, sessiondir.Transcript); is == same || err != nil {
 			return err
 		}
 	}
-	dir := tx.Dir()
-	data, _, err := dir.ReadUntil(ctx, sessiondir.Transcript)
+	results, err := u.results()
 	if err != nil {
 		return err
 	}
-	all, err := backupsIn(dir)
-	if err != nil {
-		return err
+	row, c := 0, comparer{}
+	err = u.tx.Scan(func(m sessionstore.Message) {
+		results = slices.DeleteFunc(results, func(rows []sessionstore.Message) bool { return row >= len(rows) || !c.same(rows[row], m) })
+		row++
+	})
+	if err == nil && !slices.ContainsFunc(results, func(rows []sessionstore.Message) bool { return len(rows) == row }) {
+		err = ErrWentOn
 	}
-	for _, b := range all {
-		if b.Size != int64(len(data)) {
-			continue
-		}
-		other, _, err := dir.ReadUntil(ctx, b.Name)
-		if err == nil && bytes.Equal(other, data) {
-			return nil
-		}
-	}
-	return ErrWentOn
+	return err
 }
 
-// isSalvaged reports whether a salvage makes now of old. It makes all messages
-// that one of the damaged files holds whole. Those files stay.
-func isSalvaged(tx core.Tx, old, now []sessionstore.Message) (bool, error) {
-	if len(now) < len(old) || !slices.EqualFunc(old, now[:len(old)], sameValue) {
-		return false, nil
-	}
-	names, err := tx.Dir().Names()
+// results returns the transcripts that changes make of the backup, by this package or by the
+// reference.
+func (u *undoing) results() (all [][]sessionstore.Message, err error) {
+	d, err := Diagnose(u.old)
 	if err != nil {
-		return false, fmt.Errorf("list damaged files: %w", err)
+		return nil, nil
+	}
+	for _, f := range []func() ([]sessionstore.Message, error){
+		func() ([]sessionstore.Message, error) { return ToTurn(u.old, u.turns, Complete) },
+		func() ([]sessionstore.Message, error) { return ToTurn(u.old, u.turns, Remove) },
+		func() ([]sessionstore.Message, error) { return Repair(u.old, d) },
+		func() ([]sessionstore.Message, error) { return Rewind(u.old, d) },
+	} {
+		if rows, err := f(); err == nil {
+			all = append(all, rows)
+		}
+	}
+	switch u.backup.Label {
+	case sessiondir.LabelRepair:
+		return appendMended(all, accept.Anthropic, u.old), nil
+	case sessiondir.LabelSalvage:
+		return u.appendSalvaged(all)
+	}
+	return all, nil
+}
+
+// appendSalvaged appends what a salvage makes of the backup: all messages that one of the damaged
+// files holds whole. Those files stay.
+func (u *undoing) appendSalvaged(all [][]sessionstore.Message) ([][]sessionstore.Message, error) {
+	names, err := u.tx.Dir().Names()
+	if err != nil {
+		return nil, fmt.Errorf("list damaged files: %w", err)
 	}
 	for _, name := range names {
 		if !strings.HasPrefix(name, sessiondir.Transcript) || !strings.Contains(name, damagedInfix) {
 			continue
 		}
-		rows, err := tx.Messages(name)
+		rows, err := u.tx.Messages(name)
 		if err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
 			continue
 		}
-		if slices.EqualFunc(objects(rows, len(old)), now, sameValue) {
-			return true, nil
+		rows = objects(rows, len(u.old))
+		if len(rows) >= len(u.old) && slices.EqualFunc(u.old, rows[:len(u.old)], new(comparer).same) {
+			all = append(all, rows)
 		}
 	}
-	return false, nil
+	return all, nil
 }
 
 // damagedInfix is in the names of the damaged files that a store moved away.
@@ -105,43 +104,34 @@ func objects(rows []sessionstore.Message, first int) []sessionstore.Message {
 	return slices.Concat(rows[:first], slices.DeleteFunc(rows[first:], func(m sessionstore.Message) bool { return !isObject(m) }))
 }
 
-// isRepairOrRewind reports whether a repair or a rewind makes now of old, by this package
-// or by the reference.
-func isRepairOrRewind(old, now []sessionstore.Message) bool {
-	d, err := Diagnose(old)
-	if err != nil {
-		return false
-	}
-	for _, f := range []func() ([]sessionstore.Message, error){
-		func() ([]sessionstore.Message, error) { return Repair(old, d) },
-		func() ([]sessionstore.Message, error) { return Rewind(old, d) },
-		func() ([]sessionstore.Message, error) { return ToTurn(old, CountTurns(now), Complete) },
-		func() ([]sessionstore.Message, error) { return ToTurn(old, CountTurns(now), Remove) },
-	} {
-		rows, err := f()
-		if err == nil && slices.EqualFunc(rows, now, sameValue) {
-			return true
-		}
-	}
-	return false
-}
-
-// isMended reports whether a repair for some of the providers from first on makes now of old.
-func isMended(first accept.Provider, old, now []sessionstore.Message) bool {
+// appendMended appends what repairs for some of the providers from first on make of old.
+func appendMended(all [][]sessionstore.Message, first accept.Provider, old []sessionstore.Message) [][]sessionstore.Message {
 	for p := first; p <= accept.Gemini; p++ {
-		m, err := accept.Fix(p, old)
-		if err != nil || len(m.Amendments) == 0 {
-			continue
-		}
-		if slices.EqualFunc(m.Messages, now, sameValue) || isMended(p+1, m.Messages, now) {
-			return true
+		if m, err := accept.Fix(p, old); err == nil && len(m.Amendments) > 0 {
+			all = appendMended(append(all, m.Messages), p+1, m.Messages)
 		}
 	}
-	return false
+	return all
 }
 
-// sameValue reports whether two messages are the same JSON value, whatever their
-// white space and escapes.
-func sameValue(a, b sessionstore.Message) bool {
-	return a == b || bytes.Equal(pyjson.Canonical(value(a)), pyjson.Canonical(value(b)))
+// comparer compares messages in memory that it uses again.
+type comparer struct{ a, b []byte }
+
+// same reports whether two messages are the same JSON value, whatever their white space and
+// escapes.
+func (c *comparer) same(a, b sessionstore.Message) bool {
+	if a == b || bytes.Equal(core.Row(a), core.Row(b)) {
+		return true
+	}
+	c.a, c.b = appendCanonical(c.a[:0], a), appendCanonical(c.b[:0], b)
+	return bytes.Equal(c.a, c.b)
+}
+
+// appendCanonical appends a message as Python writes it.
+func appendCanonical(dst []byte, m sessionstore.Message) []byte {
+	line, err := pyjson.Append(dst, value(m), pyjson.Style{})
+	if err != nil {
+		return append(dst, value(m)...)
+	}
+	return line
 }

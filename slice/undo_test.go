@@ -42,20 +42,27 @@ func TestUndoOfARepair(t *testing.T) {
 
 	undo(t, st, filepath.Join(st.Dir(), parentID, undoBackup))
 	require.Equal(t, repairedRows, get(t, st, parentID)[transcriptFile], "what was undone")
-	require.Equal(t, brokenRows, get(t, st, parentID)[strings.TrimSuffix(undoBackup, "2")+"3"])
+	require.Equal(t, brokenRows, get(t, st, parentID)[transcriptFile+".bak-pre-redo-20261118120000-3"])
 }
 
-// TestUndoOfTheLastChange names no backup: the last change is undone, and then that.
+// TestUndoOfTheLastChange names no backup: the last change is undone, and made again.
 func TestUndoOfTheLastChange(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, "")
 	broken(t, st)
 	_, err := slice.RepairSession(t.Context(), st, parentID)
 	require.NoError(t, err)
-	for _, want := range []string{brokenRows, repairedRows, brokenRows} {
-		r := undo(t, st, "")
-		require.Equal(t, slice.Undone, r.Status)
-		require.Equal(t, want, get(t, st, parentID)[transcriptFile])
+	for range 3 {
+		require.Equal(t, slice.Undone, undo(t, st, "").Status)
+		require.Equal(t, brokenRows, get(t, st, parentID)[transcriptFile])
+		_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		r, err := slice.Redo(t.Context(), st, parentID)
+		require.NoError(t, err)
+		require.Equal(t, slice.Redone, r.Status)
+		require.Equal(t, repairedRows, get(t, st, parentID)[transcriptFile])
+		_, err = slice.Redo(t.Context(), st, parentID)
+		require.ErrorIs(t, err, fs.ErrNotExist)
 	}
 	put(t, st, parentID, map[string]string{transcriptFile: brokenRows + firstTwo})
 	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
@@ -77,8 +84,13 @@ func TestUndoWhenTheClockWasSetBack(t *testing.T) {
 		require.NoError(t, err)
 		now = now.Add(-time.Hour)
 	}
-	for _, want := range []string{turn(1) + turn(3), turn(1), turn(1) + turn(3)} {
-		require.Equal(t, slice.Undone, undo(t, st, "").Status)
+	for i, want := range []string{turn(1) + turn(3), turn(1) + turn(3) + turn(5), turn(1) + turn(3), turn(1)} {
+		if i < 2 {
+			require.Equal(t, slice.Undone, undo(t, st, "").Status)
+		} else {
+			_, err := slice.Redo(t.Context(), st, parentID)
+			require.NoError(t, err)
+		}
 		require.Equal(t, want, get(t, st, parentID)[transcriptFile])
 		now = now.Add(-time.Hour)
 	}

@@ -278,7 +278,14 @@ type Tx interface {
 	// [sessionstore.ErrCorrupt].
 	Messages(name string) ([]sessionstore.Message, error)
 
-	// Restore makes the bytes of the file name the transcript, as
+	// Scan is Transcript that hands each message to do, which must not keep it, and holds
+	// one line of a sound transcript at a time. Of a damaged one, do gets some messages first.
+	Scan(do func(sessionstore.Message)) error
+
+	// SetName is [sessionstore.Store.SetName].
+	SetName(n sessionstore.Naming) (changed bool, err error)
+
+	// Restore makes the bytes of the file name the transcript, after Transcript or Scan, as
 	// SetTranscript does with rows.
 	Restore(name string) error
 

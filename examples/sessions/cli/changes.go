@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 // change.
 type changeNote struct {
 	At       time.Time `json:"at"`
-	Kind     string    `json:"change"`         // repair, rewind, salvage, undo, fork, removal or import
+	Kind     string    `json:"change"`         // repair, rewind, salvage, rename, fork, removal, import, undo or redo
 	From     string    `json:"from,omitempty"` // tool or archive of an import
 	Sessions []noted   `json:"sessions"`
 }
@@ -39,6 +40,7 @@ type noted struct {
 	Receipt  string    `json:"receipt,omitempty"` // of a removal
 	Source   string    `json:"source,omitempty"`  // file that was imported
 	Stays    string    `json:"stays,omitempty"`   // why an undo leaves the session
+	Of       time.Time `json:"of,omitzero"`       // the change that an undo took back or a redo made again; zero: the note is a change of its own
 }
 
 // noted returns the session with its transcript as it is now.
@@ -170,13 +172,45 @@ func (a *app) notes() ([]changeNote, error) {
 	return all, nil
 }
 
-// change is a change that undo takes back.
+// replayed returns the changes that were not taken back, and those that redo makes again, both
+// in order. A new change ends redo.
+func (a *app) replayed() (made, undone []changeNote, err error) {
+	notes, err := a.notes()
+	for _, n := range notes {
+		from, to := &made, &undone
+		if way(n.Kind) == forth {
+			from, to = to, from
+		}
+		of := n.Sessions[0].Of
+		if of.IsZero() {
+			made, undone = append(made, n), nil
+			continue
+		}
+		i := slices.IndexFunc(*from, func(c changeNote) bool { return c.At.Equal(of) })
+		if i < 0 { // the change of another program
+			*to = append(*to, changeNote{At: of, Kind: "change", Sessions: n.Sessions})
+			continue
+		}
+		c := (*from)[i]
+		for j, s := range c.Sessions {
+			for _, now := range n.Sessions {
+				if now.Dir == s.Dir && now.ID == s.ID {
+					c.Sessions[j].Kept, c.Sessions[j].Receipt = now.Kept, cmp.Or(now.Receipt, s.Receipt)
+				}
+			}
+		}
+		*from, *to = slices.Delete(*from, i, i+1), append(*to, c)
+	}
+	return made, undone, err
+}
+
+// change is a change that undo takes back, or redo makes again.
 type change struct {
 	changeNote
 	target            // its first session
-	sessions []placed // that can be taken back
+	sessions []placed // of which this is possible
 	stays    []staysHere
-	bin      *binned // of a removal
+	bins     []binned // from which sessions come back
 	summary  sessionstore.Summary
 	place    string // the name of its project for people
 }
@@ -213,8 +247,21 @@ func (c change) words() string {
 
 // changes returns the changes of sessions in stores, the last one first, without those that
 // were taken back. Those of which nothing can be taken back any more have no sessions.
-func (a *app) changes(stores []*sessionstore.Store, bins []binned) (all []change, err error) {
-	notes, err := a.notes()
+func (a *app) changes(stores []*sessionstore.Store, bins []binned) ([]change, error) {
+	return a.passable(back, stores, bins)
+}
+
+// passable is changes, or returns in the same way those that redo makes again.
+func (a *app) passable(direction way, stores []*sessionstore.Store, bins []binned) ([]change, error) {
+	made, undone, err := a.replayed()
+	if direction == forth {
+		made = undone
+	}
+	return found(direction, made, stores, bins), err
+}
+
+// found looks for the sessions of changes in stores and in the trash.
+func found(w way, notes []changeNote, stores []*sessionstore.Store, bins []binned) (all []change) {
 	in, trashed := map[string]*sessionstore.Store{}, map[string]*binned{}
 	for _, st := range stores {
 		in[absolute(st.Dir())] = st
@@ -225,7 +272,8 @@ func (a *app) changes(stores []*sessionstore.Store, bins []binned) (all []change
 		}
 	}
 	for _, n := range slices.Backward(notes) {
-		c, back := change{changeNote: n}, false
+		c, past := change{changeNote: n}, false
+		inTrash := n.made() && w == forth || n.Kind == "removal" && w == back
 		for _, s := range n.Sessions {
 			if in[s.Dir] == nil {
 				continue
@@ -235,13 +283,15 @@ func (a *app) changes(stores []*sessionstore.Store, bins []binned) (all []change
 			switch {
 			case s.Stays != "":
 				c.stays = append(c.stays, staysHere{s.ID, s.Stays})
-			case s.Receipt != "" && bin != nil && bin.ID == s.Receipt:
-				c.bin = bin
+			case inTrash && bin != nil && bin.ID == s.Receipt:
+				if !slices.ContainsFunc(c.bins, func(b binned) bool { return b.ID == bin.ID }) {
+					c.bins = append(c.bins, *bin)
+				}
 				c.sessions = append(c.sessions, placed{s, t})
-			case s.Receipt == "" && there && (s.Kept == "" || isRegular(filepath.Join(t.dir(), s.Kept))):
+			case !inTrash && there && (s.Kept == "" || isRegular(filepath.Join(t.dir(), s.Kept))):
 				c.sessions = append(c.sessions, placed{s, t})
 			default:
-				back = back || bin != nil || s.Receipt != "" && there
+				past = past || bin != nil || there
 			}
 			if c.store == nil {
 				c.target = t
@@ -250,11 +300,11 @@ func (a *app) changes(stores []*sessionstore.Store, bins []binned) (all []change
 		if len(c.sessions) > 0 {
 			c.target = c.sessions[0].target
 		}
-		if c.store != nil && (!back || len(c.sessions) > 0) {
+		if c.store != nil && (!past || len(c.sessions) > 0) {
 			all = append(all, c)
 		}
 	}
-	return all, err
+	return all
 }
 
 // titled returns the change with what is known of its session.
@@ -264,9 +314,9 @@ func (a *app) titled(c change) change {
 	switch {
 	case c.From != "":
 		c.summary.Title = c.From
-	case c.bin != nil:
-		i := slices.IndexFunc(c.bin.Sessions, func(s trash.Session) bool { return s.ID == c.id })
-		c.summary.Title = c.bin.Sessions[max(0, i)].Name
+	case len(c.bins) > 0:
+		i := slices.IndexFunc(c.bins[0].Sessions, func(s trash.Session) bool { return s.ID == c.id })
+		c.summary.Title = c.bins[0].Sessions[max(0, i)].Name
 	default:
 		c.summary, _ = c.store.Summary(a.ctx, c.id) // a change without a title is named, too
 	}

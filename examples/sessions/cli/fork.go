@@ -13,6 +13,7 @@ type forkCommand struct {
 	here
 	AtTurn   *int   `short:"t" placeholder:"N" help:"The last turn to take over, from 1 (default: asks on a terminal, else the last)."`
 	Name     string `short:"n" placeholder:"ID" help:"Id of the new session (default: a new UUID)."`
+	Title    string `placeholder:"NAME" help:"Name of the new session for people (default: none)."`
 	Resume   bool   `short:"r" help:"Resume it then, as the command resume does."`
 	Events   bool   `help:"Copy the events up to the turn, too."`
 	NoEvents bool   `hidden:"" help:"Accepted and without effect: events are not copied by default."`
@@ -81,7 +82,7 @@ func (c *forkCommand) fork(a *app, t target) (preview slice.Preview, forked slic
 			return preview, forked, err
 		}
 	}
-	forked, err = slice.Fork(a.ctx, t.store, t.id, &slice.ForkOptions{Turn: c.AtTurn, NewID: c.Name, Events: c.Events, Damaged: c.Damaged})
+	forked, err = slice.Fork(a.ctx, t.store, t.id, &slice.ForkOptions{Turn: c.AtTurn, NewID: c.Name, Events: c.Events, Damaged: c.Damaged, Name: c.Title})
 	return preview, forked, err
 }
 

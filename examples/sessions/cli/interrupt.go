@@ -74,7 +74,7 @@ func (a *app) onlyLooks(command any) bool {
 // there at all, whenever the process ends. All others end by themselves after an interrupt.
 func isWhole(command any) bool {
 	switch c := command.(type) {
-	case *repairCommand, *rewindCommand:
+	case *repairCommand, *rewindCommand, *renameCommand:
 		return true
 	case *forkCommand:
 		return !c.Resume

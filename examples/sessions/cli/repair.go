@@ -96,12 +96,18 @@ func (a *app) rewrote(kind string, t target, kept string, report any, idle, done
 	s := t.noted()
 	s.Kept = filepath.Base(kept)
 	a.changed(kind, "", s)
+	return a.tellKept(t, s.Kept, report, done, "sessions undo %s", "takes it back")
+}
+
+// tellKept writes the report of a change, for people with the name of the copy and the command
+// that goes the other way.
+func (a *app) tellKept(t target, kept string, report any, done, command, does string) error {
 	if a.json {
 		return a.writeJSON(report)
 	}
 	a.Printf("%s %s\n", a.Paint(screen.Green, "✓"), done)
-	a.Printf("  kept as %s\n", screen.Plain(s.Kept))
-	a.Printf("  %s takes it back\n", a.Paint(screen.Cyan, "sessions undo "+screen.Plain(t.id)))
+	a.Printf("  kept as %s\n", screen.Plain(kept))
+	a.Printf("  %s %s\n", a.Paint(screen.Cyan, fmt.Sprintf(command, screen.Plain(t.id))), does)
 	return nil
 }
 

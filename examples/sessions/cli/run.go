@@ -41,7 +41,7 @@ const about = `Looks at, mends, copies and removes stored agent sessions.
     sessions show 7a81 -T            one of them, with its conversation
     sessions search "connection"     where was that said?
     sessions diagnose 7a81           why can it not be continued?
-    sessions repair 7a81             complete it; sessions undo 7a81 takes that back
+    sessions repair 7a81             complete it; sessions undo 7a81 takes that back, redo makes it again
     sessions fork 7a81 --at-turn 3   go on from an earlier turn
     sessions delete 7a81             to the trash; sessions undo 7a81 brings it back
 

@@ -271,7 +271,9 @@ func partly(failed int) error {
 
 // shelf are the commands that keep, carry and look through sessions.
 type shelf struct {
-	Undo   undoCommand   `cmd:"" group:"Mend" help:"Take back the last change: a repair, rewind, fork, removal or import."`
+	Undo   undoCommand   `cmd:"" group:"Mend" help:"Take back the last change: a repair, rewind, rename, fork, removal or import."`
+	Redo   redoCommand   `cmd:"" group:"Mend" help:"Make the change again that undo took back."`
+	Rename renameCommand `cmd:"" group:"Mend" help:"Give a session a name. undo takes it back."`
 	Verify verifyCommand `cmd:"" group:"Mend" help:"Check every file of all sessions."`
 
 	Trash  trashCommand  `cmd:"" group:"Copy and remove" help:"Show what was deleted, or remove it for good; undo brings it back."`

@@ -74,13 +74,16 @@ func (b *Base) ReadKept(dir, name string, most int64) (data []byte, err error) {
 	return data, err
 }
 
-// The labels in the names of copies, for the change before which the transcript was
-// copied.
+// The labels in the names of copies, for the change before which the file was copied.
+// Older programs used LabelUndo for every undo.
 const (
 	LabelRepair  = "pre-repair"
 	LabelRewind  = "pre-rewind"
 	LabelSalvage = "pre-salvage"
-	LabelUndo    = "pre-undo"
+	LabelRename  = "pre-rename"
+	LabelUndo    = "pre-undo"      // a copy that the caller named came back
+	LabelBack    = "pre-undo-step" // the last change was undone
+	LabelForth   = "pre-redo"      // the last undo was taken back
 )
 
 // KeptName is the name of a copy that a change keeps of a file. The reference

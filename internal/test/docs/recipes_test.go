@@ -108,7 +108,7 @@ func Example_forkAndUndo() {
 	check(err)
 	_, err = slice.RewindSessionTo(ctx, store, id, 1, slice.Complete) // the session itself ends there now
 	check(err)
-	_, err = slice.Undo(ctx, store, id, "", nil) // the last change is taken back
+	_, err = slice.Undo(ctx, store, id, "", nil) // the last change is taken back; slice.Redo makes it again
 	// end
 	check(err)
 	session, err := store.Load(ctx, id)
