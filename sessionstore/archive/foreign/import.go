@@ -39,7 +39,7 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	if opts != nil {
 		o = *opts
 	}
-	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
+	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
 	tool := programs[string(h.Tool)]
 	if tool == nil {
 		return done.report(), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
