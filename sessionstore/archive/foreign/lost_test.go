@@ -208,6 +208,9 @@ func TestParentIsMissing(t *testing.T) {
 	one := record("1", "", "user", "first") + record("2", "1", "assistant", "one")
 	two := record("3", "gone", "user", "second") + record("4", "3", "assistant", "two")
 	damaged := `{"type":"user","uuid":` + "\n"
+	side := func(uuid string) string {
+		return strings.ReplaceAll(record(uuid, "", "user", "for a sub-agent"), `"type"`, `"isSidechain":true,"type"`)
+	}
 	for name, c := range map[string]struct {
 		file string
 		want []string
@@ -218,14 +221,32 @@ func TestParentIsMissing(t *testing.T) {
 		"of what the record follows": {record("2", "3", "assistant", "one") + two, []string{"second", "two"}},
 		"in another file of the run": {one + strings.ReplaceAll(two, "gone", "there"), []string{"second", "two"}},
 		"that is told as no record":  {one + strings.ReplaceAll(two, "gone", "nowhere"), []string{"first", "one", "second", "two"}},
+		"in a copy beside":           {one + strings.ReplaceAll(two, "gone", "copied"), []string{"first", "one", "second", "two"}},
+		"in a copy, of a compaction": {one + strings.ReplaceAll(hidden, "gone", "copied") + record("3", "sum", "user", "second") + record("4", "3", "assistant", "two"), []string{"first", "one", "second", "two"}},
+		"in a question beside":       {one + strings.ReplaceAll(two, "gone", "asked"), []string{"first", "one", "second", "two"}},
+		"in a sub-agent's file":      {one + strings.ReplaceAll(two, "gone", "worked"), []string{"first", "one", "second", "two"}},
+		"in a folder of sub-agents":  {one + strings.ReplaceAll(two, "gone", "deeper"), []string{"first", "one", "second", "two"}},
+		"in an old sub-agent's file": {one + strings.ReplaceAll(two, "gone", "older"), []string{"first", "one", "second", "two"}},
+		"in a sidechain elsewhere":   {one + strings.ReplaceAll(two, "gone", "aside"), []string{"first", "one", "second", "two"}},
+		"in a sidechain here":        {one + side("inside") + strings.ReplaceAll(hidden, "gone", "inside") + record("3", "sum", "user", "second") + record("4", "3", "assistant", "two"), []string{"first", "one", "second", "two"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			folder := filepath.Join(home, "projects", "-w")
 			require.NoError(t, os.MkdirAll(folder, 0o700))
-			require.NoError(t, os.WriteFile(filepath.Join(folder, "a.jsonl"), []byte(c.file), 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(folder, "b.jsonl"), []byte(record("there", "", "user", "elsewhere")+`{"type":"x","note":"nowhere"}`+"\n"), 0o600))
+			for name, text := range map[string]string{
+				"a.jsonl":                            c.file,
+				"b.jsonl":                            record("there", "", "user", "elsewhere") + side("aside") + `{"type":"x","note":"nowhere"}` + "\n",
+				"a/subagents/agent-acompact-1.jsonl": one + record("copied", "2", "assistant", "the summary"),
+				"a/subagents/agent-aside_question-1.jsonl": one + record("asked", "2", "user", "what?"),
+				"a/subagents/agent-1.jsonl":                record("worked", "", "user", "task"),
+				"a/subagents/x/agent-2.jsonl":              record("deeper", "", "user", "task"),
+				"agent-3.jsonl":                            strings.Replace(record("older", "", "user", "task"), "{", `{"sessionId":"a",`, 1),
+			} {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
+				require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+			}
 			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 			require.NoError(t, err)
 			p := openProjects(t)

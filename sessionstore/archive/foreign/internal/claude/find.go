@@ -122,7 +122,9 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	near := &recordIndex{}
 	for i := range all {
-		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
+		if all[i].Parent == "" {
+			near.paths = append(near.paths, all[i].Path)
+		}
 		all[i].Near = near.has
 	}
 	return all, failed

@@ -15,8 +15,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// recordIndex knows the uuids of the records of some files of Claude Code. It reads them
-// when it is asked first.
+// recordIndex knows the uuids of the records of some conversations of Claude Code, without
+// the records of sub-agents: no conversation goes on from these. It reads the files when it
+// is asked first.
 type recordIndex struct {
 	paths []string
 
@@ -33,8 +34,11 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 	if !x.read {
 		x.uuids = nil
 		for _, path := range x.paths {
-			uuids, _, _ := recordsIn(thread.LinesIn(ctx, path))
-			x.uuids = append(x.uuids, uuids...)
+			for l, err := range sound(thread.LinesIn(ctx, path)) {
+				if err == nil && inChain(l.kind) && l.uuid != "" && !l.sidechain {
+					x.uuids = append(x.uuids, thread.Hash(l.uuid))
+				}
+			}
 		}
 		slices.Sort(x.uuids)
 		x.read = ctx.Err() == nil
