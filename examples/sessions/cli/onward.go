@@ -284,6 +284,9 @@ func (o *onward) beingWritten() error {
 	return fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool)
 }
 
+// mark is the byte order mark that an editor may put before a file.
+var mark = []byte("\ufeff")
+
 // continues reports whether the tool's file can go on as the draft does: it begins as the
 // draft, and its further lines are no part of a conversation. It sets the places from which
 // and to which the rest of the draft is to be copied.
@@ -312,7 +315,7 @@ func (o *onward) continues() (bool, error) {
 		switch {
 		case len(line) == 0:
 			return o.from > 0 || o.end == 0, nil
-		case bytes.Equal(line, next):
+		case bytes.Equal(bytes.TrimPrefix(line, mark), bytes.TrimPrefix(next, mark)):
 			o.from += int64(len(next))
 			next, err = ours.ReadBytes('\n')
 		case failed != nil && bytes.HasPrefix(next, line): // a copy that was not written to its end

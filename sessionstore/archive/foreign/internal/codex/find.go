@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -176,10 +177,14 @@ func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, err
 		return nil, err
 	}
 	defer leave()
+	mark := int64(0)
 	s, f := thread.Scanning{Table: &thread.Table{End: -1}, Notes: thread.NewNotes()}, &format{}
 	for l, err := range thread.LinesOf(ctx, io.LimitReader(r, thread.MaxBeginning)) {
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, err
+		}
+		if l.End == int64(len(l.Bytes))+1 && bytes.HasPrefix(l.Bytes, []byte("\ufeff")) { // the first line
+			mark = 3
 		}
 		_ = f.Scan(&s, l.Bytes) // a damaged line says nothing here
 		if s.Table.Lineage.ID != "" && s.Table.Dir != "" {
@@ -187,7 +192,7 @@ func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, err
 		}
 	}
 	id := cmp.Or(s.Table.Lineage.ID, idIn(path))
-	return &rollout{lineage: s.Table.Lineage, from: f.base, History: thread.History{
+	return &rollout{lineage: s.Table.Lineage, from: f.base, mark: mark, History: thread.History{
 		ID: id, Path: path, Dir: s.Table.Dir, Folder: noFolder, Size: fi.Size(), Modified: fi.ModTime(),
 		Spawned: s.Table.Lineage.Spawner != "",
 	}}, nil

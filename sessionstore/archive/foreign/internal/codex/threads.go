@@ -29,6 +29,7 @@ type rollout struct {
 	lineage  thread.Lineage
 	from     base
 	fileID   string
+	mark     int64 // bytes of the byte order mark that somebody put before it
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
 	segments []thread.Segment
@@ -76,8 +77,9 @@ func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed 
 	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return files[f.fileID] != f })
 	for _, f := range found {
 		if f.from.id != "" && f.from.offset > 0 {
-			f.after = f.from.offset
-			f.base, f.broken = f.findBase(ctx, files[f.from.id])
+			if f.base, f.broken = f.findBase(ctx, files[f.from.id]); f.base != nil {
+				f.after = f.from.offset + f.base.mark
+			}
 		}
 	}
 	for _, f := range found {
@@ -193,10 +195,10 @@ func (f *rollout) check(ctx context.Context, b base) error {
 		return errNoBase
 	}
 	defer leave()
-	if b.offset > size {
+	if b.offset > size-f.mark {
 		return errBaseEnd
 	}
-	line, err := lineBefore(r, b.offset)
+	line, err := lineBefore(r, b.offset+f.mark)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 func (s *Scanning) line(in Line) {
 	s.Table.LinesRead++
 	s.Offset = in.offset
-	if !in.long && len(pyjson.TrimSpace(in.Bytes)) == 0 {
+	if !in.long && len(plain(in.Bytes)) == 0 {
 		s.Add(Record{Flags: isBlank}, 0)
 		return
 	}
