@@ -20,7 +20,7 @@ type Tool struct{}
 
 func (Tool) Name() string { return "claude" }
 
-func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
+func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool, _ iter.Seq2[thread.Line, error]) thread.Format {
 	return format{l, elsewhere, &end{last: -1}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,8 +27,8 @@ type Tool struct{}
 
 func (Tool) Name() string { return "codex" }
 
-func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool) thread.Format {
-	return &format{layout: *l}
+func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool, origin iter.Seq2[thread.Line, error]) thread.Format {
+	return &format{layout: *l, copied: &l.Copied, origin: origin}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -77,6 +78,11 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	files := thread.FileSet{}
 	for _, f := range found {
 		files[f.Path] = thread.Together{Segments: f.segments, Broken: f.broken, Title: f.Title}
+		if from := byID[cmp.Or(f.lineage.Original, f.lineage.Spawner)]; from != nil && from != f && f.base == nil {
+			of := files[f.Path]
+			of.Origin = from.Path
+			files[f.Path] = of
+		}
 	}
 	var histories []thread.History
 	for _, f := range all {

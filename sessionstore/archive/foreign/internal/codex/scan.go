@@ -79,7 +79,9 @@ func (f *format) meta(s *thread.Scanning, l line) {
 		return
 	}
 	if th.ID != "" {
-		f.copy.on = f.copy.on || id != th.ID && (th.Original != "" || th.Spawner != "")
+		if !f.copy.on && id != th.ID && (th.Original != "" || th.Spawner != "") {
+			f.beginCopy()
+		}
 		s.Add(thread.Record{}, 0)
 		return
 	}
@@ -241,8 +243,8 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 		}
 	case it.kind == "message" && r.Is(thread.IsAssistant):
 		c.Responses++
-		if m := s.Marks.Newest(); m != nil && m.At == at {
-			c.exported++
+		if m := s.Marks.Newest(); f.copy.on || m != nil && m.At == at {
+			c.others++
 		}
 	}
 }
@@ -332,7 +334,7 @@ func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Sp
 	if c.Total[0] == nil && c.Total[1] == nil {
 		return all
 	}
-	s := &thread.Spending{Responses: c.Responses - c.exported}
+	s := &thread.Spending{Responses: c.Responses - c.others}
 	for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
 		if c.Total[i] != nil {
 			*n = max(0, *c.Total[i]-c.base[i])

@@ -29,7 +29,7 @@ type rollout struct {
 	lineage  thread.Lineage
 	from     base
 	fileID   string
-	mark     int64 // bytes of the byte order mark that somebody put before it
+	mark     int64    // bytes of the byte order mark that somebody put before it
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
 	segments []thread.Segment

@@ -31,8 +31,9 @@ type Tool interface {
 	Find(ctx context.Context, home string, since time.Time) ([]History, error)
 
 	// Format returns how the tool writes a file. elsewhere reports whether another file of
-	// the tool has the record with a uuid.
-	Format(l *Layout, elsewhere func(uuid uint64) bool) Format
+	// the tool has the record with a uuid; origin yields the lines of the file that this one
+	// may begin with a copy of, none where that is not there.
+	Format(l *Layout, elsewhere func(uuid uint64) bool, origin iter.Seq2[Line, error]) Format
 
 	// Maker returns the maker of lines of the tool.
 	Maker(w *LineWriter, a About) Maker
@@ -220,6 +221,10 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
 		_, found := slices.BinarySearch(src.Layout.Elsewhere, InMap(uuid))
 		return found || src.near != nil && src.near(ctx, uuid)
+	}, func(yield func(Line, error) bool) {
+		if src.origin != "" {
+			LinesIn(ctx, src.origin)(yield)
+		}
 	})
 	before := len(n.Damaged)
 	if f.Table, err = scan(ctx, r, r.size, f.Format, n); err != nil {

@@ -29,12 +29,13 @@ type Segment struct {
 type FileSet map[string]Together
 
 // Together are the segments that a session is read from, nil for one file alone. Broken is
-// the reason why a file is no part of another one's, and Title is its name elsewhere in the
-// tool.
+// the reason why a file is no part of another one's, Title is its name elsewhere in the tool,
+// and Origin the path of the file that it may begin with a copy of.
 type Together struct {
 	Segments []Segment
 	Broken   error
 	Title    string
+	Origin   string
 }
 
 // Whole returns the segments of a file that is read alone.
@@ -44,6 +45,7 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 // Most files have the zero layout.
 type Layout struct {
 	Own       int64    `json:"own,omitempty"`       // where the session's own lines begin, behind those that it was forked from
+	Copied    int64    `json:"copied,omitempty"`    // where the lines end that the file itself repeats of its origin, where that is known
 	Joins     []Join   `json:"joins,omitempty"`     // in the order of their lines
 	Elsewhere []string `json:"elsewhere,omitempty"` // hashes of the uuids of parents that another file has, in order
 }
@@ -183,7 +185,8 @@ type History struct {
 
 // Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
-	src := Source{Segments: h.Files[path].Segments, main: h.Path, broken: h.Files[path].Broken, near: h.Near}
+	of := h.Files[path]
+	src := Source{Segments: of.Segments, main: h.Path, broken: of.Broken, origin: of.Origin, near: h.Near}
 	if src.Segments == nil {
 		src.Segments = Whole(path)
 	}
@@ -232,6 +235,7 @@ type Source struct {
 	Segments []Segment
 	main     string                                      // the file of the history; "" if an import kept the files
 	broken   error                                       // why they are no part of another conversation
+	origin   string                                      // see Together
 	Layout   Layout                                      // of a file that an import kept
 	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
 }
