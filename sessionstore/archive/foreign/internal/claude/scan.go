@@ -184,7 +184,10 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 		if l.response == "" {
 			key = thread.Hash("uuid " + l.uuid)
 		}
-		if l.uuid != "" {
+		switch {
+		case l.model == synthetic:
+			f |= thread.IsByTool
+		case l.uuid != "":
 			s.Table.Facts.Spend(at, l.responseHash(), l.model, l.usage)
 		}
 		return key, f | thread.IsAssistant

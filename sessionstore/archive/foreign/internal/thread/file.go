@@ -210,7 +210,7 @@ type File struct {
 
 // Open opens and scans the files of a history.
 func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
-	r, l, leave, err := openSegments(ctx, src.Segments)
+	r, l, leave, err := openSegments(ctx, src.Segments, src.main)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -232,7 +232,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 		return nil, nil, err
 	}
 	f.Told = func(line int, err error) LineError { return src.told(f, line, err) }
-	n.Lines += f.Table.LinesRead
+	n.Lines, n.Torn = n.Lines+f.Table.LinesRead, errors.Join(n.Torn, r.torn)
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
 	}

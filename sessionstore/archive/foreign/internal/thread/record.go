@@ -40,6 +40,7 @@ const (
 	IsCall      // a part of an answer that only calls
 	IsTakenBack // a prompt without an answer, on no line that became a session
 	IsMistyped  // the tool's answer to a command that it does not know
+	IsByTool    // an answer that the tool itself wrote: it is no response of a model
 )
 
 // Record is the part of a line, or of one of its records, that stays in memory: 32 bytes.

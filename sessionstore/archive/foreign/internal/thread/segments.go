@@ -68,8 +68,9 @@ func (l Layout) LastPart() (at int64) {
 	return at
 }
 
-// openSegments opens the current bytes of segments for reading, as one file.
-func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leave func(), err error) {
+// openSegments opens the current bytes of segments for reading, as one file. main is the file
+// of the history.
+func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l Layout, leave func(), err error) {
 	var opened []func()
 	shutAll := func() {
 		for _, shut := range opened {
@@ -88,6 +89,9 @@ func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leav
 			return nil, l, nil, err
 		}
 		opened = append(opened, shut)
+		if p, ok := f.(*packed); ok && p.torn != nil {
+			out.torn = errors.Join(out.torn, inFile(s.Path, main, p.torn))
+		}
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
@@ -114,6 +118,7 @@ type joined struct {
 	ends   []int64
 	starts []int64 // by segment
 	size   int64
+	torn   error // names the files that are not whole
 }
 
 func (j *joined) add(r io.ReaderAt, size int64) {
