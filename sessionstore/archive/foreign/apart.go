@@ -83,14 +83,14 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 	if err != nil {
 		return nil, false, err
 	}
-	var kept *thread.Table
+	var k *thread.File
+	var says map[uint64]int32 // the records of the file by what they say, once one is not found by its hash
 	if rel == wider {
-		k, leave, err := openKept(ctx, dir, tg.file.Tool, tg.file.ID)
-		if err != nil {
+		var leave func()
+		if k, leave, err = openKept(ctx, dir, tg.file.Tool, tg.file.ID); err != nil {
 			return nil, false, err
 		}
 		defer leave()
-		kept = k.Table
 	}
 	for _, l := range lines {
 		at := int32(-1)
@@ -99,14 +99,22 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 			if at = tg.file.Table.RecordAt(l.line); at >= 0 && tg.file.Table.Records.At(at).Is(thread.IsRepeated) {
 				at = tg.file.Table.Find(tg.file.Table.Records.At(at).UUID) // a copy has it
 			}
-		case kept != nil:
-			if was := kept.RecordAt(l.line); was >= 0 {
-				if !tg.file.Tool.IsCompared(*kept.Records.At(was)) {
+		case k != nil:
+			was := k.Table.RecordAt(l.line)
+			if was >= 0 {
+				if !tg.file.Tool.IsCompared(*k.Table.Records.At(was)) {
 					continue // the tool wrote it anew, or not any more
 				}
-				l.uuid = kept.Records.At(was).UUID
+				l.uuid = k.Table.Records.At(was).UUID
 			}
-			fallthrough
+			if at = tg.file.Table.Find(l.uuid); at < 0 && was >= 0 {
+				if says == nil {
+					says = tg.file.BySays()
+				}
+				if said, err := k.Says(was); err == nil {
+					at = says[said] - 1
+				}
+			}
 		case l.uuid != 0:
 			at = tg.file.Table.Find(l.uuid)
 		default: // the map is damaged

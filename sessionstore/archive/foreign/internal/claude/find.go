@@ -95,13 +95,14 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			beside[session] = append(beside[session], path)
 			continue
 		}
-		h.ID, h.Folder, h.GoesOn = id, filepath.Base(dir), ending(path)
+		h.ID, h.Folder, h.GoesOn = thread.ID(id), filepath.Base(dir), ending(path)
 		all = append(all, h)
 	}
 	for _, e := range entries {
 		if e.IsDir() {
 			agents, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
-			beside[e.Name()], failed = append(beside[e.Name()], agents...), errors.Join(failed, err)
+			id := thread.ID(e.Name())
+			beside[id], failed = append(beside[id], agents...), errors.Join(failed, err)
 		}
 	}
 	for i := range all {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -77,7 +75,7 @@ func sound(lines iter.Seq2[thread.Line, error]) iter.Seq2[line, error] {
 
 // says returns a hash of the uuid and of the content of a record.
 func (l line) says() uint64 {
-	return xxh3.HashSeed(l.attach, xxh3.HashSeed(l.content, thread.Hash(l.uuid)))
+	return thread.Hash(l.uuid) + 3*thread.Content(l.content) + 5*thread.Content(l.attach)
 }
 
 // agentPrefix begins the name of a file of a sub-agent.
@@ -85,7 +83,7 @@ const agentPrefix = "agent-"
 
 // agentID returns the id of the sub-agent whose file is at path.
 func agentID(path string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix)
+	return thread.ID(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix))
 }
 
 // maxAgentMetadata is the largest file that describes a sub-agent.

@@ -35,7 +35,7 @@ func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &m
 
 func (Tool) Says(raw []byte) uint64 {
 	l, _ := parse(raw)
-	return l.hash()
+	return l.says()
 }
 
 func (Tool) IsLinked() bool { return false }
@@ -225,7 +225,7 @@ func titlesIn(path string) (map[string]string, error) {
 		}
 		raw, _ := thread.Object(l.Bytes) // the first one may be cut
 		if m := thread.Members(raw, "id", "thread_name"); thread.Text(m[0]) != "" && strings.TrimSpace(thread.Text(m[1])) != "" {
-			titles[thread.Text(m[0])] = thread.Text(m[1])
+			titles[thread.ID(thread.Text(m[0]))] = thread.Text(m[1])
 		}
 	}
 	return titles, nil

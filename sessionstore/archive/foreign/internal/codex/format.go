@@ -161,10 +161,15 @@ func (f *format) nested(raw []byte, n int) item {
 }
 
 func (*format) Says(_ context.Context, f *thread.File) (all []uint64, err error) {
-	for _, r := range f.Table.Records.All() {
-		if r.UUID != 0 && f.Tool.IsCompared(*r) {
-			all = append(all, r.UUID)
+	for i, r := range f.Table.Records.All() {
+		if r.UUID == 0 || !f.Tool.IsCompared(*r) {
+			continue
 		}
+		said, err := f.Says(int32(i))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, said)
 	}
 	slices.Sort(all)
 	return all, nil

@@ -73,7 +73,7 @@ func (f *format) Finish(s *thread.Scanning) {
 // ones a session that was copied.
 func (f *format) meta(s *thread.Scanning, l line) {
 	m := thread.Members(l.payload, "id", "cwd", "timestamp", "history_base")
-	th, id := &s.Table.Lineage, thread.Text(m[0])
+	th, id := &s.Table.Lineage, thread.ID(thread.Text(m[0]))
 	if f.isBorrowed(s) {
 		s.Add(thread.Record{}, 0)
 		return
@@ -92,11 +92,11 @@ func (f *format) meta(s *thread.Scanning, l line) {
 	}
 	from := thread.Members(l.payload, "forked_from_id", "parent_thread_id", "source", "agent_role")
 	f.base = baseOf(m[3])
-	th.Original = cmp.Or(thread.Text(from[0]), f.base.id)
+	th.Original = cmp.Or(thread.ID(thread.Text(from[0])), f.base.id)
 	spawn := thread.Members(from[2], "subagent")[0]
 	spawned := thread.Members(thread.Members(spawn, "thread_spawn")[0], "parent_thread_id", "agent_role", "agent_nickname")
 	if spawn != nil {
-		th.Spawner = cmp.Or(thread.Text(spawned[0]), thread.Text(from[1]))
+		th.Spawner = thread.ID(cmp.Or(thread.Text(spawned[0]), thread.Text(from[1])))
 		th.Agent = cmp.Or(thread.Text(from[3]), thread.Text(spawned[1]), thread.Text(spawned[2]), thread.Text(spawn), "agent")
 	}
 	if th.Original == id {
@@ -113,7 +113,7 @@ func (f *format) meta(s *thread.Scanning, l line) {
 // end of each.
 func baseOf(raw []byte) (b base) {
 	m := thread.Members(raw, "thread_id", "end_ordinal_exclusive", "end_byte_offset")
-	b.id, b.ordinal = thread.Text(m[0]), thread.Tokens(m[1])
+	b.id, b.ordinal = thread.ID(thread.Text(m[0])), thread.Tokens(m[1])
 	if n, ok := pyjson.Int(m[2]); m[2] != nil {
 		b.offset = n
 		if !ok || n < 0 {

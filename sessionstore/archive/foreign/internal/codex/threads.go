@@ -40,7 +40,7 @@ type rollout struct {
 func idIn(path string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), thread.PackedSuffix), thread.HistorySuffix)
 	if parts := strings.Split(name, "-"); len(parts) > 5 {
-		return strings.Join(parts[len(parts)-5:], "-")
+		return thread.ID(strings.Join(parts[len(parts)-5:], "-"))
 	}
 	return name
 }
@@ -49,8 +49,9 @@ func idIn(path string) string {
 // of its thread.
 func fileIDOf(f *rollout) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), thread.PackedSuffix), thread.HistorySuffix)
-	if _, segment, found := strings.Cut(name, "-"+f.lineage.ID+"_"); found && segment != "" {
-		return segment
+	id := "-" + f.lineage.ID + "_"
+	if i := strings.Index(strings.ToLower(name), strings.ToLower(id)); i >= 0 && i+len(id) < len(name) {
+		return thread.ID(name[i+len(id):])
 	}
 	return cmp.Or(f.lineage.ID, idIn(f.Path))
 }

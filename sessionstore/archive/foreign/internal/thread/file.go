@@ -267,6 +267,26 @@ func (f *File) Part(at int32) (Part, error) {
 	return p, nil
 }
 
+// Says returns a hash of what the line of a record says, and of the place of the record there.
+func (f *File) Says(at int32) (uint64, error) {
+	raw, err := f.Input.Line(f.Table.Records.At(at).Offset)
+	if err != nil {
+		return 0, err
+	}
+	return f.Tool.Says(raw) + uint64(f.Table.nth(at)), nil
+}
+
+// BySays returns 1 more than each record by what it says.
+func (f *File) BySays() map[uint64]int32 {
+	all := map[uint64]int32{}
+	for i, r := range f.Table.Records.All() {
+		if said, err := f.Says(int32(i)); err == nil && r.UUID != 0 {
+			all[said] = int32(i) + 1
+		}
+	}
+	return all
+}
+
 // RecordID returns the tool's id of a record, or its line where there is none.
 func (f *File) RecordID(at int32) string {
 	if p, err := f.Part(at); err == nil && p.ID() != "" {
