@@ -198,10 +198,11 @@ func eachMessage(ctx context.Context, r io.Reader, blank int, do func(sessionsto
 		if err != nil {
 			return err
 		}
-		if len(pyjson.TrimSpace(line.Bytes)) == 0 {
+		row := bytes.TrimPrefix(line.Bytes, []byte(mark)) // of a file that stands behind another one
+		if len(pyjson.TrimSpace(row)) == 0 {
 			continue
 		}
-		m, err := parseMessage(bytes.TrimRight(line.Bytes, "\r"))
+		m, err := parseMessage(bytes.TrimRight(row, "\r"))
 		if err != nil {
 			return &LineError{blank + line.Number, err}
 		}

@@ -73,7 +73,10 @@ func ReadDir(ctx context.Context, dir string, st *sessionstore.Store, opts *Read
 	return im.done[0], err
 }
 
-// seekObject passes over white space and returns the number of line breaks in
+// mark is the byte order mark that an editor may put before a file.
+const mark = "\ufeff"
+
+// seekObject passes over white space and byte order marks, and returns the number of line breaks in
 // it. The error Is ErrFormat when something other than a JSON object follows.
 func seekObject(in *bufio.Reader) (blank int, err error) {
 	for {
@@ -87,6 +90,11 @@ func seekObject(in *bufio.Reader) (blank int, err error) {
 			return blank, in.UnreadByte()
 		case c == '\n':
 			blank++
+		case c == mark[0]:
+			if rest, _ := in.Peek(2); string(rest) != mark[1:] {
+				return blank, ErrFormat
+			}
+			_, _ = in.Discard(2)
 		case c != ' ' && c != '\t' && c != '\r':
 			return blank, ErrFormat
 		}

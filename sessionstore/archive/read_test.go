@@ -150,6 +150,15 @@ func TestReadLines(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(st.Dir(), res.ID, "transcript.jsonl"))
 	require.NoError(t, err)
 	require.Equal(t, rows, string(text))
+	for _, marked := range []string{mark + rows, mark + "\r\n" + rows, "\n" + mark + rows, strings.Replace(rows, "\n", "\n"+mark, 1)} { // also of two files, the one behind the other
+		res, err := readOne(t, []byte(marked), st, &ReadOptions{ID: sessionstore.NewID()})
+		require.NoError(t, err)
+		text, err := os.ReadFile(filepath.Join(st.Dir(), res.ID, "transcript.jsonl"))
+		require.NoError(t, err)
+		require.Equal(t, rows, string(text))
+	}
+	_, err = readOne(t, []byte("\xef\xbb"+rows), st, nil)
+	require.ErrorIs(t, err, ErrFormat)
 	md, err := st.Metadata(t.Context(), res.ID)
 	require.NoError(t, err)
 	require.Equal(t, "{\n  \"session_id\": \""+res.ID+"\",\n  \"created\": \"2026-03-01T10:00:00.000000+00:00\",\n  \"bundle\": \"unknown\",\n  \"model\": \"unknown\",\n  \"turn_count\": 1,\n  \"working_dir\": \"/w\"\n}", string(md.AppendTo(nil)))

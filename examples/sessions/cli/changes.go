@@ -134,11 +134,8 @@ func imported(p *projects.Projects, h foreign.History, report *foreign.Report) (
 		}
 		one := target{st, s.ID}.noted()
 		one.Source = h.Path
-		switch {
-		case s.Action == foreign.Updated:
+		if s.Action == foreign.Updated {
 			one.Stays = "the import updated it, and kept no copy of what it was"
-		case s.Kind == foreign.Former:
-			one.Stays = "no other session and no tool has what it keeps"
 		}
 		all = append(all, one)
 	}

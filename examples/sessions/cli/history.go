@@ -44,7 +44,6 @@ type historyOne struct {
 	Kind     foreign.Kind   `json:"kind"`
 	Action   foreign.Action `json:"action"`
 	Messages int            `json:"messages"`
-	Turns    int            `json:"turns_the_tool_lost,omitempty"`  // of a former session: what the tool no longer has
 	Home     int            `json:"turns_that_came_home,omitempty"` // of a session that was exported, and went on in the tool
 }
 
@@ -184,7 +183,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	r.Lines += report.Lines
 	r.Branches += report.Branches
 	for _, s := range report.Sessions {
-		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Former[s.ID], report.Home[s.ID]})
+		r.Sessions = append(r.Sessions, historyOne{s.ID, h.ID, report.Project, s.Kind, s.Action, s.Messages, report.Home[s.ID]})
 		r.actions[s.Action]++
 		r.kinds[s.Kind]++
 	}
@@ -238,22 +237,22 @@ func (r *historyResult) short() (what, made string) {
 		verb = "Would import"
 	}
 	return fmt.Sprintf("%s %s: %s", verb, count(r.Histories, "history"), r.done()), fmt.Sprintf("%s, %s, %s", count(r.kinds[foreign.Conversation]+r.kinds[foreign.Diverged], "conversation"),
-		count(r.kinds[foreign.Branch]+r.kinds[foreign.Former], "fork"), count(r.kinds[foreign.Agent], "sub-session"))
+		count(r.kinds[foreign.Branch], "fork"), count(r.kinds[foreign.Agent], "sub-session"))
 }
 
-// tell writes a line for each session that has such turns, at most maxTold lines.
-func (r *historyResult) tell(a *app, turns func(historyOne) int, what, more string) {
+// tellHome writes a line for each session that turns came home into, at most maxTold lines.
+func (r *historyResult) tellHome(a *app) {
 	n := 0
 	for _, s := range r.Sessions {
-		if turns(s) == 0 {
+		if s.Home == 0 {
 			continue
 		}
 		if n++; n <= maxTold {
-			a.Printf("  %s %s session %s\n", count(turns(s), "turn"), what, s.ID)
+			a.Printf("  %s came home into session %s\n", count(s.Home, "turn"), s.ID)
 		}
 	}
 	if n > maxTold {
-		a.Printf("  and %s like that\n", count(n-maxTold, more))
+		a.Printf("  and %s like that\n", count(n-maxTold, "more session"))
 	}
 }
 
@@ -269,10 +268,9 @@ func (r *historyResult) print(a *app, all int, failed error) {
 	}
 	a.Printf("%s %s (%s)\n", a.mark(failed), what, made)
 	if n := r.kinds[foreign.Diverged]; n > 0 {
-		a.Printf("  %s: both sides went on, so the other tool's turns are in a session beside yours\n", count(n, "conversation"))
+		a.Printf("  %s went on apart from the session here, which stays: what the other tool has is in a session beside it\n", count(n, "conversation"))
 	}
-	r.tell(a, func(s historyOne) int { return s.Home }, "came home into", "more session")
-	r.tell(a, func(s historyOne) int { return s.Turns }, "that the tool no longer has: now", "more fork")
+	r.tellHome(a)
 	if left := r.left(); len(left) > 0 {
 		what := "kept"
 		if r.Left[repeats] > 0 {

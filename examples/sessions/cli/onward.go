@@ -36,8 +36,13 @@ type onward struct {
 	path     string   // of the tool's file
 	end      int64    // of that file, where lines are added
 	from     int64    // of the draft: what the tool's file lacks
-	home     int      // turns that came home
 	former   []string // the tool's ids of conversations that the tool went on with apart from the session
+
+	found   []foreign.History    // of the tool
+	unfound error                // why some of them may be missing
+	home    map[foreign.Tool]int // turns that came home
+	grew    map[foreign.Tool]bool
+	other   string // the session that goes out instead: what another tool has apart from this one
 }
 
 // handedOn is the answer of resume --with.
@@ -65,7 +70,7 @@ func (c *resumeCommand) with(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	o := &onward{a: a, t: t, p: p, tool: foreign.Tool(c.With), dir: md.Text("working_dir"), plan: c.Show}
+	o := &onward{a: a, t: t, p: p, tool: foreign.Tool(c.With), dir: md.Text("working_dir"), plan: c.Show, home: map[foreign.Tool]int{}, grew: map[foreign.Tool]bool{}}
 	if o.dir == "" && a.worksHere(t) {
 		o.dir, err = os.Getwd()
 	}
@@ -91,8 +96,15 @@ func (c *resumeCommand) with(a *app, t target) error {
 	if o.tool == foreign.Codex {
 		args[0] = "resume"
 	}
+	if o.other != "" {
+		return c.with(a, target{o.t.store, o.other})
+	}
 	if a.json {
-		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home, filled(o.former), left, o.dir, append([]string{c.With}, args...)})
+		turns := 0
+		for _, n := range o.home {
+			turns += n
+		}
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, turns, filled(o.former), left, o.dir, append([]string{c.With}, args...)})
 	}
 	o.tell(added, left)
 	return begin.run(a, os.Environ(), args...)
@@ -119,41 +131,39 @@ func (o *onward) handOver(md sessionstore.Metadata) (added int64, left map[strin
 	}
 	defer os.Remove(o.draft.Name())
 	defer o.draft.Close()
-	if err = o.find(); err == nil {
-		left, err = o.leftOut(md)
+	if err = o.bringHome(); err == nil && o.other == "" {
+		err = o.find()
 	}
-	if err == nil {
+	if err != nil || o.other != "" {
+		return 0, nil, err
+	}
+	if left, err = o.leftOut(md); err == nil {
 		added, err = o.write()
 	}
 	return added, left, err
 }
 
 // find exports the session to the draft, and finds the place for it: a new file, or the file
-// that an earlier call wrote, if that can go on as the session does. First the turns come
-// home that the tool added to such a file.
+// that an earlier call wrote, if that can go on as the session does.
 func (o *onward) find() error {
 	for n := 0; ; n++ {
 		if err := o.export(n); err != nil {
 			return err
 		}
-		h, err := o.history()
-		if err != nil {
-			return err
-		}
-		grew := false
-		if h == nil { // a file at the place was cut off before the line that names the session
-			o.end, o.from = 0, 0
-			if o.path, err = o.place(); err != nil || !isRegular(o.path) {
+		i := slices.IndexFunc(o.found, func(h foreign.History) bool { return h.ID == o.exported.ID })
+		if i < 0 { // a file at the place was cut off before the line that names the session
+			err := o.unfound // a folder that cannot be read may have it
+			if err == nil {
+				o.path, err = o.place()
+			}
+			if o.end, o.from = 0, 0; err != nil || !isRegular(o.path) {
 				return err
 			}
 		} else {
-			o.path = h.Path
-			grew, err = o.bringHome(*h, n)
+			o.path = o.found[i].Path
 		}
-		if err != nil {
-			return err
-		}
-		if grew && o.plan { // all that is there will be here
+		if o.plan && o.grew[o.tool] { // all that is there will be here
+			var err error
 			o.from, err = o.draft.Seek(0, io.SeekEnd)
 			return err
 		}
@@ -179,35 +189,91 @@ func (o *onward) export(n int) (err error) {
 	return err
 }
 
-// history returns the tool's history of the exported session, nil where there is none.
-func (o *onward) history() (*foreign.History, error) {
-	all, err := foreign.Find(o.a.ctx, o.tool, nil)
-	i := slices.IndexFunc(all, func(h foreign.History) bool { return h.ID == o.exported.ID })
-	if i >= 0 {
-		return &all[i], nil
+// bringHome imports what each tool added to its copies of the session, the copy first that
+// changed first. Where another tool went on, too, what it has becomes a session beside this
+// one, and bringHome asks which of them goes out.
+func (o *onward) bringHome() error {
+	var copies []foreign.History
+	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
+		found, unfound := foreign.Find(o.a.ctx, tool, nil)
+		if tool == o.tool {
+			o.found, o.unfound = found, unfound
+		} else if unfound != nil {
+			o.a.Notef("%s %s may have more of the session: %s", o.a.PaintError(screen.Yellow, "note:"), tool, screen.Lines(explain(unfound)))
+		}
+		some, err := foreign.Copies(o.a.ctx, o.t.store, o.t.id, tool, found)
+		if err != nil {
+			return err
+		}
+		copies = append(copies, some...)
 	}
-	return nil, err // a folder that cannot be read may have it
+	slices.SortStableFunc(copies, func(x, y foreign.History) int { return x.Modified.Compare(y.Modified) })
+	for _, h := range copies {
+		before := foreign.Apart(o.t.store, o.t.id)[h.Tool]
+		report, err := foreign.Import(o.a.ctx, o.p, h, &foreign.Options{DryRun: o.plan})
+		if errors.Is(err, foreign.ErrEmpty) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("bring home what %s added: %w", h.Tool, err)
+		}
+		if !o.plan {
+			o.a.changed("import", string(h.Tool), imported(o.p, h, report)...)
+		}
+		if turns := report.Home[o.t.id]; turns > 0 {
+			o.home[h.Tool] += turns
+		}
+		if slices.ContainsFunc(report.Sessions, func(s foreign.Imported) bool { return s.ID == o.t.id && s.Action == foreign.Updated }) {
+			o.grew[h.Tool] = true
+		}
+		if apart := foreign.Apart(o.t.store, o.t.id)[h.Tool]; apart != before {
+			if err := o.choose(h.Tool, apart); err != nil || o.other != "" {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-// bringHome imports what the tool added, and exports the session again. It reports whether
-// the session has grown, or would have.
-func (o *onward) bringHome(h foreign.History, n int) (grew bool, err error) {
-	report, err := foreign.Import(o.a.ctx, o.p, h, &foreign.Options{DryRun: o.plan})
-	if errors.Is(err, foreign.ErrEmpty) {
-		return false, nil
+// choose asks whether the session goes out or what a tool has apart from it. It asks nothing
+// where the tool to go on in is that tool, and the session went on here: then the session
+// becomes a conversation of its own there.
+func (o *onward) choose(tool foreign.Tool, apart string) error {
+	from, err := o.lastFrom()
+	if err != nil || from == "" && tool == o.tool {
+		return err
 	}
+	what := fmt.Sprintf("%s went on apart from session %s: what it has is session %s.", tool, screen.Plain(o.t.id), apart)
+	if !o.a.Answers() {
+		return fmt.Errorf("%s Call the command again with the one that goes out to %s", what, o.tool)
+	}
+	answer, err := o.a.Ask(o.a.ctx, fmt.Sprintf("%s Which goes out to %s, the first or the second? [1/2]:", what, o.tool))
+	switch {
+	case err != nil:
+		return err
+	case answer == "2":
+		o.other = apart
+	case answer != "1":
+		return exitCode(exitError)
+	}
+	return nil
+}
+
+// lastFrom returns the tool that the last message of the session is from, "" for none.
+func (o *onward) lastFrom() (string, error) {
+	v, err := o.t.store.View(o.a.ctx, o.t.id)
 	if err != nil {
-		return false, fmt.Errorf("bring home what %s added: %w", o.tool, err)
+		return "", err
 	}
-	if !o.plan {
-		o.a.changed("import", string(o.tool), imported(o.p, h, report)...)
+	defer v.Close()
+	rows, err := v.Range(o.a.ctx, max(1, v.Len()), 1)
+	if err != nil || len(rows) == 0 {
+		return "", err
 	}
-	o.home += report.Home[o.t.id]
-	grew = slices.ContainsFunc(report.Sessions, func(s foreign.Imported) bool { return s.ID == o.t.id && s.Action == foreign.Updated })
-	if !o.plan { // an import also keeps what the tool added that is no message
-		err = o.export(n)
-	}
-	return grew, err
+	var md struct{ Source struct{ Tool string } }
+	raw, _ := rows[0].Lookup("metadata")
+	_ = json.Unmarshal(raw, &md) // it has none
+	return md.Source.Tool, nil
 }
 
 // unfinished is the time for which a line without an end may still be written. Later it was
@@ -217,6 +283,9 @@ const unfinished = time.Minute
 func (o *onward) beingWritten() error {
 	return fmt.Errorf("%s is being written: end %s and try again", screen.Plain(o.path), o.tool)
 }
+
+// mark is the byte order mark that an editor may put before a file.
+var mark = []byte("\ufeff")
 
 // continues reports whether the tool's file can go on as the draft does: it begins as the
 // draft, and its further lines are no part of a conversation. It sets the places from which
@@ -246,7 +315,7 @@ func (o *onward) continues() (bool, error) {
 		switch {
 		case len(line) == 0:
 			return o.from > 0 || o.end == 0, nil
-		case bytes.Equal(line, next):
+		case bytes.Equal(bytes.TrimPrefix(line, mark), bytes.TrimPrefix(next, mark)):
 			o.from += int64(len(next))
 			next, err = ours.ReadBytes('\n')
 		case failed != nil && bytes.HasPrefix(next, line): // a copy that was not written to its end
@@ -402,16 +471,24 @@ func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 func (o *onward) tell(added int64, left map[string]int) {
 	a, name := o.a, string(o.tool)
 	for _, id := range o.former {
-		a.Notef("%s %s went on apart from this session in %s; \"sessions import --from %s\" has those turns in a session of their own", a.PaintError(screen.Yellow, "note:"), name, id, name)
+		there := fmt.Sprintf("\"sessions import --from %s\" has those turns in a session of their own", name)
+		if apart := foreign.Apart(o.t.store, o.t.id)[o.tool]; apart != "" {
+			there = fmt.Sprintf("\"sessions resume %s\" goes on from there", apart)
+		}
+		a.Notef("%s %s went on apart from this session in %s; %s", a.PaintError(screen.Yellow, "note:"), name, id, there)
 	}
-	if o.home > 0 {
-		a.Notef("%s %s came home from %s", a.PaintError(screen.Green, "✓"), count(o.home, "turn"), name)
+	for _, tool := range slices.Sorted(maps.Keys(o.home)) {
+		a.Notef("%s %s came home from %s", a.PaintError(screen.Green, "✓"), count(o.home[tool], "turn"), tool)
 	}
 	verb := "Wrote"
 	if o.plan {
 		verb = "Would write"
 	}
 	switch {
+	case o.plan && len(o.grew) > 1:
+		a.Notef("%s several tools went on: without --show, what one of them has stays beside the session, and the command asks which goes out", a.PaintError(screen.Yellow, "note:"))
+	case o.plan && len(o.grew) > 0 && !o.grew[o.tool]:
+		a.Notef("%s Would write what came home to %s", a.PaintError(screen.Green, "✓"), screen.Plain(o.path))
 	case added == 0:
 		a.Notef("%s %s has all of it: %s", a.PaintError(screen.Green, "✓"), name, screen.Plain(o.path))
 	case o.end > 0:

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
@@ -77,7 +79,7 @@ func (c *resumeCommand) resume(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	if err := c.noteLonger(a, t); err != nil {
+	if err := c.noteImported(a, t); err != nil {
 		return err
 	}
 	p, err := a.known(where(c.local))
@@ -101,8 +103,13 @@ func (c *resumeCommand) words(a *app, id string) []string {
 	return host.Resume(host.Program(c.Host, a.env(host.Variable)), id, flags...)
 }
 
-// noteLonger notes that an imported session holds more than its tool would send.
-func (c *resumeCommand) noteLonger(a *app, t target) error {
+// noteImported notes that an imported session holds more than its tool would send, and the
+// sessions of what tools have apart from it.
+func (c *resumeCommand) noteImported(a *app, t target) error {
+	apart := foreign.Apart(t.store, t.id)
+	for _, tool := range slices.Sorted(maps.Keys(apart)) {
+		a.Notef("%s %s went on apart from this session: \"sessions resume %s\" goes on from there", a.PaintError(screen.Yellow, "note:"), tool, apart[tool])
+	}
 	longer, err := foreign.Longer(t.store, t.id)
 	if longer {
 		a.Notef("%s the session holds more than the tool that it was imported from would send; with --with that tool goes on from its last summary", a.PaintError(screen.Yellow, "note:"))
@@ -120,7 +127,7 @@ func (c *resumeCommand) show(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	if err := c.noteLonger(a, t); err != nil {
+	if err := c.noteImported(a, t); err != nil {
 		return err
 	}
 	judged, words := judge(s.Messages), c.words(a, t.id)

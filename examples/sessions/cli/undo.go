@@ -37,7 +37,7 @@ func (undoCommand) Help() string {
     sessions undo --list 8f14    what was kept of it, and what undo and redo bring next
     sessions undo 20260801T1015  the removal with this receipt
 
-Nothing is lost: what a session has now is kept beside it until --drop, and a fork or an imported session goes to the trash. What was added to since stays, and so do sessions that an import updated, what the other tool no longer has, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1. --list marks a session that went on since.
+Nothing is lost: what a session has now is kept beside it until --drop, and a fork or an imported session goes to the trash. What was added to since stays, and so do sessions that an import updated, and what was imported of a file that is gone. Each is named with the reason, and the exit code is 1. --list marks a session that went on since.
 
 In a pipe, what is not named by its session, takes a session away, or drops what was kept, needs --yes.`
 }

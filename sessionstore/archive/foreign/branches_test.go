@@ -214,7 +214,7 @@ func TestKilledBeforeCut(t *testing.T) {
 }
 
 // TestCopiesPart has a session in two folders whose shorter file becomes the longer one, and goes
-// on otherwise: what the session was is in one fork.
+// on otherwise: the session stays, and what the file has is in one fork.
 func TestCopiesPart(t *testing.T) {
 	t.Parallel()
 	const copied = "claude/projects/-home-ana-other/" + sid + ".jsonl"
@@ -223,7 +223,7 @@ func TestCopiesPart(t *testing.T) {
 	s.write(copied, text1(turnsOf(1, 0, 0, "one")...))
 	s.imports()
 	s.write(copied, text1(append(turnsOf(1, 0, 0, "one"), turnsOf(20, 2, 20, "three", "four")...)...))
-	require.Equal(t, []string{"conversation: one re one three re three four re four"}, s.imports())
+	require.Equal(t, []string{"diverged: one re one three re three four re four"}, s.imports())
 	require.Len(t, s.was, 2)
 }
 
@@ -254,8 +254,9 @@ func TestPromptIsTakenBack(t *testing.T) {
 		require.Equal(t, []string{"conversation: one re one two re two"}, s.imports())
 		rows := append(slices.Clone(rows), rec(5, 3, "user", "wait", 10))
 		s.write(claudeFile, text1(rows...))
-		require.Equal(t, []string{"conversation: one re one two wait"}, s.imports())
+		require.Equal(t, []string{"diverged: one re one two wait"}, s.imports())
 		s.write(claudeFile, text1(append(rows, other...)...))
-		require.Equal(t, []string{"conversation: one re one three re three"}, s.imports())
+		require.Equal(t, []string{"diverged: one re one three re three"}, s.imports())
+		require.Len(t, s.was, 2)
 	})
 }

@@ -79,17 +79,16 @@
 // one file make the same session. The files have the time of the last line, by which lists
 // show the session until it goes on in the store. Its directory has the time of the import,
 // by which tools clean up. A second import brings a session up to date if it is unchanged
-// since the last import. If the session in the store and the tool's both went on, the
+// since the last import. If the session in the store and the tool's went on apart, the
 // session in the store stays, and the tool's becomes a fork, which later imports bring up
-// to date. A session that was removed from the store comes back with the next import. An
-// existing session stays in its project.
+// to date; [Apart] names it. A session that was removed from the store comes back with the
+// next import. An existing session stays in its project.
 //
 // No import removes messages. A file with no lines but those that the session keeps of it
 // changes nothing. A file may go on without records that the session was made of, or have
-// them on no line that becomes a session. Then the former messages of the session become a
-// fork first, with the lines that it kept of the file; [Report].Former names it. Import
-// compares records and not messages: records of Claude Code by their uuids and contents,
-// records of Codex by their contents.
+// them on no line that becomes a session: then the two went on apart, too. Import compares
+// records and not messages: records of Claude Code by their uuids and contents, records of
+// Codex by their contents.
 //
 // # Memory and kills
 //

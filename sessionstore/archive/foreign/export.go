@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -88,7 +87,7 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 	c, goesOn := compared{stop: func() {}}, false
 	defer func() { c.stop() }()
 	if again > 0 {
-		done.ID = thread.UUID5(tool.Name(), "export/"+id+"/again/"+strconv.Itoa(again))
+		done.ID = againID(tool.Name(), id, again)
 	} else {
 		foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
 		dir := filepath.Join(st.Dir(), id, place)

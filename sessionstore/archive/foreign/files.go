@@ -85,22 +85,6 @@ func (f files) date(r *thread.Rendering) error {
 	return nil
 }
 
-// copy copies a file of another session's import, if it has it.
-func (f files) copy(ctx context.Context, path, name string) error {
-	from, _, err := thread.OpenRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	return f.beside(name, func(w io.Writer) error {
-		_, err := io.Copy(thread.WriterUntil(ctx, w), from)
-		return err
-	})
-}
-
 // beside writes a file in the folder of the import.
 func (f files) beside(name string, write func(io.Writer) error) (err error) {
 	top := f.tx.Dir().Dir

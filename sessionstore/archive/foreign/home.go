@@ -45,6 +45,38 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 	return id, importFolder
 }
 
+// againID returns the tool's id of the nth further export of a session.
+func againID(tool, id string, n int) string {
+	return thread.UUID5(tool, "export/"+id+"/again/"+strconv.Itoa(n))
+}
+
+// Copies returns those of the histories of a tool that are of the session id: of the file
+// that it was imported from, and of the files that [Export] and [ExportAgain] wrote. What
+// the tool adds to them comes home with the next import.
+func Copies(ctx context.Context, st *sessionstore.Store, id string, tool Tool, all []History) (of []History, err error) {
+	md, err := st.Metadata(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	exported, _ := exportOf(md, filepath.Join(st.Dir(), id), id, string(tool))
+	ids := []string{exported, ownID(id, string(tool))}
+	if s := stateIn(md, importFolder); s.Tool == string(tool) {
+		ids = append(ids, s.ID)
+	}
+	has := func(id string) bool {
+		return slices.ContainsFunc(all, func(h History) bool { return h.ID == id })
+	}
+	for n := 1; has(againID(string(tool), id, n)); n++ {
+		ids = append(ids, againID(string(tool), id, n))
+	}
+	for _, h := range all {
+		if h.Parent == "" && slices.Contains(ids, h.ID) {
+			of = append(of, h)
+		}
+	}
+	return of, nil
+}
+
 // ownID returns the tool's id of an export that has no line of the tool.
 func ownID(session, tool string) string {
 	if uuidForm.MatchString(session) {

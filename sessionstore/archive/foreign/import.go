@@ -39,7 +39,7 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	if opts != nil {
 		o = *opts
 	}
-	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Former: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
+	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
 	tool := programs[string(h.Tool)]
 	if tool == nil {
 		return done.report(), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
@@ -49,6 +49,12 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	found.Size, found.Modified, found.Agents, found.Title, found.Parent = h.Size, h.Modified, h.Agents, h.Title, h.Parent
 	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done}
 	err := ld.run(ctx, found, o)
+	if torn := done.notes.Torn; torn != nil {
+		if errors.Is(err, ErrEmpty) {
+			err = nil
+		}
+		err = errors.Join(err, torn)
+	}
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", h.Path, lineErrors{err})
 	}

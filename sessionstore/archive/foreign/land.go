@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -20,81 +19,82 @@ import (
 const maxDiverged = 1000
 
 // land brings one of all targets into the store: into the session with its id, or else,
-// where both went on, into a fork.
+// where the session and the file went on apart, into a fork.
 func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, error) {
 	first := tg
+	if last := lastApart(ld.has, tg.file.Tool.Name(), tg.id); last != "" {
+		md, err := ld.st.Metadata(ctx, last)
+		if s := stateIn(md, importFolder); err == nil && s.SHA256 == tg.file.Hash() && s.Pending == "" {
+			return Imported{last, Diverged, Unchanged, 0}, nil
+		}
+	}
 	for n := range maxDiverged {
 		if n > 0 {
-			tg.id = divergedID(first, n)
+			tg.id = divergedID(tg.file.Tool.Name(), first.id, n)
 			tg.kind, tg.parent, tg.beside, tg.here = Diverged, first.id, "", nil
 		}
-		done, p, next, err := ld.try(ctx, tg, all)
+		done, p, apart, err := ld.try(ctx, tg, all)
 		if err != nil {
 			return Imported{}, fmt.Errorf("import into session %q: %w", tg.id, err)
 		}
-		if next == nil {
+		if !apart {
 			if p != nil {
 				ld.done.merge(tg, p.r, p.notes)
 			}
 			return done, nil
 		}
-		if tg.turn = next.Turns; first.here != nil {
-			if tg.turn, _, err = ld.sharedTurns(ctx, first); err != nil {
-				return Imported{}, err
-			}
+		if n > 0 {
+			continue
+		}
+		if tg.turn, err = ld.sharedTurns(ctx, first); err != nil {
+			return Imported{}, err
 		}
 	}
 	return Imported{}, fmt.Errorf("import into session %q: it went on %d times", first.id, maxDiverged)
 }
 
-// divergedID returns the id of the nth session that a target makes because both sides
-// went on.
-func divergedID(tg target, n int) string {
-	return thread.UUID5(tg.file.Tool.Name(), tg.id+"/diverged/"+strconv.Itoa(n))
-}
-
 // try brings the target into the session with its id. It returns the plan of the target if
-// it read the file for it. When both sides went on, it returns the state of the session and
-// does nothing.
-func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, other *state, err error) {
+// it read the file for it. When the session has messages that the file lacks, and the file
+// has others, it says that they went on apart, and does nothing.
+func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, apart bool, err error) {
 	if !ld.has(tg.id) {
 		done, err = ld.create(ctx, tg)
 		if !errors.Is(err, fs.ErrExist) {
-			return done, nil, nil, err
+			return done, nil, false, err
 		}
 	}
 	md, err := ld.st.Metadata(ctx, tg.id)
 	if err != nil {
-		return done, nil, nil, err
+		return done, nil, false, err
 	}
 	s, known := stateIn(md, tg.place()), Imported{tg.id, tg.kind, Unchanged, 0}
 	if s.SHA256 == tg.file.Hash() && s.Pending == "" {
-		return known, nil, nil, nil
+		return known, nil, false, nil
 	}
 	has, err := ld.transcript(ctx, tg.id, -1)
 	if err != nil {
-		return done, nil, nil, err
+		return done, nil, false, err
 	}
 	now := revisionText(has)
 	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
 	rel, size := unkept, int64(0)
 	if tg.original {
 		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
-			return done, nil, nil, err
+			return done, nil, false, err
 		}
 		if rel == within && s.Pending == "" {
-			return known, nil, nil, nil
+			return known, nil, false, nil
 		}
 	}
 	if p, err = tg.write(io.Discard, has); err != nil {
-		return done, nil, nil, err
+		return done, nil, false, err
 	}
 	ours = ours || p.r.FromHere < s.Here
 	begins := p.want == has
 	if p.want.Messages < has.Messages {
 		first, err := ld.transcript(ctx, tg.id, p.want.Messages)
 		if err != nil {
-			return done, nil, nil, err
+			return done, nil, false, err
 		}
 		begins = first == p.want
 	}
@@ -103,33 +103,24 @@ func (ld *lander) try(ctx context.Context, tg target, all []target) (done Import
 	comes := p.extends && behind && (rel == grown || s.Tool == "" || p.r.FromHere == has.Messages)
 	switch {
 	case tg.here != nil && !any && s.Tool == "": // the file has nothing but the export
-		return done, p, nil, nil
+		return done, p, false, nil
 	case begins && (ours || has == p.want):
-		if ours && rel == parted || !tg.original && s.Pending == "" {
-			return done, p, nil, nil
+		if rel == parted || !tg.original && s.Pending == "" {
+			return done, p, false, nil
 		}
-		if rel == parted {
-			if err := ld.former(ctx, tg, md, has); err != nil {
-				return done, nil, nil, err
-			}
-		}
-		return done, p, nil, ld.change(ctx, tg, has, p, false)
+		return done, p, false, ld.change(ctx, tg, has, p, false)
 	case !ours || tg.here != nil && comes:
-		lost, err := ld.loses(ctx, tg, all, p, rel)
-		if err == nil && lost {
-			err = ld.former(ctx, tg, md, has)
-		}
-		if err != nil {
-			return done, nil, nil, err
+		if apart, err = ld.loses(ctx, tg, all, p, rel); err != nil || apart {
+			return done, nil, apart, err
 		}
 		if done.Action = Updated; tg.here != nil && turns > 0 {
 			ld.done.Home[tg.id] = turns
 		}
-		return done, p, nil, ld.change(ctx, tg, has, p, true)
+		return done, p, false, ld.change(ctx, tg, has, p, true)
 	case tg.here != nil && !any || s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and differs from the last import
-		return done, p, nil, nil
+		return done, p, false, nil
 	}
-	return done, nil, &s, nil
+	return done, nil, true, nil
 }
 
 // create makes a new session.

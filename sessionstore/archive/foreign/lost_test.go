@@ -75,8 +75,8 @@ func TestFileShrinks(t *testing.T) {
 	}
 }
 
-// TestFileIsAnotherOne imports a file again that lost turns and went on: what the session
-// had becomes a fork, which the report names.
+// TestFileIsAnotherOne imports a file again that lost turns and went on: the session keeps
+// what it had, and what the file has becomes a fork, which names the session.
 func TestFileIsAnotherOne(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string][]string{
@@ -101,25 +101,28 @@ func TestFileIsAnotherOne(t *testing.T) {
 			report, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 			require.NoError(t, err)
 			require.Equal(t, report.Sessions, dry.Sessions)
-			require.Len(t, report.Sessions, 2)
-			require.Equal(t, Imported{id, Conversation, Updated, 2 * len(other)}, report.Sessions[0])
-			fork := report.Sessions[1].ID
-			require.Equal(t, Imported{fork, Former, Created, 6}, report.Sessions[1])
-			require.Equal(t, map[string]int{fork: lost}, report.Former)
-			require.Equal(t, bothOf(other...), texts(t, g.st, id))
-			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, fork))
-			require.Equal(t, turns("a", "b", "c"), unpacked(t, g.st, fork))
-			require.Equal(t, turns(other...), unpacked(t, g.st, id))
+			require.Len(t, report.Sessions, 1)
+			fork := report.Sessions[0].ID
+			require.Equal(t, Imported{fork, Diverged, Created, 2 * len(other)}, report.Sessions[0])
+			require.Equal(t, map[Tool]string{Claude: fork}, Apart(g.st, id))
+			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, id))
+			require.Equal(t, bothOf(other...), texts(t, g.st, fork))
+			require.Equal(t, turns("a", "b", "c"), unpacked(t, g.st, id))
+			require.Equal(t, turns(other...), unpacked(t, g.st, fork))
 			md, err := g.st.Metadata(t.Context(), fork)
 			require.NoError(t, err)
 			require.Equal(t, id, md.Text("parent_id"))
 			shared, _ := md.Int("forked_from_turn")
 			require.Equal(t, 3-lost, shared)
-			require.Contains(t, md.Text("name"), "no longer in the other tool")
+			require.Contains(t, md.Text("name"), "went on in the other tool")
 
 			before := tree(t, g.p.Dir())
-			require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+			require.Equal(t, []Imported{{fork, Diverged, Unchanged, 0}}, g.run(nil))
 			require.Equal(t, before, tree(t, g.p.Dir()))
+
+			g.write(turns(append(other, "more")...)) // the tool goes on
+			require.Equal(t, []Imported{{fork, Diverged, Updated, 2*len(other) + 2}}, g.run(nil))
+			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, id))
 		})
 	}
 }
@@ -135,7 +138,7 @@ func TestFileComesBack(t *testing.T) {
 			require.Equal(t, bothOf("a", s), texts(t, g.st, g.run(nil)[0].ID))
 		}
 	}
-	require.Equal(t, 3, g.sessions())
+	require.Equal(t, 2, g.sessions())
 }
 
 // TestBothSidesDiffer has a session that went on here, and a file that lost turns and
@@ -155,9 +158,11 @@ func TestBothSidesDiffer(t *testing.T) {
 
 	g.write(turns("a", "y")) // the tool's side is lost, too
 	made = g.run(nil)
-	require.Equal(t, []Kind{Diverged, Former}, []Kind{made[0].Kind, made[1].Kind})
+	require.Equal(t, []Imported{{made[0].ID, Diverged, Created, 4}}, made)
 	require.Equal(t, bothOf("a", "y"), texts(t, g.st, made[0].ID))
-	require.Equal(t, bothOf("a", "x"), texts(t, g.st, made[1].ID))
+	require.Equal(t, map[Tool]string{Claude: made[0].ID}, Apart(g.st, id))
+	require.Equal(t, 3, g.sessions())
+	require.Equal(t, append(bothOf("a", "b"), "ours", "answer"), texts(t, g.st, id))
 }
 
 // TestTurnsTakenBack has records in the file that are on no line any more which becomes a
@@ -169,11 +174,11 @@ func TestTurnsTakenBack(t *testing.T) {
 	id := g.run(nil)[0].ID
 	g.write(turns("a", "b") + `{"type":"assistant","uuid":"again","parentUuid":"g-user-1","timestamp":"2026-03-04T11:00:00.000Z","message":{"id":"again","content":[{"type":"text","text":"another answer"}]}}` + "\n")
 	made := g.run(nil)
-	require.Equal(t, []Kind{Conversation, Former}, []Kind{made[0].Kind, made[1].Kind})
-	require.Equal(t, []string{"a user", "a assistant", "b user", "another answer"}, texts(t, g.st, id))
-	require.Equal(t, bothOf("a", "b"), texts(t, g.st, made[1].ID))
+	require.Equal(t, []Imported{{made[0].ID, Diverged, Created, 4}}, made)
+	require.Equal(t, []string{"a user", "a assistant", "b user", "another answer"}, texts(t, g.st, made[0].ID))
+	require.Equal(t, bothOf("a", "b"), texts(t, g.st, id))
 	before := tree(t, g.p.Dir())
-	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+	require.Equal(t, []Imported{{made[0].ID, Diverged, Unchanged, 0}}, g.run(nil))
 	require.Equal(t, before, tree(t, g.p.Dir()))
 }
 
@@ -203,6 +208,9 @@ func TestParentIsMissing(t *testing.T) {
 	one := record("1", "", "user", "first") + record("2", "1", "assistant", "one")
 	two := record("3", "gone", "user", "second") + record("4", "3", "assistant", "two")
 	damaged := `{"type":"user","uuid":` + "\n"
+	side := func(uuid string) string {
+		return strings.ReplaceAll(record(uuid, "", "user", "for a sub-agent"), `"type"`, `"isSidechain":true,"type"`)
+	}
 	for name, c := range map[string]struct {
 		file string
 		want []string
@@ -213,14 +221,32 @@ func TestParentIsMissing(t *testing.T) {
 		"of what the record follows": {record("2", "3", "assistant", "one") + two, []string{"second", "two"}},
 		"in another file of the run": {one + strings.ReplaceAll(two, "gone", "there"), []string{"second", "two"}},
 		"that is told as no record":  {one + strings.ReplaceAll(two, "gone", "nowhere"), []string{"first", "one", "second", "two"}},
+		"in a copy beside":           {one + strings.ReplaceAll(two, "gone", "copied"), []string{"first", "one", "second", "two"}},
+		"in a copy, of a compaction": {one + strings.ReplaceAll(hidden, "gone", "copied") + record("3", "sum", "user", "second") + record("4", "3", "assistant", "two"), []string{"first", "one", "second", "two"}},
+		"in a question beside":       {one + strings.ReplaceAll(two, "gone", "asked"), []string{"first", "one", "second", "two"}},
+		"in a sub-agent's file":      {one + strings.ReplaceAll(two, "gone", "worked"), []string{"first", "one", "second", "two"}},
+		"in a folder of sub-agents":  {one + strings.ReplaceAll(two, "gone", "deeper"), []string{"first", "one", "second", "two"}},
+		"in an old sub-agent's file": {one + strings.ReplaceAll(two, "gone", "older"), []string{"first", "one", "second", "two"}},
+		"in a sidechain elsewhere":   {one + strings.ReplaceAll(two, "gone", "aside"), []string{"first", "one", "second", "two"}},
+		"in a sidechain here":        {one + side("inside") + strings.ReplaceAll(hidden, "gone", "inside") + record("3", "sum", "user", "second") + record("4", "3", "assistant", "two"), []string{"first", "one", "second", "two"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			folder := filepath.Join(home, "projects", "-w")
 			require.NoError(t, os.MkdirAll(folder, 0o700))
-			require.NoError(t, os.WriteFile(filepath.Join(folder, "a.jsonl"), []byte(c.file), 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(folder, "b.jsonl"), []byte(record("there", "", "user", "elsewhere")+`{"type":"x","note":"nowhere"}`+"\n"), 0o600))
+			for name, text := range map[string]string{
+				"a.jsonl":                            c.file,
+				"b.jsonl":                            record("there", "", "user", "elsewhere") + side("aside") + `{"type":"x","note":"nowhere"}` + "\n",
+				"a/subagents/agent-acompact-1.jsonl": one + record("copied", "2", "assistant", "the summary"),
+				"a/subagents/agent-aside_question-1.jsonl": one + record("asked", "2", "user", "what?"),
+				"a/subagents/agent-1.jsonl":                record("worked", "", "user", "task"),
+				"a/subagents/x/agent-2.jsonl":              record("deeper", "", "user", "task"),
+				"agent-3.jsonl":                            strings.Replace(record("older", "", "user", "task"), "{", `{"sessionId":"a",`, 1),
+			} {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700))
+				require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+			}
 			all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
 			require.NoError(t, err)
 			p := openProjects(t)
@@ -265,20 +291,18 @@ func TestLossIsRefused(t *testing.T) {
 	g := newGrowing(t)
 	g.write(turns("a", "b"))
 	id := g.run(nil)[0].ID
-	has, err := g.st.Revision(t.Context(), id)
-	require.NoError(t, err)
-	fork := idOf(Claude, id+"/former/"+revisionText(has))
+	fork := divergedID("claude", id, 1)
 	require.NoError(t, os.WriteFile(filepath.Join(g.st.Dir(), fork), nil, 0o600)) // a file stands in its place
 	g.write(turns("a", "x"))
 	before := tree(t, g.p.Dir())
-	_, err = Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
+	_, err := Import(t.Context(), g.p, History{Tool: Claude, ID: "g", Path: g.path, Dir: "/w"}, nil)
 	require.Error(t, err)
 	require.False(t, errors.Is(err, ErrEmpty))
 	require.Equal(t, before, tree(t, g.p.Dir()))
 }
 
 // TestLossWithoutOriginal imports a file again that lost turns, where what was kept of it
-// is gone or damaged: what the session had becomes a fork all the same.
+// is gone or damaged: what the file has becomes a fork all the same.
 func TestLossWithoutOriginal(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(path string) error{
@@ -296,11 +320,10 @@ func TestLossWithoutOriginal(t *testing.T) {
 			}
 			g.write(turns("a", "x"))
 			done := g.run(nil)
-			require.Len(t, done, 2)
-			require.Equal(t, Imported{done[1].ID, Former, Created, 6}, done[1])
-			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, done[1].ID))
-			require.Equal(t, bothOf("a", "x"), texts(t, g.st, id))
-			require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}}, g.run(nil))
+			require.Equal(t, []Imported{{done[0].ID, Diverged, Created, 4}}, done)
+			require.Equal(t, bothOf("a", "b", "c"), texts(t, g.st, id))
+			require.Equal(t, bothOf("a", "x"), texts(t, g.st, done[0].ID))
+			require.Equal(t, []Imported{{done[0].ID, Diverged, Unchanged, 0}}, g.run(nil))
 		})
 	}
 }

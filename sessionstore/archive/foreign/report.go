@@ -61,8 +61,7 @@ const (
 	Conversation Kind = "conversation" // the line of a history
 	Branch       Kind = "branch"       // a line beside it
 	Agent        Kind = "agent"        // the work of a sub-agent
-	Diverged     Kind = "diverged"     // the tool's side of a session that both sides continued
-	Former       Kind = "former"       // a fork that keeps messages which the tool no longer has, see Report.Former
+	Diverged     Kind = "diverged"     // what the tool has apart from a session, whose fork it is
 )
 
 // Imported is one session that Import made or found.
@@ -97,11 +96,6 @@ type Report struct {
 	// Shorter are the paths of files of the history, or of its sub-agents, in other folders
 	// of the tool: a longer one has the session, and nothing of these came.
 	Shorter []string
-
-	// Former has the forks with messages that a session had and the tool no longer has, as
-	// after a file was cut or turns were taken back: the number of these turns, by the id
-	// of the fork. They are among Sessions, too.
-	Former map[string]int
 
 	// Home has the sessions that were exported and went on in the tool, and that received
 	// the new turns: the number of these turns, by the id of the session.

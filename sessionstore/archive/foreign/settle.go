@@ -17,8 +17,8 @@ func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, 
 		first = ss.all[0]
 	}
 	holder, place := first.id, first.place()
-	for n := 1; ld.has(divergedID(first, n)); n++ {
-		holder, place = divergedID(first, n), importFolder
+	if apart := lastApart(ld.has, f.Tool.Name(), first.id); apart != "" {
+		holder, place = apart, importFolder
 	}
 	if !ld.has(holder) {
 		return nil, leave, nil

@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -75,15 +74,15 @@ func joinFiles(ctx context.Context, h *thread.History, all []thread.History, age
 func joinAgents(ctx context.Context, h *thread.History) (failed error) {
 	byName := map[string][]string{}
 	for _, path := range h.Agents {
-		byName[filepath.Base(path)] = append(byName[filepath.Base(path)], path)
+		byName[agentID(path)] = append(byName[agentID(path)], path)
 	}
 	if len(byName) == len(h.Agents) {
 		return nil
 	}
 	var agents []string
 	for _, path := range h.Agents {
-		paths := byName[filepath.Base(path)]
-		delete(byName, filepath.Base(path))
+		paths := byName[agentID(path)]
+		delete(byName, agentID(path))
 		if len(paths) > 1 {
 			longest, err := thread.Longest(ctx, paths)
 			failed = errors.Join(failed, err)

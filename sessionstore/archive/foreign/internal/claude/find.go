@@ -95,13 +95,14 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			beside[session] = append(beside[session], path)
 			continue
 		}
-		h.ID, h.Folder, h.GoesOn = id, filepath.Base(dir), ending(path)
+		h.ID, h.Folder, h.GoesOn = thread.ID(id), filepath.Base(dir), ending(path)
 		all = append(all, h)
 	}
 	for _, e := range entries {
 		if e.IsDir() {
 			agents, err := agentsBelow(filepath.Join(dir, e.Name(), "subagents"))
-			beside[e.Name()], failed = append(beside[e.Name()], agents...), errors.Join(failed, err)
+			id := thread.ID(e.Name())
+			beside[id], failed = append(beside[id], agents...), errors.Join(failed, err)
 		}
 	}
 	for i := range all {
@@ -122,7 +123,9 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	near := &recordIndex{}
 	for i := range all {
-		near.paths = append(append(near.paths, all[i].Path), all[i].Agents...)
+		if all[i].Parent == "" {
+			near.paths = append(near.paths, all[i].Path)
+		}
 		all[i].Near = near.has
 	}
 	return all, failed

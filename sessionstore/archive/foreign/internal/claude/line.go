@@ -58,11 +58,11 @@ func (l *line) member(name string, v []byte) {
 	case "subtype":
 		l.subtype = thread.Text(v)
 	case "uuid":
-		l.uuid = thread.Text(v)
+		l.uuid = thread.ID(thread.Text(v))
 	case "parentUuid":
-		l.parent = thread.Text(v)
+		l.parent = thread.ID(thread.Text(v))
 	case "logicalParentUuid":
-		l.logical = thread.Text(v)
+		l.logical = thread.ID(thread.Text(v))
 	case "compactMetadata":
 		l.compact = v
 	case "isVisibleInTranscriptOnly":
@@ -73,13 +73,13 @@ func (l *line) member(name string, v []byte) {
 			l.at = t
 		}
 	case "sessionId":
-		l.session = thread.Text(v)
+		l.session = thread.ID(thread.Text(v))
 	case "cwd":
 		l.cwd = thread.Text(v)
 	case "summary", "customTitle", "aiTitle":
 		l.title = thread.Text(v)
 	case "leafUuid":
-		l.leaf = thread.Text(v)
+		l.leaf = thread.ID(thread.Text(v))
 	case "isSidechain":
 		l.sidechain = thread.IsTrue(v)
 	case "explicit":
@@ -93,11 +93,11 @@ func (l *line) member(name string, v []byte) {
 	case "requestId":
 		l.request = thread.Text(v)
 	case "forkedFrom":
-		l.copied = thread.Text(thread.Members(v, "sessionId")[0])
+		l.copied = thread.ID(thread.Text(thread.Members(v, "sessionId")[0]))
 	case "requestSessionId":
-		l.copied = cmp.Or(l.copied, thread.Text(v))
+		l.copied = cmp.Or(l.copied, thread.ID(thread.Text(v)))
 	case "continuedInSessionId":
-		l.goesOn = thread.Text(v)
+		l.goesOn = thread.ID(thread.Text(v))
 	case "isCompactSummary":
 		l.summary = thread.IsTrue(v)
 	case "message":

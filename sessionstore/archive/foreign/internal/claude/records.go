@@ -10,13 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// recordIndex knows the uuids of the records of some files of Claude Code. It reads them
-// when it is asked first.
+// recordIndex knows the uuids of the records of some conversations of Claude Code, without
+// the records of sub-agents: no conversation goes on from these. It reads the files when it
+// is asked first.
 type recordIndex struct {
 	paths []string
 
@@ -33,8 +32,11 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 	if !x.read {
 		x.uuids = nil
 		for _, path := range x.paths {
-			uuids, _, _ := recordsIn(thread.LinesIn(ctx, path))
-			x.uuids = append(x.uuids, uuids...)
+			for l, err := range sound(thread.LinesIn(ctx, path)) {
+				if err == nil && inChain(l.kind) && l.uuid != "" && !l.sidechain {
+					x.uuids = append(x.uuids, thread.Hash(l.uuid))
+				}
+			}
 		}
 		slices.Sort(x.uuids)
 		x.read = ctx.Err() == nil
@@ -73,7 +75,7 @@ func sound(lines iter.Seq2[thread.Line, error]) iter.Seq2[line, error] {
 
 // says returns a hash of the uuid and of the content of a record.
 func (l line) says() uint64 {
-	return xxh3.HashSeed(l.attach, xxh3.HashSeed(l.content, thread.Hash(l.uuid)))
+	return thread.Hash(l.uuid) + 3*thread.Content(l.content) + 5*thread.Content(l.attach)
 }
 
 // agentPrefix begins the name of a file of a sub-agent.
@@ -81,7 +83,7 @@ const agentPrefix = "agent-"
 
 // agentID returns the id of the sub-agent whose file is at path.
 func agentID(path string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix)
+	return thread.ID(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), agentPrefix), thread.HistorySuffix))
 }
 
 // maxAgentMetadata is the largest file that describes a sub-agent.

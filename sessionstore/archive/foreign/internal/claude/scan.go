@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -20,7 +22,7 @@ type Tool struct{}
 
 func (Tool) Name() string { return "claude" }
 
-func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool) thread.Format {
+func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool, _ iter.Seq2[thread.Line, error]) thread.Format {
 	return format{l, elsewhere, &end{last: -1}}
 }
 
@@ -91,7 +93,7 @@ func noteBoundary(s *thread.Scanning, l line, at int32) {
 		return
 	}
 	m := thread.Members(segment, "headUuid", "tailUuid", "anchorUuid")
-	b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.Text(m[0])), thread.Hash(thread.Text(m[1])), thread.Hash(thread.Text(m[2]))
+	b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.ID(thread.Text(m[0]))), thread.Hash(thread.ID(thread.Text(m[1]))), thread.Hash(thread.ID(thread.Text(m[2])))
 }
 
 func (f format) Finish(s *thread.Scanning) {
@@ -184,7 +186,10 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 		if l.response == "" {
 			key = thread.Hash("uuid " + l.uuid)
 		}
-		if l.uuid != "" {
+		switch {
+		case l.model == synthetic:
+			f |= thread.IsByTool
+		case l.uuid != "":
 			s.Table.Facts.Spend(at, l.responseHash(), l.model, l.usage)
 		}
 		return key, f | thread.IsAssistant
@@ -214,7 +219,7 @@ func (l line) responseHash() uint64 {
 	if l.response != "" && l.request != "" {
 		return thread.Hash(l.response + "\x00" + l.request)
 	}
-	return max(1, l.says())
+	return max(1, xxh3.HashSeed(l.attach, xxh3.HashSeed(l.content, thread.Hash(l.uuid))))
 }
 
 // noteTask keeps how a call that begins a sub-agent describes its task.

@@ -1,12 +1,14 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,15 +27,15 @@ type Tool struct{}
 
 func (Tool) Name() string { return "codex" }
 
-func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool) thread.Format {
-	return &format{layout: *l}
+func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool, origin iter.Seq2[thread.Line, error]) thread.Format {
+	return &format{layout: *l, copied: &l.Copied, origin: origin}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
 
 func (Tool) Says(raw []byte) uint64 {
 	l, _ := parse(raw)
-	return l.hash()
+	return l.says()
 }
 
 func (Tool) IsLinked() bool { return false }
@@ -76,6 +78,11 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	files := thread.FileSet{}
 	for _, f := range found {
 		files[f.Path] = thread.Together{Segments: f.segments, Broken: f.broken, Title: f.Title}
+		if from := byID[cmp.Or(f.lineage.Original, f.lineage.Spawner)]; from != nil && from != f && f.base == nil {
+			of := files[f.Path]
+			of.Origin = from.Path
+			files[f.Path] = of
+		}
 	}
 	var histories []thread.History
 	for _, f := range all {
@@ -176,10 +183,14 @@ func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, err
 		return nil, err
 	}
 	defer leave()
+	mark := int64(0)
 	s, f := thread.Scanning{Table: &thread.Table{End: -1}, Notes: thread.NewNotes()}, &format{}
 	for l, err := range thread.LinesOf(ctx, io.LimitReader(r, thread.MaxBeginning)) {
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, err
+		}
+		if l.End == int64(len(l.Bytes))+1 && bytes.HasPrefix(l.Bytes, []byte("\ufeff")) { // the first line
+			mark = 3
 		}
 		_ = f.Scan(&s, l.Bytes) // a damaged line says nothing here
 		if s.Table.Lineage.ID != "" && s.Table.Dir != "" {
@@ -187,7 +198,7 @@ func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, err
 		}
 	}
 	id := cmp.Or(s.Table.Lineage.ID, idIn(path))
-	return &rollout{lineage: s.Table.Lineage, from: f.base, History: thread.History{
+	return &rollout{lineage: s.Table.Lineage, from: f.base, mark: mark, History: thread.History{
 		ID: id, Path: path, Dir: s.Table.Dir, Folder: noFolder, Size: fi.Size(), Modified: fi.ModTime(),
 		Spawned: s.Table.Lineage.Spawner != "",
 	}}, nil
@@ -214,7 +225,7 @@ func titlesIn(path string) (map[string]string, error) {
 		}
 		raw, _ := thread.Object(l.Bytes) // the first one may be cut
 		if m := thread.Members(raw, "id", "thread_name"); thread.Text(m[0]) != "" && strings.TrimSpace(thread.Text(m[1])) != "" {
-			titles[thread.Text(m[0])] = thread.Text(m[1])
+			titles[thread.ID(thread.Text(m[0]))] = thread.Text(m[1])
 		}
 	}
 	return titles, nil

@@ -5,7 +5,9 @@ package codex
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -33,6 +35,8 @@ type format struct {
 	began   bool
 	facts   Facts
 	base    base
+	copied  *int64                        // see Layout.Copied
+	origin  iter.Seq2[thread.Line, error] // the lines of the session that lines were copied from, where it is there
 }
 
 // summary is an answer that may be the summary of a compaction.
@@ -57,10 +61,14 @@ type turn struct {
 }
 
 // copyState describes lines that were copied from another session: they begin with the
-// metadata of that session, and end with a pause.
+// metadata of that session. They end ahead of the first message that it has not, or, where it
+// is not there, with a pause.
 type copyState struct {
 	on   bool
 	last time.Time
+	said []uint64 // the messages of that session that were not copied yet
+
+	paused, across bool // a pause was there; a copied message is behind it
 }
 
 // maxPause is the longest pause between copied lines.
@@ -153,10 +161,15 @@ func (f *format) nested(raw []byte, n int) item {
 }
 
 func (*format) Says(_ context.Context, f *thread.File) (all []uint64, err error) {
-	for _, r := range f.Table.Records.All() {
-		if r.UUID != 0 && f.Tool.IsCompared(*r) {
-			all = append(all, r.UUID)
+	for i, r := range f.Table.Records.All() {
+		if r.UUID == 0 || !f.Tool.IsCompared(*r) {
+			continue
 		}
+		said, err := f.Says(int32(i))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, said)
 	}
 	slices.Sort(all)
 	return all, nil
@@ -243,7 +256,7 @@ func (f *format) settle(t *thread.Table) {
 // endCopy notes the pause behind copied lines.
 func (f *format) endCopy(s *thread.Scanning, l line) {
 	t := s.Table
-	if f.copy.on && !f.isBorrowed(s) && !l.at.IsZero() && l.at.Sub(f.copy.last) > maxPause {
+	if f.copy.on && !f.isBorrowed(s) && f.isOwn(s, l) {
 		f.copy.on = false
 		f.settle(t)
 		t.Lineage.Shared = len(f.turns)
@@ -251,6 +264,52 @@ func (f *format) endCopy(s *thread.Scanning, l line) {
 	if !l.at.IsZero() {
 		f.copy.last = l.at
 	}
+}
+
+// isOwn reports whether a line behind copied ones is the session's own.
+func (f *format) isOwn(s *thread.Scanning, l line) bool {
+	c := &f.copy
+	paused := !l.at.IsZero() && l.at.Sub(c.last) > maxPause
+	if f.layout.Copied > 0 {
+		return s.Offset >= f.layout.Copied
+	}
+	if c.said == nil {
+		return paused
+	}
+	c.paused = c.paused || paused
+	said := l.spoken()
+	i := slices.Index(c.said, said)
+	if said == 0 || i >= 0 {
+		c.said, c.across = c.said[i+1:], c.across || c.paused && i >= 0
+		return false
+	}
+	if !c.paused || c.across { // else the pause tells as much
+		*f.copied = s.Offset
+	}
+	return true
+}
+
+// beginCopy begins the copied lines.
+func (f *format) beginCopy() {
+	if f.copy.on = true; f.layout.Copied > 0 || f.origin == nil {
+		return
+	}
+	for in, err := range f.origin {
+		l, damaged := parse(in.Bytes)
+		if said := l.spoken(); err == nil && damaged == nil && said != 0 {
+			f.copy.said = append(f.copy.said, said)
+		}
+	}
+}
+
+// spoken returns a hash of what a person or the model says in a line, 0 for another line.
+func (l line) spoken() uint64 {
+	it := l.item()
+	role := thread.Text(it.get("role")[0])
+	if it.kind != "message" || role != "assistant" && !it.said(role == "user").Is(thread.IsPerson) {
+		return 0
+	}
+	return thread.Hash(role + strings.Join(it.User().Said, "\n"))
 }
 
 // rollBack drops the last turns.
@@ -327,7 +386,7 @@ type Facts struct {
 	Prompts   Stack // events of prompts
 	Typed     Stack // items that a person typed
 	Responses int
-	exported  int // of them: made by an export
+	others    int // of them: made by an export, or copied from another session
 	Calls     int
 	Results   int
 	Shell     int

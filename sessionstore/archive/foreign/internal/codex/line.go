@@ -69,6 +69,9 @@ func parse(raw []byte) (line, error) {
 // not part of it: the tool writes them anew.
 func (l line) hash() uint64 { return xxh3.HashSeed(l.payload, thread.Hash(l.kind)) }
 
+// says is hash for lines that somebody wrote anew, also with keys in another order.
+func (l line) says() uint64 { return max(1, thread.Content(l.payload)+3*thread.Hash(l.kind)) }
+
 // asBare reads a line as versions before September 2025 wrote it: the item alone.
 func (l *line) asBare(raw, recordType []byte) {
 	l.bare, l.payload = true, raw

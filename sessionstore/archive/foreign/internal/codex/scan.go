@@ -73,13 +73,15 @@ func (f *format) Finish(s *thread.Scanning) {
 // ones a session that was copied.
 func (f *format) meta(s *thread.Scanning, l line) {
 	m := thread.Members(l.payload, "id", "cwd", "timestamp", "history_base")
-	th, id := &s.Table.Lineage, thread.Text(m[0])
+	th, id := &s.Table.Lineage, thread.ID(thread.Text(m[0]))
 	if f.isBorrowed(s) {
 		s.Add(thread.Record{}, 0)
 		return
 	}
 	if th.ID != "" {
-		f.copy.on = f.copy.on || id != th.ID && (th.Original != "" || th.Spawner != "")
+		if !f.copy.on && id != th.ID && (th.Original != "" || th.Spawner != "") {
+			f.beginCopy()
+		}
 		s.Add(thread.Record{}, 0)
 		return
 	}
@@ -90,11 +92,11 @@ func (f *format) meta(s *thread.Scanning, l line) {
 	}
 	from := thread.Members(l.payload, "forked_from_id", "parent_thread_id", "source", "agent_role")
 	f.base = baseOf(m[3])
-	th.Original = cmp.Or(thread.Text(from[0]), f.base.id)
+	th.Original = cmp.Or(thread.ID(thread.Text(from[0])), f.base.id)
 	spawn := thread.Members(from[2], "subagent")[0]
 	spawned := thread.Members(thread.Members(spawn, "thread_spawn")[0], "parent_thread_id", "agent_role", "agent_nickname")
 	if spawn != nil {
-		th.Spawner = cmp.Or(thread.Text(spawned[0]), thread.Text(from[1]))
+		th.Spawner = thread.ID(cmp.Or(thread.Text(spawned[0]), thread.Text(from[1])))
 		th.Agent = cmp.Or(thread.Text(from[3]), thread.Text(spawned[1]), thread.Text(spawned[2]), thread.Text(spawn), "agent")
 	}
 	if th.Original == id {
@@ -111,7 +113,7 @@ func (f *format) meta(s *thread.Scanning, l line) {
 // end of each.
 func baseOf(raw []byte) (b base) {
 	m := thread.Members(raw, "thread_id", "end_ordinal_exclusive", "end_byte_offset")
-	b.id, b.ordinal = thread.Text(m[0]), thread.Tokens(m[1])
+	b.id, b.ordinal = thread.ID(thread.Text(m[0])), thread.Tokens(m[1])
 	if n, ok := pyjson.Int(m[2]); m[2] != nil {
 		b.offset = n
 		if !ok || n < 0 {
@@ -241,8 +243,8 @@ func (f *format) countItem(s *thread.Scanning, it item, r thread.Record, at int3
 		}
 	case it.kind == "message" && r.Is(thread.IsAssistant):
 		c.Responses++
-		if m := s.Marks.Newest(); m != nil && m.At == at {
-			c.exported++
+		if m := s.Marks.Newest(); f.copy.on || m != nil && m.At == at {
+			c.others++
 		}
 	}
 }
@@ -332,7 +334,7 @@ func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Sp
 	if c.Total[0] == nil && c.Total[1] == nil {
 		return all
 	}
-	s := &thread.Spending{Responses: c.Responses - c.exported}
+	s := &thread.Spending{Responses: c.Responses - c.others}
 	for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
 		if c.Total[i] != nil {
 			*n = max(0, *c.Total[i]-c.base[i])

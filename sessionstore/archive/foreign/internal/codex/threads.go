@@ -29,6 +29,7 @@ type rollout struct {
 	lineage  thread.Lineage
 	from     base
 	fileID   string
+	mark     int64    // bytes of the byte order mark that somebody put before it
 	base     *rollout // the file that it goes on from, at the offset after; nil: none
 	after    int64
 	segments []thread.Segment
@@ -39,7 +40,7 @@ type rollout struct {
 func idIn(path string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), thread.PackedSuffix), thread.HistorySuffix)
 	if parts := strings.Split(name, "-"); len(parts) > 5 {
-		return strings.Join(parts[len(parts)-5:], "-")
+		return thread.ID(strings.Join(parts[len(parts)-5:], "-"))
 	}
 	return name
 }
@@ -48,8 +49,9 @@ func idIn(path string) string {
 // of its thread.
 func fileIDOf(f *rollout) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), thread.PackedSuffix), thread.HistorySuffix)
-	if _, segment, found := strings.Cut(name, "-"+f.lineage.ID+"_"); found && segment != "" {
-		return segment
+	id := "-" + f.lineage.ID + "_"
+	if i := strings.Index(strings.ToLower(name), strings.ToLower(id)); i >= 0 && i+len(id) < len(name) {
+		return thread.ID(name[i+len(id):])
 	}
 	return cmp.Or(f.lineage.ID, idIn(f.Path))
 }
@@ -76,8 +78,9 @@ func joinThreads(ctx context.Context, found []*rollout) (all []*rollout, failed 
 	found = slices.DeleteFunc(slices.Clone(found), func(f *rollout) bool { return files[f.fileID] != f })
 	for _, f := range found {
 		if f.from.id != "" && f.from.offset > 0 {
-			f.after = f.from.offset
-			f.base, f.broken = f.findBase(ctx, files[f.from.id])
+			if f.base, f.broken = f.findBase(ctx, files[f.from.id]); f.base != nil {
+				f.after = f.from.offset + f.base.mark
+			}
 		}
 	}
 	for _, f := range found {
@@ -193,10 +196,10 @@ func (f *rollout) check(ctx context.Context, b base) error {
 		return errNoBase
 	}
 	defer leave()
-	if b.offset > size {
+	if b.offset > size-f.mark {
 		return errBaseEnd
 	}
-	line, err := lineBefore(r, b.offset)
+	line, err := lineBefore(r, b.offset+f.mark)
 	if err != nil {
 		return err
 	}

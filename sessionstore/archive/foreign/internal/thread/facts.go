@@ -143,6 +143,7 @@ type Notes struct {
 	Blocks  map[string]int
 	Names   map[string]int // which are not known
 	Damaged []LineError
+	Torn    error // names the files that are not whole
 }
 
 // NewNotes returns notes of nothing.

@@ -31,8 +31,9 @@ type Tool interface {
 	Find(ctx context.Context, home string, since time.Time) ([]History, error)
 
 	// Format returns how the tool writes a file. elsewhere reports whether another file of
-	// the tool has the record with a uuid.
-	Format(l *Layout, elsewhere func(uuid uint64) bool) Format
+	// the tool has the record with a uuid; origin yields the lines of the file that this one
+	// may begin with a copy of, none where that is not there.
+	Format(l *Layout, elsewhere func(uuid uint64) bool, origin iter.Seq2[Line, error]) Format
 
 	// Maker returns the maker of lines of the tool.
 	Maker(w *LineWriter, a About) Maker
@@ -116,7 +117,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 func (s *Scanning) line(in Line) {
 	s.Table.LinesRead++
 	s.Offset = in.offset
-	if !in.long && len(pyjson.TrimSpace(in.Bytes)) == 0 {
+	if !in.long && len(plain(in.Bytes)) == 0 {
 		s.Add(Record{Flags: isBlank}, 0)
 		return
 	}
@@ -209,7 +210,7 @@ type File struct {
 
 // Open opens and scans the files of a history.
 func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
-	r, l, leave, err := openSegments(ctx, src.Segments)
+	r, l, leave, err := openSegments(ctx, src.Segments, src.main)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -220,6 +221,10 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
 		_, found := slices.BinarySearch(src.Layout.Elsewhere, InMap(uuid))
 		return found || src.near != nil && src.near(ctx, uuid)
+	}, func(yield func(Line, error) bool) {
+		if src.origin != "" {
+			LinesIn(ctx, src.origin)(yield)
+		}
 	})
 	before := len(n.Damaged)
 	if f.Table, err = scan(ctx, r, r.size, f.Format, n); err != nil {
@@ -227,7 +232,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 		return nil, nil, err
 	}
 	f.Told = func(line int, err error) LineError { return src.told(f, line, err) }
-	n.Lines += f.Table.LinesRead
+	n.Lines, n.Torn = n.Lines+f.Table.LinesRead, errors.Join(n.Torn, r.torn)
 	for i, d := range n.Damaged[before:] {
 		n.Damaged[before+i] = f.Told(d.Line, d.Err)
 	}
@@ -260,6 +265,26 @@ func (f *File) Part(at int32) (Part, error) {
 		return nil, &LineError{int(f.Table.Line(at)) + 1, ErrChanged}
 	}
 	return p, nil
+}
+
+// Says returns a hash of what the line of a record says, and of the place of the record there.
+func (f *File) Says(at int32) (uint64, error) {
+	raw, err := f.Input.Line(f.Table.Records.At(at).Offset)
+	if err != nil {
+		return 0, err
+	}
+	return f.Tool.Says(raw) + uint64(f.Table.nth(at)), nil
+}
+
+// BySays returns 1 more than each record by what it says.
+func (f *File) BySays() map[uint64]int32 {
+	all := map[uint64]int32{}
+	for i, r := range f.Table.Records.All() {
+		if said, err := f.Says(int32(i)); err == nil && r.UUID != 0 {
+			all[said] = int32(i) + 1
+		}
+	}
+	return all
 }
 
 // RecordID returns the tool's id of a record, or its line where there is none.

@@ -81,6 +81,9 @@ func (t *Table) guess(loose []result, elsewhere func(uuid uint64) bool) {
 		switch {
 		case r.Is(IsBoundary):
 			hid := t.Find(r.Key)
+			if hid >= 0 && t.Records.At(hid).Is(IsSidechain) != side {
+				hid = -1
+			}
 			if hid >= 0 && t.follows(hid, at, &steps) { // a fork has the kept record behind the compaction
 				hid = -1
 			} else if hid < 0 && usable() && !elsewhere(r.Key) {

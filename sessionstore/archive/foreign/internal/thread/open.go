@@ -70,9 +70,16 @@ type packed struct {
 	f    *os.File
 	z    *zstd.Decoder
 	size int64  // of the unpacked file
+	torn error  // what is wrong with its end; nil: nothing
 	buf  []byte // the bytes that were unpacked last
 	at   int64  // where buf begins
 }
+
+// Why a compressed file is not whole.
+var (
+	errTorn  = errors.New("its end is missing; what can be read of it is imported")
+	errEmpty = errors.New("it is empty, which no compressed file is")
+)
 
 // newPacked reads f once to learn its size. A file whose end is missing is read as far as
 // it goes, like a file that is still being written.
@@ -88,7 +95,13 @@ func newPacked(ctx context.Context, f *os.File) (*packed, error) {
 		return nil, err
 	}
 	p.size, err = io.Copy(contextWriter{ctx, io.Discard}, p.z)
-	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+	if fi, failed := f.Stat(); err == nil && failed == nil && fi.Size() == 0 {
+		p.torn = errEmpty
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		p.torn, err = errTorn, nil
+	}
+	if err == nil {
 		err = p.restart()
 	}
 	if err != nil {

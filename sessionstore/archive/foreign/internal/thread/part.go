@@ -133,9 +133,15 @@ func Members(raw []byte, names ...string) [4][]byte {
 // IsTrue reports whether a JSON value is true.
 func IsTrue(raw []byte) bool { return pyjson.KindOf(raw) == pyjson.True }
 
+// plain returns a line without space around it, and without the byte order mark that an
+// editor put before the file.
+func plain(line []byte) []byte {
+	return pyjson.TrimSpace(bytes.TrimPrefix(pyjson.TrimSpace(line), []byte("\ufeff")))
+}
+
 // Object returns the JSON object in a line. The error has no text of it.
 func Object(line []byte) ([]byte, error) {
-	raw := pyjson.TrimSpace(line)
+	raw := plain(line)
 	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
 		return nil, err
 	}

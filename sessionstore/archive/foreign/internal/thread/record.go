@@ -2,8 +2,11 @@ package thread
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // Flags describe a line.
@@ -40,6 +43,7 @@ const (
 	IsCall      // a part of an answer that only calls
 	IsTakenBack // a prompt without an answer, on no line that became a session
 	IsMistyped  // the tool's answer to a command that it does not know
+	IsByTool    // an answer that the tool itself wrote: it is no response of a model
 )
 
 // Record is the part of a line, or of one of its records, that stays in memory: 32 bytes.
@@ -79,6 +83,37 @@ func Hash(s string) uint64 {
 		return 0
 	}
 	return max(1, xxh3.HashString(s))
+}
+
+// ID returns an id as the tools write it: whatever copies or moves files may change its case.
+func ID(s string) string {
+	if len(s) >= 7 && strings.Trim(s, "0123456789abcdefABCDEF-") == "" {
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+// Content returns a hash of a JSON value that does not depend on the order of keys, on spaces
+// and on escapes.
+func Content(raw []byte) uint64 { return content(raw, 32) }
+
+func content(raw []byte, depth int) (sum uint64) {
+	kind := pyjson.KindOf(raw)
+	switch {
+	case kind == pyjson.String:
+		return Hash(pyjson.Text(raw))
+	case kind == pyjson.Object && depth > 0:
+		for m := range pyjson.Members(raw) {
+			sum += xxh3.HashStringSeed(pyjson.Text(m.Key), content(m.Value, depth-1))
+		}
+		return sum + 1
+	case kind == pyjson.Array && depth > 0:
+		for v := range pyjson.Elements(raw) {
+			sum = sum*0x9e3779b97f4a7c15 + content(v, depth-1)
+		}
+		return sum + 2
+	}
+	return xxh3.Hash(pyjson.TrimSpace(raw))
 }
 
 // Mark is the message that an exported line names.

@@ -29,12 +29,13 @@ type Segment struct {
 type FileSet map[string]Together
 
 // Together are the segments that a session is read from, nil for one file alone. Broken is
-// the reason why a file is no part of another one's, and Title is its name elsewhere in the
-// tool.
+// the reason why a file is no part of another one's, Title is its name elsewhere in the tool,
+// and Origin the path of the file that it may begin with a copy of.
 type Together struct {
 	Segments []Segment
 	Broken   error
 	Title    string
+	Origin   string
 }
 
 // Whole returns the segments of a file that is read alone.
@@ -44,6 +45,7 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 // Most files have the zero layout.
 type Layout struct {
 	Own       int64    `json:"own,omitempty"`       // where the session's own lines begin, behind those that it was forked from
+	Copied    int64    `json:"copied,omitempty"`    // where the lines end that the file itself repeats of its origin, where that is known
 	Joins     []Join   `json:"joins,omitempty"`     // in the order of their lines
 	Elsewhere []string `json:"elsewhere,omitempty"` // hashes of the uuids of parents that another file has, in order
 }
@@ -66,8 +68,9 @@ func (l Layout) LastPart() (at int64) {
 	return at
 }
 
-// openSegments opens the current bytes of segments for reading, as one file.
-func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leave func(), err error) {
+// openSegments opens the current bytes of segments for reading, as one file. main is the file
+// of the history.
+func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l Layout, leave func(), err error) {
 	var opened []func()
 	shutAll := func() {
 		for _, shut := range opened {
@@ -86,6 +89,9 @@ func openSegments(ctx context.Context, all []Segment) (r *joined, l Layout, leav
 			return nil, l, nil, err
 		}
 		opened = append(opened, shut)
+		if p, ok := f.(*packed); ok && p.torn != nil {
+			out.torn = errors.Join(out.torn, inFile(s.Path, main, p.torn))
+		}
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
@@ -112,6 +118,7 @@ type joined struct {
 	ends   []int64
 	starts []int64 // by segment
 	size   int64
+	torn   error // names the files that are not whole
 }
 
 func (j *joined) add(r io.ReaderAt, size int64) {
@@ -183,7 +190,8 @@ type History struct {
 
 // Source returns the segments to read for the file at path.
 func (h History) Source(path string) Source {
-	src := Source{Segments: h.Files[path].Segments, main: h.Path, broken: h.Files[path].Broken, near: h.Near}
+	of := h.Files[path]
+	src := Source{Segments: of.Segments, main: h.Path, broken: of.Broken, origin: of.Origin, near: h.Near}
 	if src.Segments == nil {
 		src.Segments = Whole(path)
 	}
@@ -232,6 +240,7 @@ type Source struct {
 	Segments []Segment
 	main     string                                      // the file of the history; "" if an import kept the files
 	broken   error                                       // why they are no part of another conversation
+	origin   string                                      // see Together
 	Layout   Layout                                      // of a file that an import kept
 	near     func(ctx context.Context, uuid uint64) bool // whether a file beside these has a record; nil: none is known
 }

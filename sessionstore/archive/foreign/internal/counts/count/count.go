@@ -190,7 +190,7 @@ func (c *Count) claude(s thread.Found) (whole, active int32) {
 		if r.UUID == 0 || !s.Mine(int32(i)) {
 			continue
 		}
-		if r.Is(thread.IsAssistant) {
+		if r.Is(thread.IsAssistant) && !r.Is(thread.IsByTool) {
 			responses[r.Key] = true
 		}
 		if r.Is(thread.IsRepeated) {
