@@ -189,7 +189,10 @@ func (c *pickCommand) Run(a *app) error {
 	ctx := a.ctx
 	defer func() { a.ctx = ctx }()
 	a.ctx = context.WithoutCancel(ctx) // an interrupt may be for the host or the pager
-	return picker.Run(ctx, picker.Settings{Synced: synced, Show: show, Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
+	return picker.Run(ctx, picker.Settings{
+		Options:  picker.Options{Synced: synced, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), Color: a.Colour(), Plain: a.plain, Now: a.now},
+		Projects: p, HostEnv: hostEnv(c.SessionsRoot, p), In: in, Out: out, Show: show, Import: bring, Changed: func(outcome any) { a.picked(p, outcome) }, Unsynced: a.unsynced,
+	})
 }
 
 // showPicked shows a session that was chosen in the list. It reports whether the user has left a pager.

@@ -13,17 +13,17 @@ import (
 	"syscall"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
 
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// check returns a [Checked] event: whether a session can be resumed, or the obstacle.
-// With c.Make it first makes the directory of the session.
-func (s store) check(ctx context.Context, program string, c Check) Event {
-	e := Checked{Session: c.Session, Command: host.ResumeLine(program, c.Session.Dir, c.Session.ID)}
-	dir := c.Session.Dir
+// check returns a [Checked] message: whether a session can be resumed, or the obstacle.
+func (s store) check(ctx context.Context, program string, session Session) tea.Msg {
+	e := Checked{Session: session, Command: host.ResumeLine(program, session.Dir, session.ID)}
+	dir := session.Dir
 	if _, err := exec.LookPath(program); err != nil {
 		e.Obstacle, e.Err = NoHost, err
 		return e
@@ -32,23 +32,26 @@ func (s store) check(ctx context.Context, program string, c Check) Event {
 		e.Obstacle = NoDir
 		return e
 	}
-	if c.Make {
-		if e.Err = os.MkdirAll(dir, 0o700); e.Err != nil {
-			return e
-		}
-	}
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 		e.Obstacle = DirGone
 		return e
 	}
-	st, err := s.projects.Store(c.Session.Project)
+	st, err := s.projects.Store(session.Project)
 	if err == nil {
-		err = Free(ctx, st, c.Session.ID)
+		err = Free(ctx, st, session.ID)
 	}
 	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
 		e.Obstacle, e.Err = Locked, err
 	}
 	return e
+}
+
+// makeDir makes the directory of a session, and checks the session.
+func (s store) makeDir(ctx context.Context, program string, session Session) tea.Msg {
+	if err := os.MkdirAll(session.Dir, 0o700); err != nil {
+		return Checked{Session: session, Err: err}
+	}
+	return s.check(ctx, program, session)
 }
 
 // Free returns an error when a host runs the session. It acquires the session, as a host
@@ -133,7 +136,7 @@ func (r *showRun) Run() error {
 	defer stop()
 	left := r.p.Show(ctx, r.session, r.p.In, r.p.Out)
 	fmt.Fprint(r.p.Out, WholeTerminal)
-	r.p.restore()
+	r.p.reset()
 	if !left && ctx.Err() == nil {
 		fmt.Fprint(r.p.Out, "\nPress a key for the list of sessions. ")
 		r.p.awaitKey(ctx)
@@ -144,7 +147,7 @@ func (r *showRun) Run() error {
 // awaitKey waits until a key is pressed, or ctx ends.
 func (p *program) awaitKey(ctx context.Context) {
 	if _, err := term.MakeRaw(int(p.In.Fd())); err == nil {
-		defer p.restore()
+		defer p.reset()
 	}
 	pressed := make(chan bool, 1)
 	go func() { // a read of a terminal cannot be ended: if ctx ends first, so does the process
