@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // app is what a command runs in.
@@ -98,35 +96,6 @@ func (a *app) known(w where) (*projects.Projects, error) {
 		return nil, fmt.Errorf("no directory %s for --sessions-root; without it, ~/.amplifier/projects is meant", screen.Plain(w.SessionsRoot))
 	}
 	return a.projects(w)
-}
-
-// slug returns the name of the project that w names, or of the working
-// directory when it names none and here is set.
-func (w where) slug(root string, here bool) (string, error) {
-	name := filepath.Base(w.Project) == w.Project && w.Project != "." && w.Project != ".."
-	switch {
-	case w.Project == "" && !here:
-		return "", nil
-	case w.Project == "":
-		dir, err := os.Getwd()
-		if err == nil {
-			dir, err = filepath.EvalSymlinks(dir)
-		}
-		return sessionstore.ProjectSlug(dir), err
-	case name && isDir(filepath.Join(root, w.Project)):
-		return w.Project, nil
-	}
-	dir, err := filepath.Abs(w.Project)
-	if err != nil {
-		return "", err
-	}
-	if name && !isDir(dir) {
-		return w.Project, nil // no project has this name: nothing will be found in it
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	return sessionstore.ProjectSlug(dir), nil
 }
 
 func isDir(path string) bool {

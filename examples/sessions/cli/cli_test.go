@@ -17,6 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m, nil) }
@@ -108,8 +109,12 @@ func TestSlug(t *testing.T) {
 		{filepath.Join(root, "gone", "away"), false, sessionstore.ProjectSlug(filepath.Join(root, "gone", "away"))},
 		{"..", false, sessionstore.ProjectSlug(filepath.Dir(cwd))},
 	}
+	p, err := projects.Open(root, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	a := &app{ctx: t.Context(), opened: p}
 	for _, tt := range tests {
-		got, err := where{Project: tt.project}.slug(root, tt.here)
+		got, err := where{Project: tt.project}.slug(a, p, tt.here)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got, tt.project)
 	}

@@ -111,7 +111,7 @@ func (f remoteFlags) dirs(a *app, absent bool) (dirs []string, err error) {
 		}
 		return dirs, err
 	}
-	slug, err := where(f.local).slug(p.Dir(), true)
+	slug, err := where(f.local).slug(a, p, true)
 	if !absent {
 		slug, err = where(f.local).existing(a, p, true)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -190,7 +192,8 @@ func (w anywhere) among(a *app) (target, error) {
 }
 
 // places returns a function that returns the name by which people see a project: the last
-// part of its directory, and the part before where two projects have the same. Of a project
+// part of its directory, and the part before where two projects have the same, or the form
+// of its accents where they differ in that alone. Of a project
 // whose directory is not known it returns the end of the project's name.
 func (a *app) places(projects []string) func(project string) string {
 	dirs, names, twins := map[string]string{}, map[string]string{}, map[string]int{}
@@ -205,9 +208,20 @@ func (a *app) places(projects []string) func(project string) string {
 		}
 		twins[names[p]]++
 	}
+	forms := map[string]map[string]bool{}
 	for p, name := range names {
 		if twins[name] > 1 && dirs[p] != "" {
 			names[p] = filepath.Base(filepath.Dir(dirs[p])) + "/" + name
+		}
+		key := norm.NFC.String(names[p])
+		if forms[key] == nil {
+			forms[key] = map[string]bool{}
+		}
+		forms[key][names[p]] = true
+	}
+	for p, name := range names {
+		if len(forms[norm.NFC.String(name)]) > 1 {
+			names[p] = inForm(name)
 		}
 	}
 	return func(project string) string { return names[project] }
