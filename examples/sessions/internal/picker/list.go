@@ -209,10 +209,10 @@ func (m *Model) listLines(width, height int) (lines []string) {
 
 func (m *Model) emptyText() string {
 	switch {
-	case m.reading:
-		return "Reading…"
 	case m.found.running:
 		return "Searching…"
+	case m.reading:
+		return "Reading…"
 	case m.found.text != "" || m.list.query != "":
 		if m.scope != "" {
 			return "Nothing fits. esc shows all, ctrl+a looks in all projects."

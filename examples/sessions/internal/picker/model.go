@@ -210,11 +210,16 @@ func (m *Model) widen() tea.Cmd {
 	return todo
 }
 
-// search begins a search for a text, in upper or lower case.
+// search begins a search for a text, in upper or lower case, also in sub-sessions.
 func (m *Model) search(text string) tea.Cmd {
+	var subs tea.Cmd
+	if !m.subs {
+		m.subs = true
+		subs = m.reread(Key{})
+	}
 	m.found = search{gen: m.found.gen + 1, text: text, running: true, hits: map[Key][]Excerpt{}}
 	m.list.limit(map[Key]bool{})
-	return m.do.search(m.found.gen, text, m.scope)
+	return tea.Batch(subs, m.do.search(m.found.gen, text, m.scope))
 }
 
 // look requests a preview of the chosen session, if there is none yet.

@@ -272,7 +272,7 @@ func TestSearchKeys(t *testing.T) {
 	m := newModel(t)
 	press(m, "^/")
 	write(m, "Lis bon")
-	require.Equal(t, []call{{"search", 1, "Lis bon", ""}}, press(m, "enter"))
+	require.Equal(t, []call{{"list", 2, "", true}, {"search", 1, "Lis bon", ""}}, press(m, "enter"))
 	require.Zero(t, m.list.shown)
 	k := Key{"-b", "2"}
 	m.Update(Found{Gen: 1, Key: k, Excerpts: []Excerpt{{"user", "a ", "lis bon", " b"}}})
