@@ -22,6 +22,9 @@ const footerLines = 4
 func (m *Model) footer(width int) []string {
 	switch {
 	case m.mode == asking:
+		if m.ask.no != nil {
+			return m.paragraph(bold, m.ask.text+"  y: there, n: in "+clean(m.Host)+", esc: not now", width)
+		}
 		return m.paragraph(bold, m.ask.text+"  y/n", width)
 	case m.mode == importing:
 		return m.paragraph(bold, m.progressText(), width)
@@ -112,6 +115,7 @@ var commands = []struct {
 	{hint{"x", "export"}, "export to a file"},
 	{hint{"r", "rename"}, "rename"},
 	{hint{"y", "copy id"}, "copy the id"},
+	{hint{"t", "its tool"}, "go on in the tool from which it came"},
 	{hint{"/", "search"}, "as ctrl+f, and a as ctrl+a"},
 	{hint{"s", "sort"}, "sort by time, title or turns"},
 	{hint{"?", "all keys"}, ""},

@@ -24,8 +24,15 @@ import (
 func (s store) check(ctx context.Context, program string, session Session) tea.Msg {
 	e := Checked{Session: session, Command: host.ResumeLine(program, session.Dir, session.ID)}
 	dir := session.Dir
-	if _, err := exec.LookPath(program); err != nil {
-		e.Obstacle, e.Err = NoHost, err
+	st, err := s.projects.Store(session.Project)
+	if err == nil {
+		md, _ := st.Metadata(ctx, session.ID) // one that cannot be read names no tool
+		if tool := host.Origin(md); tool != "" && found(tool) {
+			e.Origin = tool
+		}
+	}
+	if !found(program) {
+		e.Obstacle = NoHost
 		return e
 	}
 	if !filepath.IsAbs(dir) { // none is known, or one of another system
@@ -36,7 +43,6 @@ func (s store) check(ctx context.Context, program string, session Session) tea.M
 		e.Obstacle = DirGone
 		return e
 	}
-	st, err := s.projects.Store(session.Project)
 	if err == nil {
 		err = Free(ctx, st, session.ID)
 	}
@@ -44,6 +50,12 @@ func (s store) check(ctx context.Context, program string, session Session) tea.M
 		e.Obstacle, e.Err = Locked, err
 	}
 	return e
+}
+
+// found reports whether a program is on PATH.
+func found(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // makeDir makes the directory of a session, and checks the session.
@@ -119,22 +131,23 @@ func (h *hostRun) Run() error {
 	return err
 }
 
-// showRun shows a session on the terminal.
-type showRun struct {
-	p       *program
-	session Session
+// ownRun is something of this program on the terminals. do reports whether the user has seen
+// its output.
+type ownRun struct {
+	p  *program
+	do func(ctx context.Context, in, out *os.File) (seen bool)
 }
 
-func (*showRun) SetStdin(io.Reader)  {}
-func (*showRun) SetStdout(io.Writer) {}
-func (*showRun) SetStderr(io.Writer) {}
+func (*ownRun) SetStdin(io.Reader)  {}
+func (*ownRun) SetStdout(io.Writer) {}
+func (*ownRun) SetStderr(io.Writer) {}
 
-// Run shows the session until the user leaves the pager. What no pager shows stays on the
-// terminal until the user presses a key. An interrupt ends the showing.
-func (r *showRun) Run() error {
+// Run leaves the output of do on the terminal until the user presses a key, unless it was seen.
+// An interrupt ends do.
+func (r *ownRun) Run() error {
 	ctx, stop := signal.NotifyContext(r.p.ctx, os.Interrupt)
 	defer stop()
-	left := r.p.Show(ctx, r.session, r.p.In, r.p.Out)
+	left := r.do(ctx, r.p.In, r.p.Out)
 	fmt.Fprint(r.p.Out, WholeTerminal)
 	r.p.reset()
 	if !left && ctx.Err() == nil {
@@ -178,6 +191,7 @@ const (
 	noAnswer answerKind = iota
 	ofPlan
 	ofCheck
+	ofOrigin
 	ofTurns
 )
 

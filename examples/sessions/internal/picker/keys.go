@@ -105,7 +105,7 @@ func (m *Model) commandKey(k keyPress) tea.Cmd {
 		return m.widen()
 	case "s":
 		m.list.sort((m.list.order + 1) % orders)
-	case "f", "x", "r", "y", "d":
+	case "f", "x", "r", "y", "d", "t":
 		return m.act(k.Name)
 	}
 	return nil
@@ -143,6 +143,9 @@ func (m *Model) act(key string) tea.Cmd {
 		return m.do.show(*s)
 	}
 	m.awaits = awaited{ofCheck, s.Key}
+	if key == "t" {
+		m.awaits.kind = ofOrigin
+	}
 	return m.do.check(*s)
 }
 
@@ -267,6 +270,9 @@ func (m *Model) answerKey(k keyPress) tea.Cmd {
 		return m.ask.yes()
 	case "n", "N", "esc", "q", "enter":
 		m.rest()
+		if m.ask.no != nil && (k.Name == "n" || k.Name == "N") {
+			return m.ask.no()
+		}
 		m.forget(m.ask.about)
 		m.tell("Nothing was changed.")
 	}

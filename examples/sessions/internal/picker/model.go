@@ -88,7 +88,8 @@ type turnChoice struct {
 type question struct {
 	text  string
 	yes   func() tea.Cmd
-	about Key // of the session that it would remove, or the zero Key
+	about Key            // of the session that it would remove, or the zero Key
+	no    func() tea.Cmd // nil: no does nothing
 }
 
 // note is a line about the outcome of an action.
@@ -139,6 +140,7 @@ type actions interface {
 	check(s Session) tea.Cmd                         // Checked
 	makeDir(s Session) tea.Cmd                       // Checked, after the directory of the session was made
 	resume(s Session) tea.Cmd                        // Returned
+	onward(s Session, tool string) tea.Cmd           // Returned
 	show(s Session) tea.Cmd                          // Returned
 	seek() tea.Cmd                                   // Offered
 	bring() tea.Cmd                                  // Progressed and Imported, of what was offered last

@@ -144,6 +144,45 @@ func TestResume(t *testing.T) {
 	require.Contains(t, m.note.text, "no right to")
 }
 
+// TestOnward goes on with a session in the tool from which it came: by a key, and by Enter where
+// the user says so.
+func TestOnward(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	s := *must(m.list.chosen())
+	came := Checked{Session: s, Origin: "claude", Obstacle: NoHost, Command: "cd /b"}
+	press(m, "enter")
+	require.Empty(t, did(m, came))
+	require.Contains(t, screenText(m, 80, 24), "It came from Claude Code. Go on there?  y: there, n: in amplifier, esc: not now")
+	require.Equal(t, []call{{"onward", s, "claude"}}, press(m, "y"))
+	require.Empty(t, press(m, "enter"), "that key was meant for the tool")
+	m.Update(Returned{Key: s.Key})
+	press(m, "enter")
+	m.Update(came)
+	require.Equal(t, []call{{"copy", "cd /b"}}, press(m, "n"), "the host is not there")
+	came.Obstacle = NoObstacle
+	press(m, "enter")
+	m.Update(came)
+	require.Equal(t, []call{{"resume", s}}, press(m, "n"))
+	m.Update(Returned{Key: s.Key})
+	press(m, "enter")
+	m.Update(came)
+	require.Empty(t, press(m, "esc"))
+	require.Equal(t, browsing, m.mode)
+	came.Obstacle, came.Err = Locked, errors.New("locked by x")
+	press(m, "enter")
+	require.Empty(t, did(m, came))
+	require.Contains(t, m.note.text, "locked by x")
+
+	require.Equal(t, []call{{"check", s}}, press(m, "^t"))
+	came.Obstacle, came.Origin = DirGone, "codex"
+	require.Equal(t, []call{{"onward", s, "codex"}}, did(m, came), "the tool's command asks about the directory")
+	m.Update(Returned{Key: s.Key})
+	press(m, "^t")
+	require.Empty(t, did(m, Checked{Session: s}))
+	require.Contains(t, m.note.text, "did not come from Claude Code or Codex")
+}
+
 func must(s *Session, ok bool) *Session {
 	if !ok {
 		panic("no session is chosen")

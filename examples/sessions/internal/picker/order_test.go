@@ -117,16 +117,17 @@ func (w *world) restore(k Key, _ trash.Receipt) tea.Cmd {
 func (w *world) check(s Session) tea.Cmd {
 	return w.later(func() tea.Msg { return Checked{Session: s} })
 }
-func (w *world) show(s Session) tea.Cmd           { return w.lend(s.Key, 0) }
-func (w *world) resume(s Session) tea.Cmd         { return w.lend(s.Key, 1) }
-func (*world) watch() tea.Cmd                     { return nil }
-func (*world) search(int, string, string) tea.Cmd { return nil }
-func (*world) export(Key, string) tea.Cmd         { return nil }
-func (*world) rename(Key, string) tea.Cmd         { return nil }
-func (*world) makeDir(Session) tea.Cmd            { return nil }
-func (*world) seek() tea.Cmd                      { return nil }
-func (*world) bring() tea.Cmd                     { return nil }
-func (*world) stopImport()                        {}
+func (w *world) show(s Session) tea.Cmd             { return w.lend(s.Key, 0) }
+func (w *world) onward(s Session, _ string) tea.Cmd { return w.lend(s.Key, 1) }
+func (w *world) resume(s Session) tea.Cmd           { return w.lend(s.Key, 1) }
+func (*world) watch() tea.Cmd                       { return nil }
+func (*world) search(int, string, string) tea.Cmd   { return nil }
+func (*world) export(Key, string) tea.Cmd           { return nil }
+func (*world) rename(Key, string) tea.Cmd           { return nil }
+func (*world) makeDir(Session) tea.Cmd              { return nil }
+func (*world) seek() tea.Cmd                        { return nil }
+func (*world) bring() tea.Cmd                       { return nil }
+func (*world) stopImport()                          {}
 
 // step does an action, or tells of one; it reports whether there was one.
 func (w *world) step(t *testing.T) bool {

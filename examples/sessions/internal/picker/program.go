@@ -33,6 +33,10 @@ type Settings struct {
 	// a pager: then the list comes at once, else after a key.
 	Show func(ctx context.Context, s Session, in, out *os.File) bool
 
+	// Onward goes on with a session in another tool on the terminals. It reports whether the
+	// tool ran and ended well.
+	Onward func(ctx context.Context, s Session, tool string, in, out *os.File) bool
+
 	// Import imports histories of other tools, and returns a line about the outcome. It
 	// calls done with each history and its error, and ends when done returns false.
 	// nil: none are offered.
@@ -252,7 +256,13 @@ func (p *program) resume(s Session) tea.Cmd {
 	return p.lend(s.Key, &hostRun{ctx: p.ctx, host: p.Host, session: s, env: p.HostEnv, restore: p.reset})
 }
 
-func (p *program) show(s Session) tea.Cmd { return p.lend(s.Key, &showRun{p: p, session: s}) }
+func (p *program) onward(s Session, tool string) tea.Cmd {
+	return p.lend(s.Key, &ownRun{p, func(ctx context.Context, in, out *os.File) bool { return p.Onward(ctx, s, tool, in, out) }})
+}
+
+func (p *program) show(s Session) tea.Cmd {
+	return p.lend(s.Key, &ownRun{p, func(ctx context.Context, in, out *os.File) bool { return p.Show(ctx, s, in, out) }})
+}
 
 func (p *program) seek() tea.Cmd {
 	return p.begin(func() tea.Msg { return p.histories.seek(p.ctx, p.store) })

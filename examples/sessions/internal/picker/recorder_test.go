@@ -42,6 +42,7 @@ func (r *recorder) restore(k Key, of trash.Receipt) tea.Cmd { return r.note("res
 func (r *recorder) check(s Session) tea.Cmd                 { return r.note("check", s) }
 func (r *recorder) makeDir(s Session) tea.Cmd               { return r.note("makeDir", s) }
 func (r *recorder) resume(s Session) tea.Cmd                { return r.note("resume", s) }
+func (r *recorder) onward(s Session, tool string) tea.Cmd   { return r.note("onward", s, tool) }
 func (r *recorder) show(s Session) tea.Cmd                  { return r.note("show", s) }
 func (r *recorder) seek() tea.Cmd                           { return r.note("seek") }
 func (r *recorder) bring() tea.Cmd                          { return r.note("bring") }

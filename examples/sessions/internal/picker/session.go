@@ -144,7 +144,7 @@ func (m *Model) askImport() {
 		m.begin(question{"Import " + m.offer.String() + "?", func() tea.Cmd {
 			m.mode, m.progress, m.stopping = importing, Progressed{}, false
 			return m.do.bring()
-		}, Key{}})
+		}, Key{}, nil})
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 )
 
 // Update changes the state for a message.
@@ -193,21 +195,39 @@ func (m *Model) planned(e Planned) {
 	case e.Refused:
 		m.fail(name + " stays: " + clean(e.Obstacle) + ".")
 	case e.Obstacle != "":
-		m.begin(question{"Move " + name + " to the trash although " + clean(e.Obstacle) + "?", yes, e.Session.Key})
+		m.begin(question{"Move " + name + " to the trash although " + clean(e.Obstacle) + "?", yes, e.Session.Key, nil})
 	default:
-		m.begin(question{"Move " + name + " to the trash?", yes, e.Session.Key})
+		m.begin(question{"Move " + name + " to the trash?", yes, e.Session.Key, nil})
 	}
 }
 
-// checked resumes a session, or shows why it cannot be resumed.
+// checked resumes a session, or goes on with it in the tool from which it came.
 func (m *Model) checked(e Checked) tea.Cmd {
-	if !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting() {
-		return nil
+	onward := func() tea.Cmd {
+		m.hosting = true
+		return m.do.onward(e.Session, e.Origin)
 	}
-	host := clean(m.Host)
+	switch {
+	case m.awaits.arrived(ofOrigin, e.Session.Key) && m.resting():
+		if e.Origin != "" {
+			return onward()
+		}
+		m.fail("It did not come from Claude Code or Codex, or that is not on PATH. \"sessions resume --with=TOOL\" goes on in any.")
+	case !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting():
+	case e.Origin != "" && e.Obstacle != Locked:
+		m.begin(question{"It came from " + host.Tool(e.Origin) + ". Go on there?", onward, Key{}, func() tea.Cmd { return m.resume(e) }})
+	default:
+		return m.resume(e)
+	}
+	return nil
+}
+
+// resume resumes a checked session, or shows why it cannot be resumed.
+func (m *Model) resume(e Checked) tea.Cmd {
+	program := clean(m.Host)
 	switch e.Obstacle {
 	case NoHost:
-		m.tell(host + " is not on PATH. Copied: " + e.Command)
+		m.tell(program + " is not on PATH. Copied: " + e.Command)
 		return tea.SetClipboard(e.Command)
 	case NoDir:
 		m.tell("The session does not tell its directory. In that, run what was copied: " + e.Command)
@@ -216,7 +236,7 @@ func (m *Model) checked(e Checked) tea.Cmd {
 		m.begin(question{"The directory " + clean(e.Session.Dir) + " is gone. Make it, empty, and resume there?", func() tea.Cmd {
 			m.awaits = awaited{ofCheck, e.Session.Key}
 			return m.do.makeDir(e.Session)
-		}, Key{}})
+		}, Key{}, nil})
 	case Locked:
 		m.failed("It cannot be resumed now", e.Err)
 	default:
