@@ -163,7 +163,7 @@ func (s *Server) usage(w http.ResponseWriter, r *request) error {
 	}
 	data["Days"], data["Models"], data["Plot"] = days, models, plotOf(days)
 	if err != nil {
-		data["Damage"] = "Some logs could not be read to their end. What stands behind the damage is not counted here."
+		data["Damage"] = "Some sessions could not be read whole: what is lacking is not counted here."
 		s.logger.Warn("read usage", "err", err)
 	}
 	return s.page(w, "usage.html", data)
