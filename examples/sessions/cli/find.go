@@ -210,7 +210,7 @@ func (a *app) candidates(err error) (all []projects.Summary) {
 
 // summaryIn returns the summary of the session in a directory.
 func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
-	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	st, err := sessionstore.Open(filepath.Dir(dir), a.storeOptions())
 	if err != nil {
 		return s, err
 	}

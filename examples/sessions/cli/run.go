@@ -78,7 +78,7 @@ func Run(ctx context.Context, p Process) (code int) {
 	}
 	a := &app{
 		ctx: ctx, stdin: p.Stdin, stdout: p.Stdout, env: p.Env, now: time.Now, parser: parser, json: c.JSON,
-		plain: c.Plain, paged: !c.NoPager,
+		plain: c.Plain, paged: !c.NoPager, alone: c.Alone,
 		Screen: p.screen(ctx, &c),
 	}
 	if chosen != nil && chosen.Selected() != nil {

@@ -215,7 +215,7 @@ func (a *app) onTerminal(ctx context.Context, name string, in, out *os.File) *ap
 		colour = "always"
 	}
 	return &app{
-		ctx: ctx, stdin: in, stdout: out, env: env, now: a.now, parser: a.parser, name: name, plain: a.plain, paged: a.paged,
+		ctx: ctx, stdin: in, stdout: out, env: env, now: a.now, parser: a.parser, name: name, plain: a.plain, paged: a.paged, alone: a.alone,
 		Screen: screen.New(screen.Options{Ctx: ctx, In: in, Out: out, Err: out, Env: env, Colour: colour}),
 	}
 }

@@ -189,7 +189,7 @@ func absolute(path string) string {
 
 // open opens the session in the directory dir.
 func (a *app) open(dir string) (target, error) {
-	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	st, err := sessionstore.Open(filepath.Dir(dir), a.storeOptions())
 	if err != nil {
 		return target{}, err
 	}
