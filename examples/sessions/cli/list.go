@@ -76,7 +76,7 @@ func (c *listCommand) Run(a *app) error {
 	case !c.AllProjects:
 		return c.nothingHere(a)
 	default:
-		a.Notef("No sessions found.")
+		a.Notef("No sessions found." + importHint)
 	}
 	return nil
 }

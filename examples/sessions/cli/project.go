@@ -187,8 +187,11 @@ func (l local) nothingHere(a *app) error {
 	if other := len(all); other > 0 {
 		text += fmt.Sprintf(` "sessions list --all-projects" shows those of %s.`, count(other, "project"))
 	}
-	return errors.New(text)
+	return errors.New(text + importHint)
 }
+
+// importHint is what an empty list says at its end.
+const importHint = "\n" + `"sessions import --from=claude" brings the conversations of Claude Code, --from=codex those of Codex.`
 
 const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 12h, 7d or 2w, today or yesterday"
 

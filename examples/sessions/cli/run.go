@@ -33,7 +33,7 @@ const (
 	exitInterrupted = 130 // as of a program that Ctrl-C ends
 )
 
-const about = `Looks at, mends, copies and removes stored agent sessions.
+const about = `Looks at, mends, copies and removes stored agent sessions, in the files of Amplifier, Microsoft's agents for the terminal: https://github.com/microsoft/amplifier.
 
     sessions                         choose one of this directory's sessions and resume it
     sessions resume --last           resume the one saved last

@@ -192,10 +192,14 @@ func (c *pickCommand) Run(a *app) error {
 	ctx := a.ctx
 	defer func() { a.ctx = ctx }()
 	a.ctx = context.WithoutCancel(ctx) // an interrupt may be for the host or the pager
-	return picker.Run(ctx, picker.Settings{
+	err = picker.Run(ctx, picker.Settings{
 		Options:  picker.Options{Synced: synced, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), Color: a.Colour(), Plain: a.plain, Now: a.now},
 		Projects: p, HostEnv: hostEnv(c.SessionsRoot, p), In: in, Out: out, Show: show, Onward: onward, Import: bring, Changed: func(outcome any) { a.picked(p, outcome) }, Unsynced: a.unsynced,
 	})
+	if errors.Is(err, picker.ErrInterrupted) {
+		return exitCode(exitInterrupted)
+	}
+	return err
 }
 
 // onTerminal returns the command of a name on the terminals that the list lends.

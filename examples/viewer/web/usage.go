@@ -223,3 +223,15 @@ func usageOf(ctx context.Context, r *readings, counted *eventslog.Counted, yield
 	}
 	return true
 }
+
+// Dollars rounds a decimal text to two places after the point, or to four below ten cents.
+func Dollars(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil:
+		return text
+	case f < 0.1:
+		return strconv.FormatFloat(f, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 2, 64)
+}

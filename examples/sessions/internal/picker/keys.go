@@ -24,7 +24,7 @@ func (m *Model) pressed(k keyPress) tea.Cmd {
 	}
 	switch k.Name {
 	case "ctrl+c":
-		return tea.Quit
+		return m.interrupt()
 	case "ctrl+z":
 		return tea.Suspend
 	}
@@ -46,6 +46,12 @@ func (m *Model) pressed(k keyPress) tea.Cmd {
 		return nil
 	}
 	return m.browseKey(k)
+}
+
+// interrupt leaves the picker as an interrupted program.
+func (m *Model) interrupt() tea.Cmd {
+	m.interrupted = true
+	return tea.Quit
 }
 
 // page returns the number of sessions by which a key for a page moves.

@@ -39,6 +39,8 @@ type Model struct {
 	offer    Offer // conversations that are not here
 	progress Progressed
 	stopping bool // the import is to end
+
+	interrupted bool // the user left by ctrl+c
 }
 
 // mode selects the meaning of keys.

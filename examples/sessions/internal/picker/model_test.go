@@ -54,7 +54,9 @@ func write(m *Model, text string) {
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"^q", "esc", "ctrl+c"} {
-		require.Equal(t, []call{{"quit"}}, press(newModel(t), key))
+		m := newModel(t)
+		require.Equal(t, []call{{"quit"}}, press(m, key))
+		require.Equal(t, key == "ctrl+c", m.interrupted)
 	}
 	require.Equal(t, []call{{"suspend"}}, press(newModel(t), "ctrl+z"))
 	for _, mode := range []string{"^/", "^f", "^x", "^r", "^?", "ctrl+k"} {

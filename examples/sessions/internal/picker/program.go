@@ -50,6 +50,9 @@ type Settings struct {
 	Unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
+// ErrInterrupted is returned by [Run] when the user left by Ctrl-C.
+var ErrInterrupted = errors.New("interrupted")
+
 // Run shows the picker until the user leaves it, ctx ends, a signal comes, or the parent
 // of this process is gone. The terminal is then as it was before. The error is nil when
 // the user left.
@@ -80,6 +83,9 @@ func Run(ctx context.Context, o Settings) error {
 	}
 	stop()
 	p.work.Wait()
+	if err == nil && model.interrupted {
+		return ErrInterrupted
+	}
 	return err
 }
 

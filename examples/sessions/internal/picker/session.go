@@ -32,12 +32,12 @@ type Session struct {
 	fields [5]string // the texts that the filter looks at, in lower case
 }
 
-// How much a match counts more in a title, a path and the name of a model than
-// in a prompt.
-var fieldBonus = [4]int{300, 200, 100, 0}
+// How much more a match counts in a title, a path and the name of a model than in a prompt,
+// of matches that are alike.
+var fieldBonus = [4]int{30, 20, 10, 0}
 
 // idScore is how much a match in an id counts. A word matches the beginning of an id, and
-// a part of it if it has at least idPart letters.
+// a part of it if it has at least idPart letters; the beginning then counts as a whole word.
 const (
 	idScore = 400
 	idPart  = 4
@@ -65,7 +65,10 @@ func (s *Session) matches(words []string) int {
 				best = max(best, n+fieldBonus[i])
 			}
 		}
-		if id := s.fields[len(fieldBonus)]; strings.HasPrefix(id, word) || len(word) >= idPart && strings.Contains(id, word) {
+		switch id, long := s.fields[len(fieldBonus)], len(word) >= idPart; {
+		case long && strings.HasPrefix(id, word):
+			best = max(best, wholeScore)
+		case strings.HasPrefix(id, word), long && strings.Contains(id, word):
 			best = max(best, idScore)
 		}
 		if best == 0 {
@@ -153,7 +156,7 @@ func (m *Model) askImport() {
 func (m *Model) importKey(k keyPress) tea.Cmd {
 	switch {
 	case k.Name == "ctrl+c" && m.stopping:
-		return tea.Quit
+		return m.interrupt()
 	case k.Name == "esc", k.Name == "ctrl+c":
 		m.stopping = true
 		m.do.stopImport()
