@@ -8,12 +8,13 @@ import (
 	"regexp"
 	"unicode/utf8"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/nfc"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // Sought is the text or expression that [Store.Search] looks for.
 type Sought struct {
-	Text   string         // in upper or lower case
+	Text   string         // in upper or lower case, with accents composed or decomposed
 	Regexp *regexp.Regexp // in place of Text; nil: Text is looked for
 	Tools  bool           // the calls of tools and their results are searched, too: arguments as JSON and each of their strings
 	Each   int            // the most messages to find in a session; 0: all
@@ -77,7 +78,7 @@ func (s *Sought) pattern() (*regexp.Regexp, error) {
 	case s.Text == "":
 		return nil, errors.New("the text to find is empty")
 	}
-	return regexp.Compile("(?i)" + regexp.QuoteMeta(s.Text))
+	return regexp.Compile("(?i)" + nfc.Expression(s.Text))
 }
 
 // in reports whether the message matches pattern, and notes the match in h.

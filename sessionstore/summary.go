@@ -37,7 +37,7 @@ type Summary struct {
 	ConflictOf  string    // its Parent, when both went on on two devices and package hybrid keeps the messages of one of them in this session; else ""
 	Sub         bool      // an agent of Parent ran it
 	Internal    bool      // its label hides it in lists for people
-	Damaged     bool      // the transcript is damaged, even if its backup was read
+	Damaged     bool      // the transcript or the metadata is damaged, even if its backup was read
 	Unanswered  int       // ids of tool calls that no later message answers
 }
 
@@ -213,7 +213,7 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 		}
 		e, changed = fresh, sound
 	}
-	renewed, err := z.about(&e)
+	renewed, torn, err := z.about(&e)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -228,7 +228,7 @@ func (z *summarizer) summarize(ctx context.Context, p place) (Summary, error) {
 		z.change(index.Change{ID: p.id})
 	}
 	s := summaryOf(&e, p.changed)
-	s.Damaged = damaged
+	s.Damaged = damaged || torn
 	return s, nil
 }
 
@@ -360,32 +360,32 @@ func promptAt(at index.Line, r io.ReaderAt) (string, error) {
 }
 
 // about fills in the facts from the metadata, and reports whether it was read.
-func (z *summarizer) about(e *index.Entry) (renewed bool, err error) {
+func (z *summarizer) about(e *index.Entry) (renewed, torn bool, err error) {
 	st := z.st
 	if e.HasMetadata {
 		is, regular, err := z.stat(e.ID, sessiondir.Metadata)
 		if err == nil && regular && e.Metadata.Fits(is) {
-			return false, nil
+			return false, false, nil
 		}
 	}
 	if _, ok := z.readAbout(e); ok {
-		return true, nil
+		return true, false, nil
 	}
 	dir, err := st.openDir(e.ID)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	s := st.cache.call(e.ID)
 	defer st.cache.end(s)
 	m := st.metadataOf(s, dir, e.ID)
 	if err := dir.Close(); err != nil {
-		return false, err
+		return false, false, err
 	}
 	if noBackup(m.unread) {
-		return false, m.unread
+		return false, false, m.unread
 	}
 	e.HasMetadata, e.Metadata, e.About = false, index.Seen{}, aboutOf(e.ID, m.md)
-	return false, barred(m.unread, &m.main, &m.backup)
+	return false, m.main.bad != nil, barred(m.unread, &m.main, &m.backup)
 }
 
 // readAbout reads the metadata in the fast way, if there is one.

@@ -85,3 +85,30 @@ func TestSummaryTexts(t *testing.T) {
 	require.Equal(t, "Named", s.Title)
 	require.Empty(t, s.Model)
 }
+
+// TestSummaryOfTornMetadata marks a session whose metadata cannot be read, with and without its
+// backup, at every look, and no longer when it was mended.
+func TestSummaryOfTornMetadata(t *testing.T) {
+	t.Parallel()
+	for _, backup := range []string{"", `{"name": "kept"}`} {
+		dir := t.TempDir()
+		write(t, user("q1")+"\n", dir, "s", transcriptFile)
+		write(t, `{"name": "ke`, dir, "s", metadataFile)
+		if backup != "" {
+			write(t, backup, dir, "s", metadataFile+".backup")
+		}
+		st := open(t, dir, nil)
+		for range 3 {
+			sum, err := st.Summary(t.Context(), "s")
+			require.NoError(t, err)
+			require.True(t, sum.Damaged)
+			require.Equal(t, 1, sum.Messages)
+		}
+		_, err := st.UpdateMetadata(t.Context(), "s", func(md *sessionstore.Metadata) error { return md.Set("name", "mended") })
+		require.NoError(t, err)
+		sum, err := st.Summary(t.Context(), "s")
+		require.NoError(t, err)
+		require.False(t, sum.Damaged)
+		require.Equal(t, "mended", sum.Title)
+	}
+}

@@ -115,6 +115,46 @@ func TestPickerOffersBelowTheList(t *testing.T) {
 	p.shows("2 conversations of Claude Code are not here")
 }
 
+// TestPickerGoesOn goes on with an imported session in the tool from which it came, by Enter and by a key.
+func TestPickerGoesOn(t *testing.T) {
+	t.Parallel()
+	p := openPane(t, 80, 24)
+	work := filepath.Join(p.dir, "w")
+	folder := filepath.Join(p.dir, ".claude", "projects", "-w")
+	require.NoError(t, os.MkdirAll(work, 0o700))
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	line := strings.Replace(prompt("Sail to Porto"), `"/w"`, fmt.Sprintf("%q", work), 1)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "aaaaaaaa-0000-4000-8000-000000000001.jsonl"), []byte(line), 0o600))
+	p.host("echo HOST; read line")
+	script := "#!/bin/sh\necho \"$(pwd -P): $*\" >>" + filepath.Join(p.dir, "went") + "\necho CLAUDE; read line\n"
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "bin", "claude"), []byte(script), 0o700)) //nolint:gosec // it is run
+	p.command("sessions import --from claude >out")
+	p.keys("clear; sessions --all-projects", "Enter")
+	p.shows("▸ Sail to Porto")
+	p.keys("Enter")
+	p.shows("It came from Claude Code. Go on there? y: there, n: in amplifier, esc: not now")
+	p.keys("y")
+	p.shows("CLAUDE")
+	p.keys("Enter")
+	p.shows("▸ Sail to Porto", "esc quit")
+	want := work + ": --resume aaaaaaaa-0000-4000-8000-000000000001\n"
+	require.Equal(t, want, p.read("went"))
+	p.keys("C-k", "t")
+	p.until(func(screen string) bool {
+		return strings.HasSuffix(strings.TrimRight(screen, "\n "), "CLAUDE")
+	}, "CLAUDE")
+	p.keys("Enter")
+	p.shows("▸ Sail to Porto", "esc quit")
+	require.Equal(t, want+want, p.read("went"))
+	p.keys("Enter")
+	p.shows("Go on there?")
+	p.keys("n")
+	p.shows("HOST")
+	p.keys("Enter")
+	p.shows("▸ Sail to Porto", "esc quit")
+	p.left()
+}
+
 // TestPickerImportStops stops an import in the middle of a conversation, which waits for
 // the lock of its session: that one comes whole, and the next one stays out. An import
 // waits ten seconds; where the terminal is too slow to be told in that time, it is tried

@@ -114,11 +114,12 @@ func TestPickerEnds(t *testing.T) {
 		p.keys(line, "Enter")
 		p.shows("~/weather 3", "Nothing more.")
 	}
-	for _, keys := range [][]string{{"C-k", "q"}, {"Escape"}, {"C-c"}} {
-		begin("sessions")
+	for code, keys := range map[string][]string{"0\n": {"C-k", "q"}, " 0\n": {"Escape"}, "130\n": {"C-c"}} {
+		begin("sessions; echo $? >ended")
 		p.keys(keys...)
 		whole()
 		require.NotContains(t, p.shows("$"), "weather 3")
+		require.Equal(t, strings.TrimLeft(code, " "), p.read("ended"))
 	}
 
 	begin("sessions")

@@ -13,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/format/nfc"
 	"github.com/amplifier-go/sessionstorage/internal/store/keyword"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -352,13 +353,15 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 // may be found, as the row is stored, but for the case of letters; "" if the text has no such
 // part. Quotes, backslashes and control characters have escapes there. A text may begin in one
 // block of a message, or in the name of a tool, and end in another; and arguments that are
-// stored as a string may escape what they like, so only plain characters are sure there.
+// stored as a string may escape what they like, so only plain characters are sure there. A
+// letter with an accent may be stored composed or decomposed.
 func surelyStored(sought sessionstore.Sought) (longest string) {
 	sure := isSure
-	if sought.Tools {
+	text := nfc.String(sought.Text)
+	if sought.Tools || text != sought.Text {
 		sure = isPlain
 	}
-	for part := range strings.FieldsFuncSeq(sought.Text, func(r rune) bool { return !sure(r) }) {
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return !sure(r) || !nfc.Steady(r) }) {
 		if sought.Tools && strings.Trim(part, "0123456789.eE-") == "" { // a number may be stored in another form
 			continue
 		}

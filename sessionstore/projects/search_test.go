@@ -3,7 +3,9 @@ package projects_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -100,5 +102,24 @@ func TestSearch(t *testing.T) {
 	for _, err := range st.Search(t.Context(), "old", sessionstore.Sought{}) {
 		require.True(t, errors.As(err, &e))
 		require.Equal(t, "search", e.Op)
+	}
+}
+
+// TestSearchForms finds a word in either form of its accents, in plain rows and in escapes.
+func TestSearchForms(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, word := range []string{"Caf\u00e9", "Cafe\u0301", "\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"} {
+		for _, row := range []string{user("the " + word + " menu"), `{"role": "user", "content": "the ` + strings.Trim(strconv.QuoteToASCII(word), `"`) + ` menu"}`} {
+			id := fmt.Sprint(i, len(row))
+			write(t, `{"created": "2026-01-01T00:00:00Z"}`, dir, "p", "sessions", id, metadataFile)
+			write(t, row+"\n", dir, "p", "sessions", id, transcriptFile)
+		}
+	}
+	p := openProjects(t, dir)
+	for _, text := range []string{"THE CAF\u00c9", "cafe\u0301 menu", "\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af m"} {
+		found, failed := searched(t.Context(), p, sessionstore.Sought{Text: text}, projects.Query{})
+		require.Empty(t, failed)
+		require.Len(t, found, 4, "%+q", text)
 	}
 }

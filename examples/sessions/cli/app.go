@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -35,6 +34,7 @@ type app struct {
 	name   string // of the command, as "trash list"
 	plain  bool   // Markdown is not rendered
 	paged  bool   // long answers go through a pager
+	alone  bool   // no other program writes, so no lock of the system is needed
 	place  place  // the remote that the command is about
 	away   error  // why it could not be opened, where it was not asked
 	unread bool   // a session or project could not be read; a note of it was written
@@ -82,9 +82,14 @@ type where struct {
 	Project      string `placeholder:"NAME" help:"Look in this project alone: its name, or the path of its directory." group:"Where"`
 }
 
+// storeOptions are the options of all stores.
+func (a *app) storeOptions() *sessionstore.Options {
+	return &sessionstore.Options{SingleWriter: a.alone}
+}
+
 // projects opens the directory of projects.
 func (a *app) projects(w where) (*projects.Projects, error) {
-	p, err := projects.Open(w.SessionsRoot, nil)
+	p, err := projects.Open(w.SessionsRoot, a.storeOptions())
 	if err == nil {
 		a.opened = p
 		a.later(p.Close)
@@ -100,35 +105,6 @@ func (a *app) known(w where) (*projects.Projects, error) {
 	return a.projects(w)
 }
 
-// slug returns the name of the project that w names, or of the working
-// directory when it names none and here is set.
-func (w where) slug(root string, here bool) (string, error) {
-	name := filepath.Base(w.Project) == w.Project && w.Project != "." && w.Project != ".."
-	switch {
-	case w.Project == "" && !here:
-		return "", nil
-	case w.Project == "":
-		dir, err := os.Getwd()
-		if err == nil {
-			dir, err = filepath.EvalSymlinks(dir)
-		}
-		return sessionstore.ProjectSlug(dir), err
-	case name && isDir(filepath.Join(root, w.Project)):
-		return w.Project, nil
-	}
-	dir, err := filepath.Abs(w.Project)
-	if err != nil {
-		return "", err
-	}
-	if name && !isDir(dir) {
-		return w.Project, nil // no project has this name: nothing will be found in it
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	return sessionstore.ProjectSlug(dir), nil
-}
-
 func isDir(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.IsDir()
@@ -140,6 +116,7 @@ type commands struct {
 	JSON    bool             `help:"Write JSON to standard output, errors too." group:"Output"`
 	Plain   bool             `help:"Show text as it stands, and do not render Markdown." group:"Output"`
 	NoPager bool             `help:"Do not show long answers through PAGER." group:"Output"`
+	Alone   bool             `name:"single-writer" help:"Write where the file system has no locks: no other program writes these sessions meanwhile." group:"Where"`
 	Version kong.VersionFlag `help:"Print the version." group:"Output"`
 	Colour  string           `name:"color" enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Use colour: auto, always or never. NO_COLOR turns it off too." group:"Output"`
 
@@ -195,7 +172,7 @@ func (c *helpCommand) Run(a *app) error {
 }
 
 // ofAll are the flags that all commands have, or nearly all.
-var ofAll = []string{"help", "json", "plain", "no-pager", "color", "version", "sessions-root", "project"}
+var ofAll = []string{"help", "json", "plain", "no-pager", "color", "single-writer", "version", "sessions-root", "project"}
 
 func commonFlags(n *kong.Node) (all []*kong.Flag) {
 	for _, flags := range n.AllFlags(true) {

@@ -104,9 +104,9 @@ func (a *app) noteFailed(err error) {
 }
 
 // picked notes what the picker changed, which has no place for an error of a note.
-func (a *app) picked(p *projects.Projects, e picker.Event) {
+func (a *app) picked(p *projects.Projects, outcome any) {
 	n := changeNote{At: a.now()}
-	switch e := e.(type) {
+	switch e := outcome.(type) {
 	case picker.Forked:
 		if st, err := p.Store(e.Key.Project); err == nil && e.Err == nil {
 			n.Kind, n.Sessions = "fork", []noted{target{st, e.Key.ID}.noted()}

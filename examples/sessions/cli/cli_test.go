@@ -17,6 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 func TestMain(m *testing.M) { testenv.Main(m, nil) }
@@ -53,6 +54,8 @@ func TestShortIDs(t *testing.T) {
 		{[]string{"0000000000000000-1234_a", "f", "0000000000000000-1244_b"}, []string{"00000000…34_a", "f", "00000000…44_b"}},
 		{[]string{"0000000000000000-12_a", "0000000000000000-1"}, []string{"00000000…2_a", "00000000"}},
 		{[]string{"00000000-aaaaXabcd1", "00000000-aaaaYabcd2", "00000000-aaaaYYXabcd"}, []string{"00000000…Xabcd1", "00000000…abcd2", "00000000…YXab"}},
+		{[]string{"weekly-report-of-payments-01", "weekly-report-of-payments-02", "weekly-report-of-payments-12"}, []string{"weekly-r…s-01", "weekly-r…s-02", "weekly-r…12"}},
+		{[]string{"weekly-report-of-payments-1", "weekly-report-of-payments-11"}, []string{"weekly-r", "weekly-r…s-11"}},
 	} {
 		sorted := slices.Compact(slices.Sorted(slices.Values(tt.ids)))
 		for i, id := range tt.ids {
@@ -108,8 +111,12 @@ func TestSlug(t *testing.T) {
 		{filepath.Join(root, "gone", "away"), false, sessionstore.ProjectSlug(filepath.Join(root, "gone", "away"))},
 		{"..", false, sessionstore.ProjectSlug(filepath.Dir(cwd))},
 	}
+	p, err := projects.Open(root, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	a := &app{ctx: t.Context(), opened: p}
 	for _, tt := range tests {
-		got, err := where{Project: tt.project}.slug(root, tt.here)
+		got, err := where{Project: tt.project}.slug(a, p, tt.here)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got, tt.project)
 	}

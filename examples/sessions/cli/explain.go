@@ -37,7 +37,7 @@ func explain(err error) string {
 
 // libraryWords takes names of the library's calls and options out of its errors.
 var libraryWords = strings.NewReplacer(
-	", or set Options.Device", "", ", until Remove removes it", "",
+	"sessionstore.Options.SingleWriter goes", "--single-writer goes", ", or set Options.Device", "", ", until Remove removes it", "",
 	"; release it (Store.Release; sessions remote keep-local --release)", "", ", or release it (Store.Release; sessions remote keep-local --release)", "",
 )
 

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -52,7 +55,7 @@ func (c *findCommand) Run(a *app) error {
 				return match(ctx, st, id)
 			}
 		}
-		found, err = p.Find(a.ctx, q)
+		found, err = findForms(a.ctx, p, q)
 		bar.Done()
 	}
 	if err := a.ctx.Err(); err != nil {
@@ -66,10 +69,32 @@ func (c *findCommand) Run(a *app) error {
 	return nil
 }
 
+// findForms finds the sessions that hold the keyword, with its accents composed or decomposed.
+func findForms(ctx context.Context, p *projects.Projects, q projects.Query) (found []projects.Found, failed error) {
+	forms := []string{q.Keyword, norm.NFC.String(q.Keyword), norm.NFD.String(q.Keyword)}
+	slices.Sort(forms)
+	forms = slices.Compact(forms)
+	for _, q.Keyword = range forms {
+		some, err := p.Find(ctx, q)
+		found, failed = append(found, some...), cmp.Or(failed, err)
+	}
+	if len(forms) == 1 {
+		return found, failed
+	}
+	slices.SortStableFunc(found, func(a, b projects.Found) int {
+		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(b.CreatedText, a.CreatedText), strings.Compare(a.Dir, b.Dir))
+	})
+	found = slices.CompactFunc(found, func(a, b projects.Found) bool { return a.Dir == b.Dir })
+	if q.Limit > 0 {
+		found = found[:min(q.Limit, len(found))]
+	}
+	return found, failed
+}
+
 func (c *findCommand) query(a *app, p *projects.Projects) (q projects.Query, err error) {
 	q = projects.Query{Keyword: c.Keyword, Limit: c.Limit}
 	if a.json { // as the reference: nothing is found there
-		q.Project, err = c.slug(p.Dir(), false)
+		q.Project, err = c.slug(a, p, false)
 	} else {
 		q.Project, err = c.existing(a, p, false)
 	}
@@ -185,7 +210,7 @@ func (a *app) candidates(err error) (all []projects.Summary) {
 
 // summaryIn returns the summary of the session in a directory.
 func (a *app) summaryIn(dir string) (s sessionstore.Summary, err error) {
-	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	st, err := sessionstore.Open(filepath.Dir(dir), a.storeOptions())
 	if err != nil {
 		return s, err
 	}

@@ -73,7 +73,7 @@ func (c *importCommand) history(a *app) error {
 	if err != nil {
 		return err
 	}
-	slug, err := where(c.local).slug(p.Dir(), false)
+	slug, err := where(c.local).slug(a, p, false)
 	if err != nil {
 		return err
 	}

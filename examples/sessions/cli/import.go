@@ -61,7 +61,7 @@ func (c *importCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	slug, err := where(c.local).slug(p.Dir(), true)
+	slug, err := where(c.local).slug(a, p, true)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,13 +100,14 @@ func (a *app) fields(rows [][2]string) {
 }
 
 type statusCommand struct {
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions, or the beginnings of some (default: all that are not up to date)."`
 	remoteFlags
 	All bool `short:"a" help:"Show also the sessions that are up to date."`
 }
 
 // Help is shown below the usage.
 func (statusCommand) Help() string {
-	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date, each with the reason, when that ends, and the command that ends it. The time of the last sync is of those that did not fail.
+	return `Compares the files here with what the remote had when it was last asked. Shown are the sessions that are not up to date, or those that are named, each with the reason, when that ends, and the command that ends it. The time of the last sync is of those that did not fail.
 A session that is KeptLate stays here by a rule that came after it was sent: "sessions remote purge" removes it from the remote.
 
 ` + remoteHelp
@@ -123,6 +125,22 @@ type stateShown struct {
 	Command *string `json:"command"`
 }
 
+// named returns the states of the sessions that are named. A whole id means that session alone.
+func (c *statusCommand) named(all []hybrid.Status) (named []hybrid.Status) {
+	known := map[string]bool{}
+	for _, s := range all {
+		known[s.SessionID] = true
+	}
+	for _, s := range all {
+		if slices.ContainsFunc(c.Sessions, func(ref string) bool {
+			return s.SessionID == ref || !known[ref] && (strings.HasPrefix(s.SessionID, ref) || elided(ref, s.SessionID))
+		}) {
+			named = append(named, s)
+		}
+	}
+	return named
+}
+
 // Run shows the states of sessions.
 func (c *statusCommand) Run(a *app) error {
 	all, err := c.open(a, recalls, nil)
@@ -137,6 +155,9 @@ func (c *statusCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
+		if len(c.Sessions) > 0 {
+			some = c.named(some)
+		}
 		if len(some) > 0 {
 			dirs = append(dirs, r.Dir())
 		}
@@ -146,10 +167,13 @@ func (c *statusCommand) Run(a *app) error {
 			if (s.State == hybrid.Blocked || s.State == hybrid.Deferred) && !errors.Is(s.Err, hybrid.ErrHeld) && !errors.Is(s.Err, sessionstore.ErrInvalidID) {
 				failed++
 			}
-			if c.All || s.State != hybrid.UpToDate || s.Err != nil {
+			if c.All || len(c.Sessions) > 0 || s.State != hybrid.UpToDate || s.Err != nil {
 				states = append(states, r.showState(a, &s))
 			}
 		}
+	}
+	if len(c.Sessions) > 0 && total == 0 {
+		return notThere(c.Sessions[0])
 	}
 	return a.answer(states, func() {
 		a.stateTable(states)

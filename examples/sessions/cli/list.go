@@ -44,7 +44,7 @@ func (v views) asJSON() bool { return v.Format == "json" }
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, and "damaged" one that "sessions verify" tells more of. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
@@ -76,7 +76,7 @@ func (c *listCommand) Run(a *app) error {
 	case !c.AllProjects:
 		return c.nothingHere(a)
 	default:
-		a.Notef("No sessions found.")
+		a.Notef("No sessions found." + importHint)
 	}
 	return nil
 }
@@ -136,12 +136,17 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[projects.Summary, error], err
 	return picker.Summaries(a.ctx, p, filepath.Base(filepath.Dir(st.Dir())), opts), nil
 }
 
-// markedTitle is the title of a session, marked where it keeps what one of two devices wrote at once.
+// markedTitle is the title of a session, marked where it keeps what one of two devices wrote at
+// once, and where a file of it is damaged.
 func markedTitle(s sessionstore.Summary) string {
+	title := s.Title
 	if s.ConflictOf != "" {
-		return "conflict copy: " + s.Title
+		title = "conflict copy: " + title
 	}
-	return s.Title
+	if s.Damaged {
+		title = "damaged: " + title
+	}
+	return title
 }
 
 // messages returns the number of messages that can be read, "?" where there is no transcript

@@ -1,30 +1,152 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// existing returns the result of slug, and fails when w names a project that does not
-// exist: neither a project of that name, nor a directory that could have sessions.
-func (w where) existing(a *app, p *projects.Projects, here bool) (string, error) {
-	slug, err := w.slug(p.Dir(), here)
-	if err != nil || w.Project == "" || isDir(filepath.Join(p.Dir(), slug)) || isDir(w.Project) {
+// slug returns the name of the project that w names, or of the working directory when it
+// names none and here is set. A project is named by its name, by its directory, or as lists
+// show it.
+func (w where) slug(a *app, p *projects.Projects, here bool) (string, error) {
+	switch {
+	case w.Project == "" && !here:
+		return "", nil
+	case w.Project == "":
+		return slugHere()
+	}
+	slug, dir := w.Project, w.Project
+	name := filepath.Base(dir) == dir && dir != "." && dir != ".."
+	if name && isDir(filepath.Join(p.Dir(), slug)) {
+		return slug, nil
+	}
+	if !name || isDir(dir) {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return "", err
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		if slug = sessionstore.ProjectSlug(dir); isDir(filepath.Join(p.Dir(), slug)) {
+			return slug, nil
+		}
+	}
+	shown, err := w.shown(a, p, slug)
+	switch {
+	case err != nil || len(shown) == 0: // nothing will be found there
 		return slug, err
+	case len(shown) > 1:
+		return "", fmt.Errorf("--project=%s is the name of %s: %s", screen.Plain(w.Project), count(len(shown), "project"), strings.Join(a.dirsOf(shown), ", "))
+	}
+	return shown[0], nil
+}
+
+// errNoDirectory is the error of a command for the project of a working directory that was removed.
+var errNoDirectory = errors.New("the working directory was removed: --project names a project, and --all-projects looks in all")
+
+// slugHere returns the name of the project of the working directory. Where that was removed,
+// the shell still knows its path.
+func slugHere() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = os.Getenv("PWD")
+	}
+	if real, failed := filepath.EvalSymlinks(dir); failed == nil && err == nil {
+		dir = real
+	}
+	if !filepath.IsAbs(dir) {
+		return "", errNoDirectory
+	}
+	return sessionstore.ProjectSlug(dir), nil
+}
+
+// shown returns the projects that lists show by the name in w, and those whose names differ
+// from slug only in form.
+func (w where) shown(a *app, p *projects.Projects, slug string) ([]string, error) {
+	slugs, err := p.Slugs(a.ctx)
+	place, want := a.places(slugs), norm.NFC.String(w.Project)
+	all := formsOf(slugs, slug)
+	for _, other := range slugs {
+		if want == norm.NFC.String(place(other)) || want == norm.NFC.String(filepath.Base(a.workDir(other))) {
+			all = append(all, other)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), err
+}
+
+// formsOf returns the projects whose names are slug, or slug with its accents written in
+// another form of Unicode.
+func formsOf(slugs []string, slug string) []string {
+	return slices.DeleteFunc(slices.Clone(slugs), func(other string) bool { return norm.NFC.String(other) != norm.NFC.String(slug) })
+}
+
+func beyondASCII(r rune) bool { return r >= utf8.RuneSelf }
+
+// inForm returns a name with the form of its accents, for people, to whom both forms look alike.
+func inForm(name string) string {
+	if norm.NFC.IsNormalString(name) {
+		return name + " (composed)"
+	}
+	return name + " (decomposed)"
+}
+
+// dirsOf returns the directories of projects for people, and the names of those whose
+// directories are not known.
+func (a *app) dirsOf(slugs []string) (all []string) {
+	for _, slug := range slugs {
+		dir := cmp.Or(a.workDir(slug), slug)
+		if len(formsOf(slugs, slug)) > 1 {
+			dir = inForm(dir)
+		}
+		all = append(all, screen.Plain(dir))
+	}
+	return all
+}
+
+// existing returns the result of slug, and fails when w names a project that does not exist:
+// neither a project of that name, nor a directory that could have sessions. Where the working
+// directory has no project, it returns the one that differs from it only in form, and it notes
+// where there are both.
+func (w where) existing(a *app, p *projects.Projects, here bool) (string, error) {
+	slug, err := w.slug(a, p, here)
+	if err != nil || slug == "" {
+		return slug, err
+	}
+	there := isDir(filepath.Join(p.Dir(), slug))
+	found := there || w.Project == "" || isDir(w.Project)
+	if found && !strings.ContainsFunc(slug, beyondASCII) {
+		return slug, nil
 	}
 	all, err := p.Slugs(a.ctx)
 	if err != nil {
 		return "", err
+	}
+	switch forms := formsOf(all, slug); {
+	case len(forms) > 1:
+		a.Notef("%s %s differ only in the form of their accents: %s", a.PaintError(screen.Yellow, "note:"), count(len(forms), "project"), strings.Join(a.dirsOf(forms), ", "))
+	case len(forms) == 1 && !there:
+		return forms[0], nil
+	}
+	if found {
+		return slug, nil
 	}
 	hint := `"sessions list --all-projects" shows which there are`
 	if similar := like(all, slug); similar != "" {
@@ -53,7 +175,7 @@ func (l local) nothingHere(a *app) error {
 	if err != nil {
 		return err
 	}
-	slug, err := where(l).slug(p.Dir(), true)
+	slug, err := where(l).slug(a, p, true)
 	if err != nil {
 		return err
 	}
@@ -65,8 +187,11 @@ func (l local) nothingHere(a *app) error {
 	if other := len(all); other > 0 {
 		text += fmt.Sprintf(` "sessions list --all-projects" shows those of %s.`, count(other, "project"))
 	}
-	return errors.New(text)
+	return errors.New(text + importHint)
 }
+
+// importHint is what an empty list says at its end.
+const importHint = "\n" + `"sessions import --from=claude" brings the conversations of Claude Code, --from=codex those of Codex.`
 
 const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 12h, 7d or 2w, today or yesterday"
 

@@ -72,7 +72,7 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(set, project)
-		o.Remote, o.Identity, o.Limits, o.OnStatus = at, identity, limits, told
+		o.Store, o.Remote, o.Identity, o.Limits, o.OnStatus = a.storeOptions(), at, identity, limits, told
 		if as == looks && !isDir(dir) {
 			if dir, err = os.MkdirTemp("", "sessions-"); err != nil {
 				return nil, err
@@ -111,7 +111,7 @@ func (f remoteFlags) dirs(a *app, absent bool) (dirs []string, err error) {
 		}
 		return dirs, err
 	}
-	slug, err := where(f.local).slug(p.Dir(), true)
+	slug, err := where(f.local).slug(a, p, true)
 	if !absent {
 		slug, err = where(f.local).existing(a, p, true)
 	}

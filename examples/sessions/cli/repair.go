@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ type repairCommand struct {
 	forScripts `kong:"-"`
 	anywhere
 	For     string `enum:",anthropic,openai,gemini" default:"" placeholder:"PROVIDER" help:"Mend it instead until this provider takes it: anthropic, openai or gemini."`
+	Name    string `placeholder:"NAME" help:"First write its metadata anew, with this name, where that cannot be read."`
 	Salvage bool   `help:"Bring back instead the messages that a damaged transcript holds whole, but its backup lacks."`
 }
 
@@ -25,7 +27,9 @@ func (repairCommand) Help() string {
 
 --for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
 
-A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since; where there are none, the backup becomes the transcript. The damaged file stays. What does not continue the conversation is offered as a fork.`
+A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since; where there are none, the backup becomes the transcript. The damaged file stays. What does not continue the conversation is offered as a fork.
+
+Metadata that cannot be read is replaced by its backup; without one, --name writes it anew.`
 }
 
 // Run repairs.
@@ -34,6 +38,9 @@ func (c *repairCommand) Run(a *app) error {
 		return usageError{"--for and --salvage: choose one"}
 	}
 	t, err := c.find(a)
+	if err == nil && c.Name != "" {
+		err = c.named(a, t)
+	}
 	if err == nil && c.Salvage {
 		return a.salvage(t)
 	}
@@ -63,6 +70,10 @@ func (c *repairCommand) Run(a *app) error {
 		return err
 	}
 	idle := fmt.Sprintf("%s is %s:", screen.Plain(t.id), a.Paint(screen.Green, state))
+	if _, torn := t.store.Metadata(a.ctx, t.id); errors.Is(torn, sessionstore.ErrCorrupt) {
+		idle = fmt.Sprintf("The transcript of %s is %s:", screen.Plain(t.id), a.Paint(screen.Green, state))
+		a.Notef("%s its metadata cannot be read, and no backup stands in for it: \"sessions repair %s --name=NAME\" writes it anew", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
+	}
 	err = a.rewrote("repair", t, report.BackupPath, report, idle, fmt.Sprintf("Repaired %s\n  %s before, %s now", screen.Plain(t.id), count(report.Counts.Original, "message"), number(report.Counts.Repaired)))
 	if !a.json && report.Status == slice.Repaired && !report.Verification.Healthy() {
 		a.Printf("  %s completes it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)))
@@ -70,12 +81,31 @@ func (c *repairCommand) Run(a *app) error {
 	return err
 }
 
-// takeBackup makes the backup the transcript where it stands in for it, as the next write of
+// named writes metadata anew that cannot be read. Its name comes from the user: a name that is
+// lost may be one that a rule keeps on this machine.
+func (c *repairCommand) named(a *app, t target) error {
+	if _, torn := t.store.Metadata(a.ctx, t.id); !errors.Is(torn, sessionstore.ErrCorrupt) {
+		return cmp.Or(torn, fmt.Errorf("the metadata of %s can be read: --name is for metadata that cannot", screen.Plain(t.id)))
+	}
+	_, err := t.store.UpdateMetadata(a.ctx, t.id, func(md *sessionstore.Metadata) error { return md.Set("name", c.Name) })
+	if err == nil {
+		a.Notef("%s the metadata of %s is written anew, and the damaged file stays beside it", a.PaintError(screen.Green, "✓"), screen.Plain(t.id))
+	}
+	return err
+}
+
+// takeBackup makes the backup the transcript, or the metadata, where it stands in for it, as the next write of
 // the session would: another program was killed while it appended, or the file is damaged.
 func (a *app) takeBackup(t target) error {
 	s, err := t.store.Load(a.ctx, t.id)
 	if err != nil || s.Recovered == nil { // the caller has told it, or there is nothing to do
 		return nil
+	}
+	if bad := (*sessionstore.CorruptError)(nil); errors.As(s.Recovered.Reason, &bad) && filepath.Base(bad.Path) == "metadata.json" {
+		if _, err = t.store.UpdateMetadata(a.ctx, t.id, func(*sessionstore.Metadata) error { return nil }); err == nil {
+			a.Notef("%s the backup is the metadata of %s again", a.PaintError(screen.Green, "✓"), screen.Plain(t.id))
+		}
+		return err
 	}
 	if _, err = t.store.Replace(a.ctx, t.id, s.Revision, s.Messages); err == nil {
 		a.Notef("%s the backup, %s, is the transcript of %s again", a.PaintError(screen.Green, "✓"), count(len(s.Messages), "message"), screen.Plain(t.id))

@@ -33,7 +33,7 @@ const (
 	exitInterrupted = 130 // as of a program that Ctrl-C ends
 )
 
-const about = `Looks at, mends, copies and removes stored agent sessions.
+const about = `Looks at, mends, copies and removes stored agent sessions, in the files of Amplifier, Microsoft's agents for the terminal: https://github.com/microsoft/amplifier.
 
     sessions                         choose one of this directory's sessions and resume it
     sessions resume --last           resume the one saved last
@@ -78,7 +78,7 @@ func Run(ctx context.Context, p Process) (code int) {
 	}
 	a := &app{
 		ctx: ctx, stdin: p.Stdin, stdout: p.Stdout, env: p.Env, now: time.Now, parser: parser, json: c.JSON,
-		plain: c.Plain, paged: !c.NoPager,
+		plain: c.Plain, paged: !c.NoPager, alone: c.Alone,
 		Screen: p.screen(ctx, &c),
 	}
 	if chosen != nil && chosen.Selected() != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -25,7 +27,7 @@ const elision = "…"
 // The short form is the shortest beginning of at least shortID characters that no other id has,
 // of the list and of the projects in which commands look for it. A session and its sub-sessions have long beginnings in common: the parent has
 // the short form that it has without them, and a sub-session has shortID characters, the
-// elision, and at least four characters from the place at which it differs.
+// elision, and four characters or more from the first at which it differs, or its end.
 func (a *app) shortIDs(ids []string) func(id string) string {
 	all := slices.Concat(ids, a.idsHere())
 	slices.Sort(all)
@@ -77,7 +79,7 @@ func short(id string, ids []string) string {
 	if after < len(ids) {
 		differs = max(differs, alike(ids[after], id))
 	}
-	if begin := max(shortID, differs+1); begin >= len(id) || begin <= mostBegin {
+	if begin := max(shortID, differs+1); len(id) <= mostBegin || begin <= mostBegin {
 		return id[:min(begin, len(id))]
 	}
 	first, _ := slices.BinarySearch(ids, id[:shortID])
@@ -88,10 +90,19 @@ func short(id string, ids []string) string {
 	if end-first > mostAlike {
 		return id
 	}
-	for to := min(differs+4, len(id)); to <= len(id); to++ {
-		form := id[:shortID] + elision + id[differs:to]
+	from, to := differs, min(differs+4, len(id))
+	if differs+1 >= len(id) { // its last character alone says too little to people
+		from = len(id) - 4
+	}
+	for from > shortID {
+		form := id[:shortID] + elision + id[from:to]
 		if !slices.ContainsFunc(ids[first:end], func(other string) bool { return other != id && elided(form, other) }) {
 			return form
+		}
+		if to < len(id) {
+			to++
+		} else { // what precedes tells it apart
+			from--
 		}
 	}
 	return id
@@ -190,7 +201,8 @@ func (w anywhere) among(a *app) (target, error) {
 }
 
 // places returns a function that returns the name by which people see a project: the last
-// part of its directory, and the part before where two projects have the same. Of a project
+// part of its directory, and the part before where two projects have the same, or the form
+// of its accents where they differ in that alone. Of a project
 // whose directory is not known it returns the end of the project's name.
 func (a *app) places(projects []string) func(project string) string {
 	dirs, names, twins := map[string]string{}, map[string]string{}, map[string]int{}
@@ -205,9 +217,20 @@ func (a *app) places(projects []string) func(project string) string {
 		}
 		twins[names[p]]++
 	}
+	forms := map[string]map[string]bool{}
 	for p, name := range names {
 		if twins[name] > 1 && dirs[p] != "" {
 			names[p] = filepath.Base(filepath.Dir(dirs[p])) + "/" + name
+		}
+		key := norm.NFC.String(names[p])
+		if forms[key] == nil {
+			forms[key] = map[string]bool{}
+		}
+		forms[key][names[p]] = true
+	}
+	for p, name := range names {
+		if len(forms[norm.NFC.String(name)]) > 1 {
+			names[p] = inForm(name)
 		}
 	}
 	return func(project string) string { return names[project] }

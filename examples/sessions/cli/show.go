@@ -159,7 +159,7 @@ type pickCommand struct {
 
 // Help is shown below the usage.
 func (pickCommand) Help() string {
-	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: letters filter it, Enter resumes a session in its directory, Tab shows it in the pager, Ctrl-K shows the other commands. Where Claude Code or Codex have conversations that are not here, it says so, and Ctrl-K i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
+	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: letters filter it, Enter resumes a session in its directory, or where the user says so in the tool from which it came, as "sessions resume --with" does, Tab shows it in the pager, Ctrl-K shows the other commands. Where Claude Code or Codex have conversations that are not here, it says so, and Ctrl-K i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
 }
 
 // Run opens the picker, or lists.
@@ -186,14 +186,24 @@ func (c *pickCommand) Run(a *app) error {
 	show := func(ctx context.Context, s picker.Session, in, out *os.File) bool {
 		return a.showPicked(ctx, p, s, in, out)
 	}
+	onward := func(ctx context.Context, s picker.Session, tool string, in, out *os.File) bool {
+		return a.onwardPicked(ctx, p, s, tool, in, out)
+	}
 	ctx := a.ctx
 	defer func() { a.ctx = ctx }()
 	a.ctx = context.WithoutCancel(ctx) // an interrupt may be for the host or the pager
-	return picker.Run(ctx, picker.Settings{Synced: synced, Show: show, Import: bring, Changed: func(e picker.Event) { a.picked(p, e) }, Unsynced: a.unsynced, Projects: p, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), HostEnv: hostEnv(c.SessionsRoot, p), Color: a.Colour(), Plain: a.plain, In: in, Out: out})
+	err = picker.Run(ctx, picker.Settings{
+		Options:  picker.Options{Synced: synced, Project: slug, Host: host.Program(c.Host, a.env(host.Variable)), Color: a.Colour(), Plain: a.plain, Now: a.now},
+		Projects: p, HostEnv: hostEnv(c.SessionsRoot, p), In: in, Out: out, Show: show, Onward: onward, Import: bring, Changed: func(outcome any) { a.picked(p, outcome) }, Unsynced: a.unsynced,
+	})
+	if errors.Is(err, picker.ErrInterrupted) {
+		return exitCode(exitInterrupted)
+	}
+	return err
 }
 
-// showPicked shows a session that was chosen in the list. It reports whether the user has left a pager.
-func (a *app) showPicked(ctx context.Context, p *projects.Projects, s picker.Session, in, out *os.File) bool {
+// onTerminal returns the command of a name on the terminals that the list lends.
+func (a *app) onTerminal(ctx context.Context, name string, in, out *os.File) *app {
 	env := func(name string) string {
 		switch v := a.env(name); {
 		case name != "LESS":
@@ -208,10 +218,28 @@ func (a *app) showPicked(ctx context.Context, p *projects.Projects, s picker.Ses
 	if a.Colour() {
 		colour = "always"
 	}
-	b := &app{
-		ctx: ctx, stdin: in, stdout: out, env: env, now: a.now, parser: a.parser, name: "show", plain: a.plain, paged: a.paged,
+	return &app{
+		ctx: ctx, stdin: in, stdout: out, env: env, now: a.now, parser: a.parser, name: name, plain: a.plain, paged: a.paged, alone: a.alone,
 		Screen: screen.New(screen.Options{Ctx: ctx, In: in, Out: out, Err: out, Env: env, Colour: colour}),
 	}
+}
+
+// onwardPicked goes on with a session that was chosen in the list in another tool. It reports
+// whether the tool ran and ended well.
+func (a *app) onwardPicked(ctx context.Context, p *projects.Projects, s picker.Session, tool string, in, out *os.File) bool {
+	b := a.onTerminal(ctx, "resume", in, out)
+	st, err := p.Store(s.Project)
+	if err == nil {
+		err = (&resumeCommand{With: tool, local: local{SessionsRoot: p.Dir()}}).with(b, target{st, s.ID})
+	}
+	err = join(err, b.close())
+	b.tell(nil, err)
+	return err == nil
+}
+
+// showPicked shows a session that was chosen in the list. It reports whether the user has left a pager.
+func (a *app) showPicked(ctx context.Context, p *projects.Projects, s picker.Session, in, out *os.File) bool {
+	b := a.onTerminal(ctx, "show", in, out)
 	st, err := p.Store(s.Project)
 	if err == nil {
 		err = (&showCommand{WithTranscript: true}).show(b, target{st, s.ID})

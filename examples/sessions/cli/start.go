@@ -94,7 +94,7 @@ func (s starting) run(a *app, env []string, args ...string) error {
 
 // worksHere reports whether a session is of the project of the working directory.
 func (a *app) worksHere(t target) bool {
-	slug, err := where{}.slug("", true)
+	slug, err := slugHere()
 	return err == nil && slug == projectOf(t)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/web"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
@@ -172,7 +173,7 @@ func (s sum) tokens() int64 { return s.Input + s.CacheWrite + s.Output }
 func (s sum) spent() string {
 	text := amount(s.tokens()) + " tokens"
 	if s.Priced > 0 {
-		text = "$" + cents(s.Cost) + ", " + text
+		text = "$" + web.Dollars(s.Cost) + ", " + text
 	}
 	return text
 }
@@ -260,7 +261,7 @@ func (a *app) statsTable(by string, all []sum) {
 		}
 		cost := ""
 		if s.Priced > 0 {
-			cost = "$" + cents(s.Cost)
+			cost = "$" + web.Dollars(s.Cost)
 		}
 		rows = append(rows, []string{
 			name, number(s.Responses), amount(s.Input), amount(s.CacheRead), amount(s.Output), amount(s.Reasoning),
@@ -295,17 +296,4 @@ func amount(n int64) string {
 		return fmt.Sprintf("%.1fM", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1fG", float64(n)/1e9)
-}
-
-// cents rounds a decimal text to two places after the point, or to four below
-// ten cents.
-func cents(text string) string {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return text
-	}
-	if f < 0.1 {
-		return strconv.FormatFloat(f, 'f', 4, 64)
-	}
-	return strconv.FormatFloat(f, 'f', 2, 64)
 }

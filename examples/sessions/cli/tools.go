@@ -134,7 +134,7 @@ func (w anywhere) find(a *app) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	slug, err := w.slug(p.Dir(), false)
+	slug, err := w.slug(a, p, false)
 	if err != nil {
 		return target{}, err
 	}
@@ -189,7 +189,7 @@ func absolute(path string) string {
 
 // open opens the session in the directory dir.
 func (a *app) open(dir string) (target, error) {
-	st, err := sessionstore.Open(filepath.Dir(dir), nil)
+	st, err := sessionstore.Open(filepath.Dir(dir), a.storeOptions())
 	if err != nil {
 		return target{}, err
 	}
@@ -239,7 +239,7 @@ func (h here) find(a *app) (target, error) {
 		return anywhere{h.Session, where(h.local)}.find(a)
 	}
 	st, _, err := h.openStore(a)
-	if err != nil {
+	if err != nil && !errors.Is(err, errNoDirectory) {
 		return target{}, err
 	}
 	found := error(noSession(h.Session))

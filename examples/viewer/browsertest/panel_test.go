@@ -87,6 +87,9 @@ func TestPictures(t *testing.T) {
 		{"const e = document.querySelector('h1'); e.style.color = '#888'; e.style.backgroundColor = '#999'", "has a contrast of"},
 		{"document.querySelector('.count').style.opacity = 0.6", "has a contrast of"},
 		{"document.querySelector('h1').replaceWith(document.createElement('h2'))", "page has 0 main headings"},
+		{"document.querySelector('h2').ariaLevel = '3'", "skips a level"},
+		{"document.querySelector('main').insertAdjacentHTML('afterend', '<main>x</main>')", "page has 2 main landmarks"},
+		{"document.querySelector('form').insertAdjacentHTML('afterend', '<form role=search><input aria-label=x></form>'); document.querySelector('form').removeAttribute('aria-label')", "search landmarks have one name"},
 		{"document.querySelector('input').removeAttribute('aria-label')", "has no name"},
 		{"document.querySelector('button').tabIndex = -1", "is out of reach of keys"},
 		{"document.querySelector('.projects').style.width = '2000px'", "page is wider than the window"},
@@ -133,6 +136,16 @@ const faults = `() => {
 	}
 	const h1 = [...document.querySelectorAll("h1")].filter((e) => !e.closest(".markdown, #print") && e.checkVisibility({ visibilityProperty: true }));
 	if (h1.length !== 1) wrong.push("page has " + h1.length + " main headings");
+	const visible = (selector) => [...document.querySelectorAll(selector)].filter((e) => !e.closest("#print, dialog:not([open])") && e.checkVisibility({ visibilityProperty: true }));
+	let level = 0;
+	for (const e of visible("h1, h2, h3, h4, h5, h6").filter((e) => !modal || modal.contains(e))) {
+		const now = Number(e.ariaLevel ?? e.tagName[1]);
+		if (!modal && now > level + 1) wrong.push(name(e) + " skips a level");
+		level = now;
+	}
+	if (visible("main").length !== 1) wrong.push("page has " + visible("main").length + " main landmarks");
+	const searches = visible("[role=search]").map((e) => e.ariaLabel ?? "");
+	if (new Set(searches).size < searches.length) wrong.push("search landmarks have one name");
 	const named = (e) => [e.ariaLabel, e.title, e.textContent, ...[...(e.labels ?? [])].map((l) => l.textContent), ...[...e.querySelectorAll("img")].map((i) => i.alt), ...(e.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent)].some((text) => text?.trim());
 	for (const e of document.querySelectorAll("a, button, input, select, textarea, summary, iframe, dialog, nav, img, [tabindex='0'], [role=button], [role=tab], [role=option], [role=listbox], [role=region]")) {
 		if (!(e.tagName === "IMG" ? e.alt.trim() : e.tagName === "INPUT" || e.tagName === "SELECT" || e.tagName === "TEXTAREA" ? e.ariaLabel || e.labels.length : named(e))) wrong.push(name(e) + " has no name");

@@ -1,12 +1,15 @@
-// Package host names the program that resumes a session, as amplifier does, and the
-// command for it. The tool and the viewer share it.
+// Package host names the programs that go on with a session, as amplifier does, and the
+// commands for that. The tool and the viewer share it.
 package host
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Variable is the environment variable that names the program.
@@ -40,6 +43,28 @@ func Argument(id string) []string {
 		return []string{"--", id}
 	}
 	return []string{id}
+}
+
+// tools are the names for people of the tools that import makes sessions of.
+var tools = map[string]string{"claude": "Claude Code", "codex": "Codex"}
+
+// Origin returns the tool that import made a session of, "claude" or "codex", by the session's
+// metadata. It returns "" for other sessions.
+func Origin(md sessionstore.Metadata) string {
+	raw, _ := md.Lookup("import")
+	var made struct{ Tool string }
+	if json.Unmarshal(raw, &made) != nil || tools[made.Tool] == "" {
+		return ""
+	}
+	return made.Tool
+}
+
+// Tool returns the name of a tool for people.
+func Tool(tool string) string { return tools[tool] }
+
+// OnwardLine returns the command that goes on with a session in another tool, in a shell.
+func OnwardLine(dir, tool, id string) string {
+	return Line(dir, slices.Concat([]string{"sessions", "resume", "--with", tool}, Argument(id))...)
 }
 
 // Line returns the command that runs a program in a shell, in the directory dir, if that

@@ -1,9 +1,12 @@
 package host
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 func TestProgram(t *testing.T) {
@@ -33,4 +36,17 @@ func TestResume(t *testing.T) {
 	require.Equal(t, []string{"h", "session", "resume", "--force-bundle", "b", "--", "--help"}, Resume("h", "--help", "--force-bundle", "b"))
 	require.Equal(t, []string{"s-1"}, Argument("s-1"))
 	require.Equal(t, []string{"--", "-"}, Argument("-"))
+}
+
+// TestOrigin has sessions of tools, of others, and metadata that says nothing.
+func TestOrigin(t *testing.T) {
+	for text, want := range map[string]string{`{"tool": "claude", "id": "x"}`: "claude", `{"tool": "codex"}`: "codex", `{"tool": "rm -rf"}`: "", `"claude"`: "", `{"tool": 1}`: ""} {
+		md, err := sessionstore.NewMetadata(map[string]any{"import": json.RawMessage(text)})
+		require.NoError(t, err)
+		require.Equal(t, want, Origin(md), text)
+	}
+	require.Empty(t, Origin(sessionstore.Metadata{}))
+	require.Equal(t, "Claude Code", Tool("claude"))
+	require.Equal(t, "cd /w && sessions resume --with claude s-1", OnwardLine("/w", "claude", "s-1"))
+	require.Equal(t, "sessions resume --with codex -- -rf", OnwardLine("", "codex", "-rf"))
 }

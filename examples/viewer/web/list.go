@@ -184,13 +184,14 @@ func kindOf(md sessionstore.Metadata, id string) string {
 
 // functions are the functions that the pages call.
 var functions = template.FuncMap{
-	"clock":  clock,
-	"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"kind":   classOf,
-	"path":   pathOf,
-	"next":   func(n int) int { return n + 1 },
-	"count":  countText,
-	"dict":   func(a string, x any, b string, y any) map[string]any { return map[string]any{a: x, b: y} },
+	"clock":   clock,
+	"moment":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"kind":    classOf,
+	"path":    pathOf,
+	"next":    func(n int) int { return n + 1 },
+	"count":   countText,
+	"dollars": Dollars,
+	"dict":    func(a string, x any, b string, y any) map[string]any { return map[string]any{a: x, b: y} },
 }
 
 // classOf makes a name for style sheets of a status.

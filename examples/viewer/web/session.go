@@ -25,6 +25,7 @@ type panel struct {
 	Conversation         bool     // it has one about its workflow
 	Decisions            bool     // it may have some
 	Command              string   // resumes it in a shell
+	Origin, Onward       string   // the tool from which it came, and the command that goes on there
 	Write                bool     // forks are made
 }
 
@@ -62,6 +63,9 @@ func (s *Server) panel(r *request) (*panel, error) {
 	}
 	p.Facts, p.Write = factsOf(md, r.id), s.options.Write
 	p.Command = host.ResumeLine(host.Program(s.options.Host), md.Text("working_dir"), r.id)
+	if tool := host.Origin(md); tool != "" {
+		p.Origin, p.Onward = host.Tool(tool), host.OnwardLine(md.Text("working_dir"), tool, r.id)
+	}
 	p.Conversation, p.Decisions = r.read().has(conversationFile), r.read().has(decisionFiles...)
 	phases, err := r.at.log.Phases(r.Context(), r.id, 0)
 	switch {

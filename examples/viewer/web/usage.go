@@ -163,7 +163,7 @@ func (s *Server) usage(w http.ResponseWriter, r *request) error {
 	}
 	data["Days"], data["Models"], data["Plot"] = days, models, plotOf(days)
 	if err != nil {
-		data["Damage"] = "Some logs could not be read to their end. What stands behind the damage is not counted here."
+		data["Damage"] = "Some sessions could not be read whole: what is lacking is not counted here."
 		s.logger.Warn("read usage", "err", err)
 	}
 	return s.page(w, "usage.html", data)
@@ -222,4 +222,16 @@ func usageOf(ctx context.Context, r *readings, counted *eventslog.Counted, yield
 		}
 	}
 	return true
+}
+
+// Dollars rounds a decimal text to two places after the point, or to four below ten cents.
+func Dollars(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil:
+		return text
+	case f < 0.1:
+		return strconv.FormatFloat(f, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 2, 64)
 }

@@ -4,6 +4,7 @@ package nfc
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -55,7 +56,44 @@ func String(s string) string {
 		return s
 	}
 	t := load()
-	var all []rune
+	return string(t.compose(t.decomposed(s)))
+}
+
+// Steady reports whether r, of a composed string, is the same in a decomposed one.
+func Steady(r rune) bool {
+	if r < utf8.RuneSelf {
+		return true
+	}
+	t := load()
+	return t.class[r] == 0 && len(t.decompose(nil, r)) == 1
+}
+
+// Expression returns a regular expression that matches s, composed and decomposed.
+func Expression(s string) string {
+	whole := String(s)
+	if !utf8.ValidString(s) || whole == s && !strings.ContainsFunc(s, func(r rune) bool { return !Steady(r) }) {
+		return regexp.QuoteMeta(s)
+	}
+	t, all := load(), []rune(whole)
+	var text strings.Builder
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && t.class[all[end]] > 0 {
+			end++
+		}
+		composed := string(all[i:end])
+		if decomposed := string(t.decomposed(composed)); decomposed != composed {
+			fmt.Fprintf(&text, "(?:%s|%s)", composed, decomposed)
+		} else {
+			text.WriteString(regexp.QuoteMeta(composed))
+		}
+		i = end
+	}
+	return text.String() + "|" + regexp.QuoteMeta(s)
+}
+
+// decomposed returns s in Unicode's normalization form D.
+func (t *tables) decomposed(s string) (all []rune) {
 	for _, r := range s {
 		all = t.decompose(all, r)
 	}
@@ -67,7 +105,7 @@ func String(s string) string {
 		slices.SortStableFunc(all[i:end], func(a, b rune) int { return int(t.class[a]) - int(t.class[b]) })
 		i = end
 	}
-	return string(t.compose(all))
+	return all
 }
 
 // The syllables of Hangul are computed.

@@ -1,6 +1,7 @@
 package nfc
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,5 +17,25 @@ func TestString(t *testing.T) {
 	} {
 		require.Equal(t, want, String(in), "%+q", in)
 		require.Equal(t, want, String(want))
+	}
+}
+
+func TestExpression(t *testing.T) {
+	t.Parallel()
+	for _, forms := range [][]string{
+		{"caf\u00e9 (x)", "cafe\u0301 (x)"},
+		{"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"},
+		{"\u1ec7 \u00e9", "e\u0323\u0302 e\u0301", "e\u0302\u0323 \u00e9", "\u1ec7 e\u0301"},
+		{"\uf900", "\uf900"}, {"plain.", "plain."}, {"x\u0301*", "x\u0301*"}, {"が", "か\u3099"},
+	} {
+		for _, one := range forms {
+			for _, other := range forms[:min(2, len(forms))] {
+				require.Regexp(t, regexp.MustCompile("^(?:"+Expression(one)+")$"), other, "%+q", one)
+			}
+		}
+	}
+	require.Equal(t, `a\.b`, Expression("a.b"))
+	for r, want := range map[rune]bool{'a': true, 'é': false, '日': true, '한': false, '\u0301': false, 'ж': true, 'й': false, 'が': false} {
+		require.Equal(t, want, Steady(r), "%c", r)
 	}
 }

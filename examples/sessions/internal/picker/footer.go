@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
@@ -20,6 +22,9 @@ const footerLines = 4
 func (m *Model) footer(width int) []string {
 	switch {
 	case m.mode == asking:
+		if m.ask.no != nil {
+			return m.paragraph(bold, m.ask.text+"  y: there, n: in "+clean(m.Host)+", esc: not now", width)
+		}
 		return m.paragraph(bold, m.ask.text+"  y/n", width)
 	case m.mode == importing:
 		return m.paragraph(bold, m.progressText(), width)
@@ -110,6 +115,7 @@ var commands = []struct {
 	{hint{"x", "export"}, "export to a file"},
 	{hint{"r", "rename"}, "rename"},
 	{hint{"y", "copy id"}, "copy the id"},
+	{hint{"t", "its tool"}, "go on in the tool from which it came"},
 	{hint{"/", "search"}, "as ctrl+f, and a as ctrl+a"},
 	{hint{"s", "sort"}, "sort by time, title or turns"},
 	{hint{"?", "all keys"}, ""},
@@ -170,7 +176,7 @@ type histories struct {
 // hold no conversation. Another file without a conversation is offered until an import
 // has read it whole, and again by the next picker. A session in the trash is not
 // offered, and neither is the file of a session that was exported.
-func (h *histories) seek(ctx context.Context, s store) Event {
+func (h *histories) seek(ctx context.Context, s store) tea.Msg {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.found, h.failed = nil, nil
@@ -234,7 +240,7 @@ func (s store) ids(ctx context.Context) (map[string]bool, error) {
 
 // bring imports the histories of the last offer. When stop ends, it finishes the history
 // under way; when ctx ends, it ends at once.
-func (h *histories) bring(ctx, stop context.Context, run func(context.Context, []foreign.History, func(foreign.History, error) bool) (string, error), tell func(Event)) {
+func (h *histories) bring(ctx, stop context.Context, run func(context.Context, []foreign.History, func(foreign.History, error) bool) (string, error), tell func(tea.Msg)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0

@@ -34,7 +34,7 @@ func score(word, text string) int {
 		return 1
 	}
 	if at := strings.Index(text, word); at >= 0 {
-		return wholeScore + boundary(text, at) - min(at, boundaryScore/2)
+		return wholeScore + boundary(text, at)
 	}
 	best := 0
 	for at := range text {

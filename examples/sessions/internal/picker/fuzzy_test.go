@@ -41,4 +41,12 @@ func TestMatches(t *testing.T) {
 	other := Session{Prompt: "weather"}
 	other.prepare()
 	require.Greater(t, s.matches([]string{"weather"}), other.matches([]string{"weather"}), "a title counts more than a prompt")
+	inside := Session{Title: "Carpooling", Dir: "/carpool/bill"}
+	inside.prepare()
+	word := Session{Prompt: "Since Monday the second pool is full"}
+	word.prepare()
+	require.Greater(t, word.matches([]string{"pool"}), inside.matches([]string{"pool"}), "a word counts more than a part of one, wherever it stands")
+	id := Session{Key: Key{"p", "deadbeef-1"}}
+	id.prepare()
+	require.Greater(t, id.matches([]string{"deadb"}), looseScore+boundaryScore+fieldBonus[0])
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
@@ -43,19 +44,19 @@ func TestSeek(t *testing.T) {
 	require.Len(t, h.found, total)
 
 	stop, end := context.WithCancel(t.Context())
-	var told []Event
-	h.bring(t.Context(), stop, imports(s), func(e Event) {
+	var told []tea.Msg
+	h.bring(t.Context(), stop, imports(s), func(e tea.Msg) {
 		told = append(told, e)
 		if e == (Progressed{2, total}) {
 			end()
 		}
 	})
-	require.Equal(t, []Event{Progressed{0, total}, Progressed{1, total}, Progressed{2, total}, Imported{Report: "stopped"}}, told)
+	require.Equal(t, []tea.Msg{Progressed{0, total}, Progressed{1, total}, Progressed{2, total}, Imported{Report: "stopped"}}, told)
 	offer = h.seek(t.Context(), s).(Offered).Offer
 	require.Equal(t, total-2, offer.Claude+offer.Codex)
 
 	told = nil
-	h.bring(t.Context(), t.Context(), imports(s), func(e Event) { told = append(told, e) })
+	h.bring(t.Context(), t.Context(), imports(s), func(e tea.Msg) { told = append(told, e) })
 	require.Equal(t, Imported{Report: "all"}, told[len(told)-1])
 	require.Equal(t, Offered{}, h.seek(t.Context(), s), "also of those without a conversation")
 	require.Empty(t, h.found)
@@ -123,11 +124,11 @@ func TestBringFails(t *testing.T) {
 	h := &histories{homes: corpus}
 	before := h.seek(t.Context(), s)
 	h.failed = errors.New("no right to read")
-	var last Event
+	var last tea.Msg
 	h.bring(t.Context(), t.Context(), func(_ context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error) {
 		done(all[0], full)
 		return "some\x1b", full
-	}, func(e Event) { last = e })
+	}, func(e tea.Msg) { last = e })
 	require.Equal(t, "some\ufffd", last.(Imported).Report)
 	require.ErrorIs(t, last.(Imported).Err, full)
 	require.ErrorContains(t, last.(Imported).Err, "no right to read")

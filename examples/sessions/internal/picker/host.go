@@ -13,42 +13,57 @@ import (
 	"syscall"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
 
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// check returns a [Checked] event: whether a session can be resumed, or the obstacle.
-// With c.Make it first makes the directory of the session.
-func (s store) check(ctx context.Context, program string, c Check) Event {
-	e := Checked{Session: c.Session, Command: host.ResumeLine(program, c.Session.Dir, c.Session.ID)}
-	dir := c.Session.Dir
-	if _, err := exec.LookPath(program); err != nil {
-		e.Obstacle, e.Err = NoHost, err
+// check returns a [Checked] message: whether a session can be resumed, or the obstacle.
+func (s store) check(ctx context.Context, program string, session Session) tea.Msg {
+	e := Checked{Session: session, Command: host.ResumeLine(program, session.Dir, session.ID)}
+	dir := session.Dir
+	st, err := s.projects.Store(session.Project)
+	if err == nil {
+		md, _ := st.Metadata(ctx, session.ID) // one that cannot be read names no tool
+		if tool := host.Origin(md); tool != "" && found(tool) {
+			e.Origin = tool
+		}
+	}
+	if !found(program) {
+		e.Obstacle = NoHost
 		return e
 	}
 	if !filepath.IsAbs(dir) { // none is known, or one of another system
 		e.Obstacle = NoDir
 		return e
 	}
-	if c.Make {
-		if e.Err = os.MkdirAll(dir, 0o700); e.Err != nil {
-			return e
-		}
-	}
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 		e.Obstacle = DirGone
 		return e
 	}
-	st, err := s.projects.Store(c.Session.Project)
 	if err == nil {
-		err = Free(ctx, st, c.Session.ID)
+		err = Free(ctx, st, session.ID)
 	}
 	if errors.Is(err, sessionstore.ErrLocked) || errors.Is(err, sessionstore.ErrFenced) {
 		e.Obstacle, e.Err = Locked, err
 	}
 	return e
+}
+
+// found reports whether a program is on PATH.
+func found(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// makeDir makes the directory of a session, and checks the session.
+func (s store) makeDir(ctx context.Context, program string, session Session) tea.Msg {
+	if err := os.MkdirAll(session.Dir, 0o700); err != nil {
+		return Checked{Session: session, Err: err}
+	}
+	return s.check(ctx, program, session)
 }
 
 // Free returns an error when a host runs the session. It acquires the session, as a host
@@ -116,24 +131,25 @@ func (h *hostRun) Run() error {
 	return err
 }
 
-// showRun shows a session on the terminal.
-type showRun struct {
-	p       *program
-	session Session
+// ownRun is something of this program on the terminals. do reports whether the user has seen
+// its output.
+type ownRun struct {
+	p  *program
+	do func(ctx context.Context, in, out *os.File) (seen bool)
 }
 
-func (*showRun) SetStdin(io.Reader)  {}
-func (*showRun) SetStdout(io.Writer) {}
-func (*showRun) SetStderr(io.Writer) {}
+func (*ownRun) SetStdin(io.Reader)  {}
+func (*ownRun) SetStdout(io.Writer) {}
+func (*ownRun) SetStderr(io.Writer) {}
 
-// Run shows the session until the user leaves the pager. What no pager shows stays on the
-// terminal until the user presses a key. An interrupt ends the showing.
-func (r *showRun) Run() error {
+// Run leaves the output of do on the terminal until the user presses a key, unless it was seen.
+// An interrupt ends do.
+func (r *ownRun) Run() error {
 	ctx, stop := signal.NotifyContext(r.p.ctx, os.Interrupt)
 	defer stop()
-	left := r.p.Show(ctx, r.session, r.p.In, r.p.Out)
+	left := r.do(ctx, r.p.In, r.p.Out)
 	fmt.Fprint(r.p.Out, WholeTerminal)
-	r.p.restore()
+	r.p.reset()
 	if !left && ctx.Err() == nil {
 		fmt.Fprint(r.p.Out, "\nPress a key for the list of sessions. ")
 		r.p.awaitKey(ctx)
@@ -144,7 +160,7 @@ func (r *showRun) Run() error {
 // awaitKey waits until a key is pressed, or ctx ends.
 func (p *program) awaitKey(ctx context.Context) {
 	if _, err := term.MakeRaw(int(p.In.Fd())); err == nil {
-		defer p.restore()
+		defer p.reset()
 	}
 	pressed := make(chan bool, 1)
 	go func() { // a read of a terminal cannot be ended: if ctx ends first, so does the process
@@ -175,6 +191,7 @@ const (
 	noAnswer answerKind = iota
 	ofPlan
 	ofCheck
+	ofOrigin
 	ofTurns
 )
 

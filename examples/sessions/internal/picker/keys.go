@@ -7,21 +7,26 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/rivo/uniseg"
 )
 
+// keyPress is a pressed key: its name, and the text that it types. Text from the clipboard has
+// no name.
+type keyPress struct{ Name, Text string }
+
 // pressed handles a key in the current mode. In the list a letter belongs to the filter:
 // commands are keys with Ctrl, or letters after ctrl+k.
-func (m *Model) pressed(k Pressed) []Command {
+func (m *Model) pressed(k keyPress) tea.Cmd {
 	m.note = note{}
 	if m.mode == importing && k.Name != "ctrl+z" {
 		return m.importKey(k)
 	}
 	switch k.Name {
 	case "ctrl+c":
-		return []Command{Quit{}}
+		return m.interrupt()
 	case "ctrl+z":
-		return []Command{Suspend{}}
+		return tea.Suspend
 	}
 	switch m.mode {
 	case commanding:
@@ -43,6 +48,12 @@ func (m *Model) pressed(k Pressed) []Command {
 	return m.browseKey(k)
 }
 
+// interrupt leaves the picker as an interrupted program.
+func (m *Model) interrupt() tea.Cmd {
+	m.interrupted = true
+	return tea.Quit
+}
+
 // page returns the number of sessions by which a key for a page moves.
 func (m *Model) page() int {
 	return max(1, m.divided().list.height-2)
@@ -54,7 +65,7 @@ func (m *Model) step(name string, n int) int {
 }
 
 // browseKey is for the keys of the list that do something. All others change the filter.
-func (m *Model) browseKey(k Pressed) []Command {
+func (m *Model) browseKey(k keyPress) tea.Cmd {
 	switch k.Name {
 	case "esc":
 		return m.leave()
@@ -83,11 +94,11 @@ func (m *Model) browseKey(k Pressed) []Command {
 }
 
 // commandKey carries out the command of the letter after ctrl+k.
-func (m *Model) commandKey(k Pressed) []Command {
+func (m *Model) commandKey(k keyPress) tea.Cmd {
 	m.rest()
 	switch k.Name {
 	case "q":
-		return []Command{Quit{}}
+		return tea.Quit
 	case "/":
 		m.mode, m.input = searching, ""
 	case "?":
@@ -100,14 +111,14 @@ func (m *Model) commandKey(k Pressed) []Command {
 		return m.widen()
 	case "s":
 		m.list.sort((m.list.order + 1) % orders)
-	case "f", "x", "r", "y", "d":
+	case "f", "x", "r", "y", "d", "t":
 		return m.act(k.Name)
 	}
 	return nil
 }
 
 // act begins the action of a key on the chosen session.
-func (m *Model) act(key string) []Command {
+func (m *Model) act(key string) tea.Cmd {
 	s, ok := m.list.chosen()
 	if !ok {
 		m.fail("There is no session.")
@@ -116,34 +127,37 @@ func (m *Model) act(key string) []Command {
 	switch key {
 	case "y":
 		m.tell("Copied: " + clean(s.ID))
-		return []Command{Copy{s.ID}}
+		return tea.SetClipboard(s.ID)
 	case "r":
 		m.mode, m.target, m.input = renaming, *s, s.Stored
 		return nil
 	case "f":
 		m.mode, m.target, m.turns, m.awaits = forking, *s, turnChoice{}, awaited{ofTurns, s.Key}
-		return []Command{Turns{s.Key}}
+		return m.do.turns(s.Key)
 	case "x":
 		m.mode, m.target, m.input = exporting, *s, clean(s.ID[:min(8, len(s.ID))])+".md"
 		return nil
 	case "d":
 		m.awaits = awaited{ofPlan, s.Key}
-		return []Command{Plan{*s}}
+		return m.do.plan(*s)
 	}
 	if m.hosting { // its key was meant for the host, or the pager
 		return nil
 	}
 	if key == "tab" {
 		m.hosting, m.awaits = true, awaited{} // no answer comes between
-		return []Command{Show{*s}}
+		return m.do.show(*s)
 	}
 	m.awaits = awaited{ofCheck, s.Key}
-	return []Command{Check{Session: *s}}
+	if key == "t" {
+		m.awaits.kind = ofOrigin
+	}
+	return m.do.check(*s)
 }
 
 // openSubs shows the sub-sessions of the chosen session. The first time it requests a
 // list that has them.
-func (m *Model) openSubs() []Command {
+func (m *Model) openSubs() tea.Cmd {
 	s, ok := m.list.chosen()
 	if !ok {
 		return nil
@@ -161,21 +175,21 @@ func (m *Model) openSubs() []Command {
 }
 
 // leave goes one step back: it ends the search, else the filter, else the picker.
-func (m *Model) leave() []Command {
+func (m *Model) leave() tea.Cmd {
 	switch {
 	case m.found.text != "":
 		m.found = search{gen: m.found.gen + 1}
 		m.list.limit(nil)
-		return []Command{Search{Gen: m.found.gen}}
+		return m.do.search(m.found.gen, "", "")
 	case m.list.query != "":
 		m.list.filter("")
 		return nil
 	}
-	return []Command{Quit{}}
+	return tea.Quit
 }
 
 // lineKey changes the text that is typed: a search, a name, or the name of a file.
-func (m *Model) lineKey(k Pressed) []Command {
+func (m *Model) lineKey(k keyPress) tea.Cmd {
 	switch k.Name {
 	case "esc":
 		m.rest()
@@ -187,9 +201,9 @@ func (m *Model) lineKey(k Pressed) []Command {
 		}
 		switch was {
 		case exporting:
-			return []Command{Export{m.target.Key, text}}
+			return m.do.export(m.target.Key, text)
 		case renaming:
-			return []Command{Rename{m.target.Key, text}}
+			return m.do.rename(m.target.Key, text)
 		}
 		return m.search(text)
 	default:
@@ -199,7 +213,7 @@ func (m *Model) lineKey(k Pressed) []Command {
 }
 
 // edit changes the text that is typed, and reports whether it did.
-func edit(text *string, k Pressed) bool {
+func edit(text *string, k keyPress) bool {
 	switch k.Name {
 	case "backspace", "ctrl+h":
 		last := ""
@@ -235,7 +249,7 @@ func typed(to *string, text string) bool {
 }
 
 // forkKey chooses the turn of a fork.
-func (m *Model) forkKey(k Pressed) []Command {
+func (m *Model) forkKey(k keyPress) tea.Cmd {
 	t := &m.turns
 	switch k.Name {
 	case "esc", "q":
@@ -246,7 +260,7 @@ func (m *Model) forkKey(k Pressed) []Command {
 		}
 		m.rest()
 		m.from = m.list.choice()
-		return []Command{Fork{m.target.Key, t.cursor + 1}}
+		return m.do.fork(m.target.Key, t.cursor+1)
 	default:
 		name := cmp.Or(map[string]string{"k": "up", "j": "down", "g": "home", "G": "end"}[k.Name], k.Name)
 		t.cursor = max(0, min(len(t.turns)-1, t.cursor+m.step(name, len(t.turns))))
@@ -255,22 +269,17 @@ func (m *Model) forkKey(k Pressed) []Command {
 }
 
 // answerKey answers a question.
-func (m *Model) answerKey(k Pressed) []Command {
+func (m *Model) answerKey(k keyPress) tea.Cmd {
 	switch k.Name {
 	case "y", "Y":
 		m.rest()
-		if again, ok := m.ask.yes.(Check); ok {
-			m.awaits = awaited{ofCheck, again.Session.Key}
-		}
-		if _, ok := m.ask.yes.(Import); ok {
-			m.mode, m.progress, m.stopping = importing, Progressed{}, false
-		}
-		return []Command{m.ask.yes}
+		return m.ask.yes()
 	case "n", "N", "esc", "q", "enter":
 		m.rest()
-		if removal, ok := m.ask.yes.(Delete); ok {
-			m.forget(removal.Session.Key)
+		if m.ask.no != nil && (k.Name == "n" || k.Name == "N") {
+			return m.ask.no()
 		}
+		m.forget(m.ask.about)
 		m.tell("Nothing was changed.")
 	}
 	return nil

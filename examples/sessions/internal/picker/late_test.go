@@ -36,7 +36,7 @@ func TestLatePlan(t *testing.T) {
 	m.Update(Planned{Session: b})
 	require.Equal(t, asking, m.mode)
 	m.Update(Planned{Session: a})
-	require.Equal(t, []Command{Delete{b, nil}}, press(m, "y"), "the question stays that which was read")
+	require.Equal(t, []call{{"remove", b, []trash.Kind(nil)}}, press(m, "y"), "the question stays that which was read")
 }
 
 // TestLateCheck has two keys, and a key for a session while its host begins.
@@ -45,16 +45,16 @@ func TestLateCheck(t *testing.T) {
 	m := newModel(t)
 	s := *must(m.list.chosen())
 	press(m, "enter", "enter")
-	require.Equal(t, []Command{Resume{s}}, m.Update(Checked{Session: s}))
-	require.Empty(t, m.Update(Checked{Session: s}), "it is resumed once")
+	require.Equal(t, []call{{"resume", s}}, did(m, Checked{Session: s}))
+	require.Empty(t, did(m, Checked{Session: s}), "it is resumed once")
 	require.Empty(t, press(m, "enter"), "that key was meant for the host")
 	m.Update(Returned{Key: s.Key})
 	require.NotEmpty(t, press(m, "enter"))
 
 	press(m, "^r")
-	require.Empty(t, m.Update(Checked{Session: s}), "a person who types is not interrupted")
+	require.Empty(t, did(m, Checked{Session: s}), "a person who types is not interrupted")
 	press(m, "esc", "enter", "down", "^d")
-	require.Empty(t, m.Update(Checked{Session: s}), "another key counts")
+	require.Empty(t, did(m, Checked{Session: s}), "another key counts")
 	require.Equal(t, browsing, m.mode)
 }
 
@@ -68,7 +68,7 @@ func TestLateTurns(t *testing.T) {
 	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
 	press(m, "up")
 	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
-	require.Equal(t, []Command{Fork{k, 2}}, press(m, "enter"))
+	require.Equal(t, []call{{"fork", k, 2}}, press(m, "enter"))
 	press(m, "^f")
 	m.Update(TurnsRead{Key: k, Turns: []string{"a"}})
 	m.Update(TurnsRead{Key: k, Err: errors.New("gone")})
@@ -80,11 +80,11 @@ func TestLatePreview(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	k := m.list.choice()
-	require.Equal(t, []Command{List{Gen: 2}, Preview{k}}, m.Update(Returned{Key: k}))
-	require.Equal(t, []Command{List{Gen: 3}}, m.Update(Returned{Key: k}), "one is read at a time")
-	require.Equal(t, []Command{Preview{k}}, m.Update(Previewed{Key: k, Passages: []Passage{said("user", "old")}}))
+	require.Equal(t, []call{{"list", 2, "", false}, {"preview", k}}, did(m, Returned{Key: k}))
+	require.Equal(t, []call{{"list", 3, "", false}}, did(m, Returned{Key: k}), "one is read at a time")
+	require.Equal(t, []call{{"preview", k}}, did(m, Previewed{Key: k, Passages: []Passage{said("user", "old")}}))
 	require.False(t, m.preview.loaded)
-	require.Empty(t, m.Update(Previewed{Key: k, Passages: []Passage{said("user", "new")}}))
+	require.Empty(t, did(m, Previewed{Key: k, Passages: []Passage{said("user", "new")}}))
 	require.Equal(t, []Passage{said("user", "new")}, m.preview.passages)
 }
 
@@ -98,7 +98,7 @@ func TestLateFork(t *testing.T) {
 		k := m.list.choice()
 		press(m, "^f")
 		m.Update(TurnsRead{Key: k, Turns: []string{"a"}})
-		require.Equal(t, []Command{Fork{k, 1}}, press(m, "enter"))
+		require.Equal(t, []call{{"fork", k, 1}}, press(m, "enter"))
 		want := forked.Key
 		if moved {
 			press(m, "down")
@@ -114,7 +114,7 @@ func TestLateFork(t *testing.T) {
 		s := *must(m.list.chosen())
 		rows := append([]Session{}, m.list.all...)
 		m.Update(Deleted{Key: s.Key, Receipt: trash.Receipt{ID: "r"}})
-		require.Contains(t, press(m, "^u"), Restore{s.Key, trash.Receipt{ID: "r"}})
+		require.Contains(t, press(m, "^u"), call{"restore", s.Key, trash.Receipt{ID: "r"}})
 		want := s.Key
 		if moved {
 			press(m, "up")
@@ -134,12 +134,12 @@ func TestLateUndo(t *testing.T) {
 	a, b := m.list.all[0].Key, m.list.all[1].Key
 	m.Update(Deleted{Key: a, Receipt: trash.Receipt{ID: "a"}})
 	m.Update(Deleted{Key: b, Receipt: trash.Receipt{ID: "b"}})
-	require.Contains(t, press(m, "^u"), Restore{b, trash.Receipt{ID: "b"}})
-	require.Contains(t, press(m, "^u"), Restore{a, trash.Receipt{ID: "a"}})
+	require.Contains(t, press(m, "^u"), call{"restore", b, trash.Receipt{ID: "b"}})
+	require.Contains(t, press(m, "^u"), call{"restore", a, trash.Receipt{ID: "a"}})
 	require.Empty(t, press(m, "^u"))
 	m.Update(Restored{Key: a})
 	m.Update(Restored{Key: b, Err: errors.New("busy")})
-	require.Contains(t, press(m, "^u"), Restore{b, trash.Receipt{ID: "b"}})
+	require.Contains(t, press(m, "^u"), call{"restore", b, trash.Receipt{ID: "b"}})
 	m.Update(Restored{Key: b})
 	require.Empty(t, press(m, "^u"))
 	require.Contains(t, m.note.text, "sessions undo")
@@ -147,19 +147,19 @@ func TestLateUndo(t *testing.T) {
 	fork := Key{"-b", "fork"}
 	m.Update(Deleted{Key: a, Receipt: trash.Receipt{ID: "a"}})
 	m.Update(Forked{Key: fork, Turn: 1})
-	plan := Plan{Session{Key: fork, Title: "the fork"}}
-	require.Contains(t, press(m, "^u"), plan)
+	forked := Session{Key: fork, Title: "the fork"}
+	require.Contains(t, press(m, "^u"), call{"plan", forked})
 	press(m, "^r")
-	m.Update(Planned{Session: plan.Session})
-	require.Contains(t, press(m, "esc", "^u"), plan, "it was not asked yet")
-	m.Update(Planned{Session: plan.Session})
-	require.Equal(t, []Command{Delete{plan.Session, nil}}, press(m, "y"))
+	m.Update(Planned{Session: forked})
+	require.Contains(t, press(m, "esc", "^u"), call{"plan", forked}, "it was not asked yet")
+	m.Update(Planned{Session: forked})
+	require.Equal(t, []call{{"remove", forked, []trash.Kind(nil)}}, press(m, "y"))
 	m.Update(Deleted{Key: fork, Receipt: trash.Receipt{ID: "f"}})
-	require.Contains(t, press(m, "^u"), Restore{fork, trash.Receipt{ID: "f"}})
+	require.Contains(t, press(m, "^u"), call{"restore", fork, trash.Receipt{ID: "f"}})
 	m.Update(Restored{Key: fork})
 
 	m.Update(Forked{Key: fork, Turn: 1})
 	press(m, "^u")
-	m.Update(Planned{Session: plan.Session, Err: errors.New("it is gone")})
-	require.Contains(t, press(m, "^u"), Restore{a, trash.Receipt{ID: "a"}}, "what is gone keeps nothing else from being undone")
+	m.Update(Planned{Session: forked, Err: errors.New("it is gone")})
+	require.Contains(t, press(m, "^u"), call{"restore", a, trash.Receipt{ID: "a"}}, "what is gone keeps nothing else from being undone")
 }

@@ -15,6 +15,7 @@ type list struct {
 	all    []Session // newest first
 	scores []int     // how well each of them fits the filter; 0: not
 	query  string
+	words  int // of the query
 	order  order
 	opened map[Key]bool // sessions whose sub-sessions are shown
 	only   map[Key]bool // nil: all of them, else these alone
@@ -70,7 +71,7 @@ func (l *list) remove(k Key) {
 	l.arrange()
 }
 
-// filter shows the sessions that fit a query, the best project first.
+// filter shows the sessions that fit a query, the best first.
 func (l *list) filter(query string) {
 	l.query, l.moved = query, false
 	l.rescore(0)
@@ -84,7 +85,7 @@ func (l *list) limit(only map[Key]bool) {
 
 func (l *list) rescore(from int) {
 	words := strings.Fields(folded(clean(l.query)))
-	l.scores = l.scores[:from]
+	l.scores, l.words = l.scores[:from], len(words)
 	for i := from; i < len(l.all); i++ {
 		l.scores = append(l.scores, l.all[i].matches(words))
 	}
@@ -122,16 +123,21 @@ func (l *list) arrange() {
 }
 
 // groups returns the projects of the sessions to show, in the order of their first
-// sessions.
+// sessions. Sessions that fit the filter in part are a group of their own.
 func (l *list) groups() []*group {
-	by := map[string]*group{}
+	type part struct {
+		project string
+		whole   bool
+	}
+	by := map[part]*group{}
 	var groups []*group
 	for _, i := range l.sorted() {
 		s := &l.all[i]
-		g := by[s.Project]
+		key := part{s.Project, l.scores[i] > l.words*wholeScore}
+		g := by[key]
 		if g == nil {
 			g = &group{path: clean(s.Project)}
-			by[s.Project] = g
+			by[key] = g
 			groups = append(groups, g)
 		}
 		if !g.known && s.Dir != "" && sessionstore.ProjectSlug(s.Dir) == s.Project {
@@ -209,10 +215,10 @@ func (m *Model) listLines(width, height int) (lines []string) {
 
 func (m *Model) emptyText() string {
 	switch {
-	case m.reading:
-		return "Reading…"
 	case m.found.running:
 		return "Searching…"
+	case m.reading:
+		return "Reading…"
 	case m.found.text != "" || m.list.query != "":
 		if m.scope != "" {
 			return "Nothing fits. esc shows all, ctrl+a looks in all projects."

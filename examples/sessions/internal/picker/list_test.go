@@ -110,6 +110,11 @@ func TestListFilter(t *testing.T) {
 	require.Equal(t, "/a=1 [5]", drawn(l))
 	l.limit(nil)
 	require.Equal(t, 5, l.shown)
+	l = &list{cursor: -1}
+	l.add([]Session{at("/a", "1", "the pool"), at("/a", "2", "p-o-o-l"), at("/b", "3", "a pool"), at("/a", "4", "pool of a")})
+	l.filter("pool")
+	require.Equal(t, "/a=2 [1] 4 /b=1 3 /a=1 2", drawn(l), "what fits in part comes after all that fits")
+	l = twoProjects()
 	l.filter("re")
 	require.Contains(t, drawn(l), "[3]", "the best of a project comes first")
 }

@@ -2,18 +2,8 @@ package picker
 
 import "github.com/amplifier-go/sessionstorage/sessionstore/trash"
 
-// Event is an input of [Model.Update].
-type Event any
-
-// The events.
+// The messages about what the picker did outside of its model.
 type (
-	// Resized has the columns and rows of the terminal.
-	Resized struct{ Width, Height int }
-
-	// Pressed is a pressed key: its name, and the text that it types. Text from the
-	// clipboard has no name.
-	Pressed struct{ Name, Text string }
-
 	// Listed brings sessions of the reading Gen, newest first. Err is the reason why the
 	// reading ended early. Unread, at its end, has the errors of the sessions and
 	// projects that are left out.
@@ -101,6 +91,7 @@ type (
 		Session Session
 		Obstacle
 		Command string // for a shell, clean
+		Origin  string // the tool from which it came, if that is on PATH: "claude" or "codex"
 		Err     error  // why it cannot be resumed
 	}
 
@@ -145,57 +136,3 @@ type Passage struct {
 
 // Excerpt is a match and the text around it, in clean parts.
 type Excerpt struct{ Role, Before, Text, After string }
-
-// Command is an action that a [Model] requests.
-type Command any
-
-// The commands. Each of the first ones is answered by the event of a like name.
-type (
-	List struct {
-		Gen     int
-		Project string // "": all
-		Subs    bool   // sub-sessions too
-	}
-	Preview struct{ Key Key }
-	Rename  struct {
-		Key  Key
-		Name string
-	}
-	Turns struct{ Key Key }
-	Fork  struct {
-		Key  Key
-		Turn int
-	}
-	Export struct {
-		Key  Key
-		File string
-	}
-	Plan   struct{ Session Session }
-	Delete struct {
-		Session Session
-		Allow   []trash.Kind
-	}
-	Restore struct {
-		Key     Key
-		Receipt trash.Receipt
-	}
-	Search struct {
-		Gen  int
-		Text string // "": only ends the search before
-		In   string // the project to search; "": all
-	}
-	Check struct {
-		Session Session
-		Make    bool // make its directory when that is gone
-	}
-	Show   struct{ Session Session } // answered by Returned
-	Resume struct{ Session Session } // answered by Returned
-
-	Seek       struct{} // answered by Offered
-	Import     struct{} // of the conversations of the last Offered; answered by events Progressed, then Imported
-	StopImport struct{} // after the history under way; not answered
-
-	Copy    struct{ Text string } // to the clipboard
-	Suspend struct{}
-	Quit    struct{}
-)

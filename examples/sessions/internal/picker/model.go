@@ -3,12 +3,15 @@ package picker
 import (
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 // Model is the state of the picker. It is not safe for concurrent use.
 type Model struct {
 	Options
+	do    actions
 	subs  bool   // the list has sub-sessions
 	again bool   // sessions changed while they were read
 	scope string // the project that is shown; "": all
@@ -36,6 +39,8 @@ type Model struct {
 	offer    Offer // conversations that are not here
 	progress Progressed
 	stopping bool // the import is to end
+
+	interrupted bool // the user left by ctrl+c
 }
 
 // mode selects the meaning of keys.
@@ -83,8 +88,10 @@ type turnChoice struct {
 
 // question is a question with the answer yes or no.
 type question struct {
-	text string
-	yes  Command
+	text  string
+	yes   func() tea.Cmd
+	about Key            // of the session that it would remove, or the zero Key
+	no    func() tea.Cmd // nil: no does nothing
 }
 
 // note is a line about the outcome of an action.
@@ -108,19 +115,48 @@ type Options struct {
 	Plain bool // texts of models are not rendered
 	Now   func() time.Time
 	Home  string // directory that is shown as "~"; "": none
-	Host  string // program that resumes sessions
+	Host  string // program that resumes sessions, by name or path
 
 	Project string // the one to show first; "": all
 
-	Synced string // line about the last sync of Project, clean; "": none
+	Synced string // line about the last sync of Project; "": none
 
 	Offers bool // histories of other tools are offered for import
 }
 
-// New returns a model without sessions, and the commands that it begins with.
-func New(o Options) (*Model, []Command) {
-	m := &Model{Options: o, scope: o.Project, list: list{cursor: -1}, gen: 1, reading: true, first: true}
-	return m, []Command{List{Gen: 1, Project: m.scope}}
+// actions are what the picker does outside of its model. Each begins at once, and its command
+// returns the message with the outcome. watch, list, search and bring send messages until they are
+// done; a list or search that is begun ends the one before.
+type actions interface {
+	watch() tea.Cmd                                  // Noticed, until the picker ends
+	list(gen int, project string, subs bool) tea.Cmd // Listed; project "": all; with subs sub-sessions too
+	search(gen int, text, project string) tea.Cmd    // Found; text "": only ends the one before
+	preview(k Key) tea.Cmd                           // Previewed
+	turns(k Key) tea.Cmd                             // TurnsRead
+	fork(k Key, turn int) tea.Cmd                    // Forked
+	export(k Key, file string) tea.Cmd               // Exported
+	rename(k Key, name string) tea.Cmd               // Renamed
+	plan(s Session) tea.Cmd                          // Planned, of a removal
+	remove(s Session, allow []trash.Kind) tea.Cmd    // Deleted
+	restore(k Key, r trash.Receipt) tea.Cmd          // Restored
+	check(s Session) tea.Cmd                         // Checked
+	makeDir(s Session) tea.Cmd                       // Checked, after the directory of the session was made
+	resume(s Session) tea.Cmd                        // Returned
+	onward(s Session, tool string) tea.Cmd           // Returned
+	show(s Session) tea.Cmd                          // Returned
+	seek() tea.Cmd                                   // Offered
+	bring() tea.Cmd                                  // Progressed and Imported, of what was offered last
+	stopImport()                                     // after the history under way
+}
+
+// New returns a model without sessions.
+func New(o Options, do actions) *Model {
+	return &Model{Options: o, do: do, scope: o.Project, list: list{cursor: -1}, gen: 1, reading: true, first: true}
+}
+
+// Init begins the watch and the first reading.
+func (m *Model) Init() tea.Cmd {
+	return tea.Batch(m.do.watch(), m.do.list(m.gen, m.scope, m.subs))
 }
 
 // tell shows a note until the next key.
@@ -151,18 +187,18 @@ func (m *Model) begin(q question) {
 
 // reread lists the sessions anew and chooses one, if it is not the zero Key. The results
 // of a reading under way no longer count: the sessions may have changed since.
-func (m *Model) reread(choose Key) []Command {
+func (m *Model) reread(choose Key) tea.Cmd {
 	if choose != (Key{}) {
 		m.list.wanted = choose
 	}
 	m.gen++
 	m.reading, m.first, m.fresh = true, false, nil
 	m.preview.loaded, m.preview.stale = false, m.preview.waiting
-	return []Command{List{m.gen, m.scope, m.subs}}
+	return m.do.list(m.gen, m.scope, m.subs)
 }
 
 // widen shows all projects, or again the one that was shown first.
-func (m *Model) widen() []Command {
+func (m *Model) widen() tea.Cmd {
 	if m.Project == "" {
 		return nil
 	}
@@ -173,20 +209,25 @@ func (m *Model) widen() []Command {
 	}
 	todo := m.reread(m.list.choice())
 	if m.found.text != "" {
-		todo = append(todo, m.search(m.found.text)...)
+		todo = tea.Batch(todo, m.search(m.found.text))
 	}
 	return todo
 }
 
-// search begins a search for a text, in upper or lower case.
-func (m *Model) search(text string) []Command {
+// search begins a search for a text, in upper or lower case, also in sub-sessions.
+func (m *Model) search(text string) tea.Cmd {
+	var subs tea.Cmd
+	if !m.subs {
+		m.subs = true
+		subs = m.reread(Key{})
+	}
 	m.found = search{gen: m.found.gen + 1, text: text, running: true, hits: map[Key][]Excerpt{}}
 	m.list.limit(map[Key]bool{})
-	return []Command{Search{m.found.gen, text, m.scope}}
+	return tea.Batch(subs, m.do.search(m.found.gen, text, m.scope))
 }
 
 // look requests a preview of the chosen session, if there is none yet.
-func (m *Model) look() []Command {
+func (m *Model) look() tea.Cmd {
 	k := m.list.choice()
 	if k == m.preview.key && (m.preview.loaded || m.preview.waiting) || m.preview.waiting {
 		return nil
@@ -198,5 +239,5 @@ func (m *Model) look() []Command {
 		return nil
 	}
 	m.preview.waiting = true
-	return []Command{Preview{k}}
+	return m.do.preview(k)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
@@ -16,33 +17,29 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 // newModel returns a model that shows two projects with three sessions.
 func newModel(t *testing.T) *Model {
 	t.Helper()
-	m, todo := New(Options{Now: func() time.Time { return noon }, Home: "/home/ada", Host: "amplifier"})
-	require.Equal(t, []Command{List{Gen: 1}}, todo)
-	m.Update(Resized{80, 24})
+	m, todo := newRecorded(Options{Now: func() time.Time { return noon }, Home: "/home/ada", Host: "amplifier"})
+	require.Equal(t, []call{{"list", 1, "", false}}, todo)
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	sessions := []Session{at("/home/ada/weather", "11111111-a", "Weather report"), at("/b", "2", "Connection pool"), at("/home/ada/weather", "3", "")}
 	for i := range sessions {
 		sessions[i].Changed = noon.Add(-time.Duration(i+1) * time.Hour)
 	}
-	require.Equal(t, []Command{Preview{sessions[0].Key}}, m.Update(Listed{Gen: 1, Sessions: sessions[:1]}))
-	require.Empty(t, m.Update(Listed{Gen: 1, Sessions: sessions[1:], Done: true}))
+	require.Equal(t, []call{{"preview", sessions[0].Key}}, did(m, Listed{Gen: 1, Sessions: sessions[:1]}))
+	require.Empty(t, did(m, Listed{Gen: 1, Sessions: sessions[1:], Done: true}))
 	m.Update(Previewed{Key: sessions[0].Key, Passages: []Passage{said("user", "Write it")}})
 	return m
 }
 
-// press presses keys, and returns what the last one wants. "^x" is x after ctrl+k.
 func said(role, text string) Passage { return Passage{Role: role, Text: text} }
 
-func press(m *Model, keys ...string) (todo []Command) {
+// press presses keys, and returns what the last one asks for. "^x" is x after ctrl+k.
+func press(m *Model, keys ...string) (todo []call) {
 	for _, name := range keys {
 		if letter, ok := strings.CutPrefix(name, "^"); ok {
-			m.Update(Pressed{Name: "ctrl+k"})
+			m.Update(key("ctrl+k"))
 			name = letter
 		}
-		k := Pressed{Name: name}
-		if len(name) == 1 {
-			k.Text = name
-		}
-		todo = m.Update(k)
+		todo = did(m, key(name))
 	}
 	return todo
 }
@@ -50,18 +47,20 @@ func press(m *Model, keys ...string) (todo []Command) {
 // write types a text.
 func write(m *Model, text string) {
 	for _, r := range text {
-		m.Update(Pressed{string(r), string(r)})
+		m.Update(key(string(r)))
 	}
 }
 
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"^q", "esc", "ctrl+c"} {
-		require.Equal(t, []Command{Quit{}}, press(newModel(t), key))
+		m := newModel(t)
+		require.Equal(t, []call{{"quit"}}, press(m, key))
+		require.Equal(t, key == "ctrl+c", m.interrupted)
 	}
-	require.Equal(t, []Command{Suspend{}}, press(newModel(t), "ctrl+z"))
+	require.Equal(t, []call{{"suspend"}}, press(newModel(t), "ctrl+z"))
 	for _, mode := range []string{"^/", "^f", "^x", "^r", "^?", "ctrl+k"} {
-		require.Equal(t, []Command{Quit{}}, press(newModel(t), mode, "ctrl+c"), "in every mode")
+		require.Equal(t, []call{{"quit"}}, press(newModel(t), mode, "ctrl+c"), "in every mode")
 	}
 }
 
@@ -71,11 +70,11 @@ func TestShow(t *testing.T) {
 	m := newModel(t)
 	s, _ := m.list.chosen()
 	chosen := *s
-	require.Equal(t, []Command{Show{chosen}}, press(m, "tab"))
+	require.Equal(t, []call{{"show", chosen}}, press(m, "tab"))
 	require.Empty(t, press(m, "tab"), "it is shown")
 	require.Empty(t, press(m, "enter"), "that was for the pager")
-	require.Contains(t, m.Update(Returned{Key: chosen.Key}), Preview{chosen.Key}, "it may have grown")
-	require.Equal(t, []Command{Show{chosen}}, press(m, "tab"))
+	require.Contains(t, did(m, Returned{Key: chosen.Key}), call{"preview", chosen.Key}, "it may have grown")
+	require.Equal(t, []call{{"show", chosen}}, press(m, "tab"))
 }
 
 // TestPreviewFollows chooses faster than previews come.
@@ -84,12 +83,12 @@ func TestPreviewFollows(t *testing.T) {
 	m := newModel(t)
 	first := m.list.choice()
 	second := Key{first.Project, "3"}
-	require.Equal(t, []Command{Preview{second}}, press(m, "down"))
+	require.Equal(t, []call{{"preview", second}}, press(m, "down"))
 	require.Empty(t, press(m, "down"), "one is read at a time")
 	last := m.list.choice()
-	require.Equal(t, []Command{Preview{last}}, m.Update(Previewed{Key: second}))
+	require.Equal(t, []call{{"preview", last}}, did(m, Previewed{Key: second}))
 	require.False(t, m.preview.loaded)
-	require.Empty(t, m.Update(Previewed{Key: last, Err: errors.New("bad\x1b")}))
+	require.Empty(t, did(m, Previewed{Key: last, Err: errors.New("bad\x1b")}))
 	require.Equal(t, "bad\ufffd", m.preview.err)
 }
 
@@ -101,7 +100,7 @@ func TestFilterKeys(t *testing.T) {
 	press(m, "backspace")
 	require.Equal(t, "2", m.list.choice().ID)
 	press(m, "ctrl+u")
-	m.Update(Pressed{Text: "wea\x1bther\n"})
+	m.Update(tea.PasteMsg{Content: "wea\x1bther\n"})
 	require.Equal(t, "weather ", m.list.query)
 	press(m, "ctrl+w")
 	require.Empty(t, m.list.query)
@@ -110,30 +109,31 @@ func TestFilterKeys(t *testing.T) {
 	press(m, "backspace", "backspace", "ctrl+k", "esc")
 	require.Equal(t, browsing, m.mode)
 	require.Equal(t, "pool", m.list.query, "it stays")
-	require.NotContains(t, press(m, "esc"), Quit{}, "first all sessions come back")
+	require.NotContains(t, press(m, "esc"), call{"quit"}, "first all sessions come back")
 	require.Equal(t, 3, m.list.shown)
 
 	write(m, "pool")
-	require.Equal(t, "2", press(m, "enter")[0].(Check).Session.ID)
-	require.Equal(t, []Command{Quit{}}, press(newModel(t), "^q"))
+	require.Equal(t, []call{{"check", *must(m.list.chosen())}}, press(m, "enter"))
+	require.Equal(t, "2", m.list.choice().ID)
+	require.Equal(t, []call{{"quit"}}, press(newModel(t), "^q"))
 }
 
 func TestResume(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := *must(m.list.chosen())
-	require.Equal(t, []Command{Check{Session: s}}, press(m, "enter"))
-	require.Equal(t, []Command{Resume{s}}, m.Update(Checked{Session: s}))
-	require.Equal(t, []Command{List{Gen: 2}, Preview{s.Key}}, m.Update(Returned{Key: s.Key, Err: errors.New("exit status 3")}))
+	require.Equal(t, []call{{"check", s}}, press(m, "enter"))
+	require.Equal(t, []call{{"resume", s}}, did(m, Checked{Session: s}))
+	require.Equal(t, []call{{"list", 2, "", false}, {"preview", s.Key}}, did(m, Returned{Key: s.Key, Err: errors.New("exit status 3")}))
 	require.Equal(t, note{"amplifier: exit status 3", true}, m.note)
 
-	checked := func(e Checked) []Command {
-		require.Equal(t, []Command{Check{Session: s}}, press(m, "enter"))
-		return m.Update(e)
+	checked := func(e Checked) []call {
+		require.Equal(t, []call{{"check", s}}, press(m, "enter"))
+		return did(m, e)
 	}
-	require.Equal(t, []Command{Copy{"cd /b"}}, checked(Checked{Session: s, Obstacle: NoHost, Command: "cd /b"}))
+	require.Equal(t, []call{{"copy", "cd /b"}}, checked(Checked{Session: s, Obstacle: NoHost, Command: "cd /b"}))
 	require.Contains(t, m.note.text, "not on PATH. Copied: cd /b")
-	require.Equal(t, []Command{Copy{"run"}}, checked(Checked{Session: s, Obstacle: NoDir, Command: "run"}))
+	require.Equal(t, []call{{"copy", "run"}}, checked(Checked{Session: s, Obstacle: NoDir, Command: "run"}))
 	require.Empty(t, checked(Checked{Session: s, Obstacle: Locked, Err: errors.New("locked by x")}))
 	require.Contains(t, m.note.text, "locked by x")
 
@@ -141,9 +141,48 @@ func TestResume(t *testing.T) {
 	require.Equal(t, asking, m.mode)
 	require.Empty(t, press(m, "n"))
 	checked(Checked{Session: s, Obstacle: DirGone})
-	require.Equal(t, []Command{Check{s, true}}, press(m, "y"))
-	require.Empty(t, m.Update(Checked{Session: s, Err: errors.New("no right to")}))
+	require.Equal(t, []call{{"makeDir", s}}, press(m, "y"))
+	require.Empty(t, did(m, Checked{Session: s, Err: errors.New("no right to")}))
 	require.Contains(t, m.note.text, "no right to")
+}
+
+// TestOnward goes on with a session in the tool from which it came: by a key, and by Enter where
+// the user says so.
+func TestOnward(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	s := *must(m.list.chosen())
+	came := Checked{Session: s, Origin: "claude", Obstacle: NoHost, Command: "cd /b"}
+	press(m, "enter")
+	require.Empty(t, did(m, came))
+	require.Contains(t, screenText(m, 80, 24), "It came from Claude Code. Go on there?  y: there, n: in amplifier, esc: not now")
+	require.Equal(t, []call{{"onward", s, "claude"}}, press(m, "y"))
+	require.Empty(t, press(m, "enter"), "that key was meant for the tool")
+	m.Update(Returned{Key: s.Key})
+	press(m, "enter")
+	m.Update(came)
+	require.Equal(t, []call{{"copy", "cd /b"}}, press(m, "n"), "the host is not there")
+	came.Obstacle = NoObstacle
+	press(m, "enter")
+	m.Update(came)
+	require.Equal(t, []call{{"resume", s}}, press(m, "n"))
+	m.Update(Returned{Key: s.Key})
+	press(m, "enter")
+	m.Update(came)
+	require.Empty(t, press(m, "esc"))
+	require.Equal(t, browsing, m.mode)
+	came.Obstacle, came.Err = Locked, errors.New("locked by x")
+	press(m, "enter")
+	require.Empty(t, did(m, came))
+	require.Contains(t, m.note.text, "locked by x")
+
+	require.Equal(t, []call{{"check", s}}, press(m, "^t"))
+	came.Obstacle, came.Origin = DirGone, "codex"
+	require.Equal(t, []call{{"onward", s, "codex"}}, did(m, came), "the tool's command asks about the directory")
+	m.Update(Returned{Key: s.Key})
+	press(m, "^t")
+	require.Empty(t, did(m, Checked{Session: s}))
+	require.Contains(t, m.note.text, "did not come from Claude Code or Codex")
 }
 
 func must(s *Session, ok bool) *Session {
@@ -179,17 +218,17 @@ func TestForkKeys(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	k := m.list.choice()
-	require.Equal(t, []Command{Turns{k}}, press(m, "^f"))
+	require.Equal(t, []call{{"turns", k}}, press(m, "^f"))
 	require.Empty(t, press(m, "enter"), "the turns are not read yet")
 	m.Update(TurnsRead{Key: Key{"other", "x"}, Turns: []string{"x"}})
 	require.False(t, m.turns.loaded)
 	m.Update(TurnsRead{Key: k, Turns: []string{"a", "b", "c"}})
-	require.Equal(t, []Command{Fork{k, 2}}, press(m, "up", "enter"))
+	require.Equal(t, []call{{"fork", k, 2}}, press(m, "up", "enter"))
 	forked := Key{k.Project, "new"}
-	require.Contains(t, m.Update(Forked{Key: forked, Turn: 2}), List{Gen: 2})
+	require.Contains(t, did(m, Forked{Key: forked, Turn: 2}), call{"list", 2, "", false})
 	m.Update(Listed{Gen: 2, Sessions: []Session{at("/home/ada/weather", "3", ""), at("/home/ada/weather", "new", "")}, Done: true})
 	require.Equal(t, forked, m.list.choice())
-	require.Equal(t, []Command{Plan{Session{Key: forked, Title: "the fork"}}}, press(m, "^u"))
+	require.Equal(t, []call{{"plan", Session{Key: forked, Title: "the fork"}}}, press(m, "^u"))
 
 	press(m, "^f")
 	m.Update(TurnsRead{Key: forked})
@@ -203,14 +242,14 @@ func TestRemoveAndUndo(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	s := *must(m.list.chosen())
-	require.Equal(t, []Command{Plan{s}}, press(m, "^d"))
+	require.Equal(t, []call{{"plan", s}}, press(m, "^d"))
 	m.Update(Planned{Session: s, Obstacle: "a host runs it", Refused: true})
 	require.Equal(t, browsing, m.mode)
 	require.Contains(t, m.note.text, "a host runs it")
 	press(m, "^d")
 	m.Update(Planned{Session: s, Obstacle: "it was written now", Allow: []trash.Kind{trash.Recent}})
 	require.Contains(t, m.ask.text, "it was written now")
-	require.Equal(t, []Command{Delete{s, []trash.Kind{trash.Recent}}}, press(m, "y"))
+	require.Equal(t, []call{{"remove", s, []trash.Kind{trash.Recent}}}, press(m, "y"))
 	press(m, "^d")
 	m.Update(Planned{Session: s})
 	require.Empty(t, press(m, "^x"), "that is no answer")
@@ -220,8 +259,8 @@ func TestRemoveAndUndo(t *testing.T) {
 	receipt := trash.Receipt{ID: "r"}
 	m.Update(Deleted{Key: s.Key, Name: "Weather report", Receipt: receipt})
 	require.Equal(t, 2, m.list.shown)
-	require.Equal(t, []Command{Restore{s.Key, receipt}}, press(m, "^u"))
-	require.Contains(t, m.Update(Restored{Key: s.Key}), List{Gen: 2})
+	require.Equal(t, []call{{"restore", s.Key, receipt}}, press(m, "^u"))
+	require.Contains(t, did(m, Restored{Key: s.Key}), call{"list", 2, "", false})
 	require.Empty(t, press(m, "^u"))
 	require.Contains(t, m.note.text, "sessions undo")
 	m.Update(Deleted{Err: errors.New("busy")})
@@ -237,16 +276,16 @@ func TestRemoveAndUndo(t *testing.T) {
 // TestChangeWhileReading forks and removes a session before a reading has ended.
 func TestChangeWhileReading(t *testing.T) {
 	t.Parallel()
-	m, _ := New(Options{Now: time.Now})
+	m, _ := newRecorded(Options{Now: time.Now})
 	a, b := Session{Key: Key{"-p", "a"}}, Session{Key: Key{"-p", "b"}}
 	forked := Session{Key: Key{"-p", "f"}, Fork: true}
 	m.Update(Listed{Gen: 1, Sessions: []Session{a}})
-	require.Contains(t, m.Update(Forked{Key: forked.Key, Turn: 1}), List{Gen: 2})
+	require.Contains(t, did(m, Forked{Key: forked.Key, Turn: 1}), call{"list", 2, "", false})
 	m.Update(Listed{Gen: 1, Sessions: []Session{b}, Done: true})
 	m.Update(Listed{Gen: 2, Sessions: []Session{forked}})
 	require.Equal(t, 1, m.list.shown)
 
-	require.Contains(t, m.Update(Deleted{Key: a.Key}), List{Gen: 3})
+	require.Contains(t, did(m, Deleted{Key: a.Key}), call{"list", 3, "", false})
 	m.Update(Listed{Gen: 2, Sessions: []Session{a, b}, Done: true})
 	require.Zero(t, m.list.shown, "the removed session is not there again")
 	m.Update(Listed{Gen: 3, Sessions: []Session{forked, b}, Done: true})
@@ -260,7 +299,7 @@ func TestExportKeys(t *testing.T) {
 	k := m.list.choice()
 	press(m, "^x")
 	require.Equal(t, "11111111.md", m.input)
-	require.Equal(t, []Command{Export{k, "11111111.md"}}, press(m, "enter"))
+	require.Equal(t, []call{{"export", k, "11111111.md"}}, press(m, "enter"))
 	m.Update(Exported{File: "a\x1b.md"})
 	require.Equal(t, note{text: "Exported to a\ufffd.md. Look for secrets before you publish it."}, m.note)
 	m.Update(Exported{Err: errors.New("is there")})
@@ -274,7 +313,7 @@ func TestSearchKeys(t *testing.T) {
 	m := newModel(t)
 	press(m, "^/")
 	write(m, "Lis bon")
-	require.Equal(t, []Command{Search{Gen: 1, Text: "Lis bon"}}, press(m, "enter"))
+	require.Equal(t, []call{{"list", 2, "", true}, {"search", 1, "Lis bon", ""}}, press(m, "enter"))
 	require.Zero(t, m.list.shown)
 	k := Key{"-b", "2"}
 	m.Update(Found{Gen: 1, Key: k, Excerpts: []Excerpt{{"user", "a ", "lis bon", " b"}}})
@@ -284,7 +323,7 @@ func TestSearchKeys(t *testing.T) {
 	m.Update(Found{Gen: 1, Done: true, Err: errors.New("one is damaged")})
 	require.False(t, m.found.running)
 	require.Contains(t, m.note.text, "one is damaged")
-	require.Contains(t, press(m, "esc"), Search{Gen: 2}, "a search that runs ends")
+	require.Contains(t, press(m, "esc"), call{"search", 2, "", ""}, "a search that runs ends")
 	require.Equal(t, 3, m.list.shown)
 	m.Update(Found{Gen: 1, Key: k})
 	require.Empty(t, m.found.hits, "that came too late")
@@ -294,8 +333,8 @@ func TestSearchKeys(t *testing.T) {
 func TestNothingChosen(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"enter", "tab", "^f", "^x", "^d", "^u", "^r", "^y", "^s", "^a", "ctrl+a", "left", "right", "shift+up", "shift+down", "up", "down", "pgup", "pgdown", "home", "end", "^?", "1"} {
-		m, _ := New(Options{Now: time.Now})
-		m.Update(Resized{80, 24})
+		m, _ := newRecorded(Options{Now: time.Now})
+		m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 		m.Update(Listed{Gen: 1, Done: true})
 		require.Empty(t, press(m, key), key)
 	}
@@ -306,7 +345,7 @@ func TestPreviewScroll(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	press(m, "shift+up")
-	m.View(80, 24)
+	m.draw(80, 24)
 	require.Zero(t, m.preview.scroll)
 	var all []Passage
 	for range 20 {
@@ -320,7 +359,7 @@ func TestPreviewScroll(t *testing.T) {
 	first := m.preview.scroll
 	require.Greater(t, first, 40)
 	press(m, "shift+up")
-	m.View(80, 24)
+	m.draw(80, 24)
 	require.Equal(t, first, m.preview.scroll)
 	press(m, "shift+down")
 	require.Equal(t, first-1, m.preview.scroll)

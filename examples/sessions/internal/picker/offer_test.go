@@ -7,6 +7,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,15 +34,15 @@ func TestOfferWords(t *testing.T) {
 // sessions are shown, and once.
 func TestOfferComesAfterTheList(t *testing.T) {
 	t.Parallel()
-	m, todo := New(Options{Now: time.Now, Offers: true})
-	require.Equal(t, []Command{List{Gen: 1}}, todo)
-	m.Update(Resized{100, 24})
+	m, todo := newRecorded(Options{Now: time.Now, Offers: true})
+	require.Equal(t, []call{{"list", 1, "", false}}, todo)
+	m.Update(tea.WindowSizeMsg{Width: 100, Height: 24})
 	s := at("/b", "2", "Connection pool")
-	require.Equal(t, []Command{Preview{s.Key}}, m.Update(Listed{Gen: 1, Sessions: []Session{s}}))
-	require.Equal(t, []Command{Seek{}}, m.Update(Listed{Gen: 1, Done: true}))
+	require.Equal(t, []call{{"preview", s.Key}}, did(m, Listed{Gen: 1, Sessions: []Session{s}}))
+	require.Equal(t, []call{{"seek"}}, did(m, Listed{Gen: 1, Done: true}))
 	m.Update(Previewed{Key: s.Key})
 	m.Update(Returned{Key: s.Key})
-	require.Empty(t, m.Update(Listed{Gen: 2, Sessions: []Session{s}, Done: true}))
+	require.Empty(t, did(m, Listed{Gen: 2, Sessions: []Session{s}, Done: true}))
 }
 
 // TestImportKeys goes from an offer to what was imported.
@@ -60,16 +61,16 @@ func TestImportKeys(t *testing.T) {
 	press(m, "esc", "^i")
 	require.Contains(t, screenText(m, 100, 24), "Import 12 conversations of Claude Code and 3 of Codex?  y/n")
 	require.Empty(t, press(m, "n"))
-	require.Equal(t, []Command{Import{}}, press(m, "^i", "y"))
+	require.Equal(t, []call{{"bring"}}, press(m, "^i", "y"))
 	require.Contains(t, screenText(m, 100, 24), "Importing…  esc stops")
 	m.Update(Progressed{2, 15})
 	require.Contains(t, screenText(m, 100, 24), "Importing… 2 of 15  esc stops")
 	for _, key := range []string{"q", "enter", "d", "i", "y", "?", "tab"} {
 		require.Empty(t, press(m, key), "it is waited for")
 	}
-	require.Equal(t, []Command{Suspend{}}, press(m, "ctrl+z"))
+	require.Equal(t, []call{{"suspend"}}, press(m, "ctrl+z"))
 
-	require.Equal(t, []Command{List{Gen: 2}, Seek{}}, m.Update(Imported{Report: "Imported 15 histories."})[:2])
+	require.Equal(t, []call{{"list", 2, "", false}, {"seek"}}, did(m, Imported{Report: "Imported 15 histories."})[:2])
 	require.Contains(t, screenText(m, 100, 24), "Imported 15 histories.")
 	require.False(t, m.offer.any(), "it holds no more")
 	m.Update(Listed{Gen: 2, Sessions: []Session{at("/c", "9", "New")}, Done: true})
@@ -93,13 +94,13 @@ func TestImportStops(t *testing.T) {
 		m := newModel(t)
 		m.Update(Offered{Offer{12, 3}})
 		press(m, "^i", "y")
-		require.Equal(t, []Command{StopImport{}}, press(m, key))
+		require.Equal(t, []call{{"stopImport"}}, press(m, key))
 		require.Contains(t, screenText(m, 100, 24), "It ends with this one.")
-		require.Equal(t, []Command{Quit{}}, press(m, "ctrl+c"))
+		require.Equal(t, []call{{"quit"}}, press(m, "ctrl+c"))
 		m.Update(Imported{Report: "Imported 1 history."})
 		require.Equal(t, browsing, m.mode)
 		m.Update(Offered{Offer{11, 3}})
-		require.Equal(t, []Command{Import{}}, press(m, "^i", "y"))
+		require.Equal(t, []call{{"bring"}}, press(m, "^i", "y"))
 		require.NotContains(t, screenText(m, 100, 24), "It ends")
 	}
 }
@@ -107,8 +108,8 @@ func TestImportStops(t *testing.T) {
 // TestOfferInAnEmptyList has the offer where there is nothing else to see, once.
 func TestOfferInAnEmptyList(t *testing.T) {
 	t.Parallel()
-	m, _ := New(Options{Color: true, Now: time.Now, Offers: true})
-	m.Update(Resized{100, 24})
+	m, _ := newRecorded(Options{Color: true, Now: time.Now, Offers: true})
+	m.Update(tea.WindowSizeMsg{Width: 100, Height: 24})
 	m.Update(Listed{Gen: 1, Done: true})
 	require.Contains(t, screenText(m, 100, 24), "There are no sessions yet.")
 	m.Update(Offered{Offer{12, 3}})
@@ -117,8 +118,8 @@ func TestOfferInAnEmptyList(t *testing.T) {
 	require.Len(t, m.footer(100), 1)
 	for width := 1; width < 140; width++ {
 		for height := 1; height < 20; height++ {
-			require.Len(t, m.View(width, height), height)
-			for _, line := range m.View(width, height) {
+			require.Len(t, m.draw(width, height), height)
+			for _, line := range m.draw(width, height) {
 				require.LessOrEqual(t, screen.Columns(escapes.ReplaceAllString(line, "")), width)
 			}
 		}
@@ -144,7 +145,7 @@ func TestOfferLeavesRoom(t *testing.T) {
 	require.NotContains(t, screenText(m, 80, 24), "the first line", "it was at the end")
 	for width := 1; width < 140; width++ {
 		for height := 1; height < 20; height++ {
-			lines := m.View(width, height)
+			lines := m.draw(width, height)
 			require.Len(t, lines, height)
 			for _, line := range lines {
 				require.LessOrEqual(t, screen.Columns(escapes.ReplaceAllString(line, "")), width)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
@@ -16,7 +18,7 @@ const briefBytes = 300
 
 // preview reads the last turns of a session. A damaged session is read as far as
 // possible.
-func (s store) preview(ctx context.Context, k Key) Event {
+func (s store) preview(ctx context.Context, k Key) tea.Msg {
 	st, err := s.projects.Store(k.Project)
 	if err != nil {
 		return Previewed{Key: k, Err: err}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,35 +19,39 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 // Settings are the settings of [Run].
 type Settings struct {
+	Options
 	Projects *projects.Projects
-	Project  string // the one to show; "": all
-	Host     string // program that resumes sessions, by name or path
 	HostEnv  []string
-	Synced   string // line about the last sync of the project; "": none
-	Color    bool
-	Plain    bool     // texts of models are not rendered
 	In, Out  *os.File // terminals
 
 	// Show shows a session on the terminals. It reports whether the user has seen it and left
 	// a pager: then the list comes at once, else after a key.
 	Show func(ctx context.Context, s Session, in, out *os.File) bool
 
+	// Onward goes on with a session in another tool on the terminals. It reports whether the
+	// tool ran and ended well.
+	Onward func(ctx context.Context, s Session, tool string, in, out *os.File) bool
+
 	// Import imports histories of other tools, and returns a line about the outcome. It
 	// calls done with each history and its error, and ends when done returns false.
 	// nil: none are offered.
 	Import func(ctx context.Context, all []foreign.History, done func(foreign.History, error) bool) (string, error)
 
-	// Changed is called with the outcome of each command that has one, and may be called by
-	// several goroutines.
-	Changed func(Event)
+	// Changed is called with the message about the outcome of an action, as [Forked], and may be
+	// called by several goroutines.
+	Changed func(any)
 
 	// Unsynced returns [trash.Options.Unsynced] for a store. nil: nothing is synced.
 	Unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
+
+// ErrInterrupted is returned by [Run] when the user left by Ctrl-C.
+var ErrInterrupted = errors.New("interrupted")
 
 // Run shows the picker until the user leaves it, ctx ends, a signal comes, or the parent
 // of this process is gone. The terminal is then as it was before. The error is nil when
@@ -58,11 +61,12 @@ func Run(ctx context.Context, o Settings) error {
 	if err != nil {
 		return err
 	}
-	restore := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
+	reset := func() { _ = term.Restore(int(o.In.Fd()), before) } // a terminal that is gone needs none
 
-	home, _ := os.UserHomeDir() // without one, no path is shortened
-	model, first := New(Options{Color: o.Color, Plain: o.Plain, Synced: clean(o.Synced), Now: time.Now, Home: home, Host: o.Host, Offers: o.Import != nil, Project: o.Project})
-	p := &program{Settings: o, model: model, store: store{o.Projects, o.Project, o.Unsynced}, restore: restore, first: first}
+	o.Home, _ = os.UserHomeDir() // without one, no path is shortened
+	o.Offers = o.Import != nil
+	p := &program{Settings: o, store: store{o.Projects, o.Project, o.Unsynced}, reset: reset}
+	model := New(o.Options, p)
 	defer p.leaveRaw()
 	ctx, stop := p.until(ctx)
 	defer stop()
@@ -72,24 +76,25 @@ func Run(ctx context.Context, o Settings) error {
 	if o.Color {
 		profile = colorprofile.ANSI
 	}
-	p.tea = tea.NewProgram(p, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile))
+	p.tea = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile))
 	_, err = p.tea.Run()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	stop()
 	p.work.Wait()
+	if err == nil && model.interrupted {
+		return ErrInterrupted
+	}
 	return err
 }
 
-// program joins a model to a terminal.
+// program does what its model asks for, and has the terminal.
 type program struct {
 	Settings
-	model   *Model
-	store   store
-	first   []Command
-	restore func()
-	raw     *term.State // of the terminal while the picker has it; nil: not known
+	store store
+	reset func()      // brings the terminal to the state it had before the picker
+	raw   *term.State // of the terminal while the picker has it; nil: not known
 
 	ctx    context.Context
 	tea    *tea.Program
@@ -97,11 +102,10 @@ type program struct {
 	hosted atomic.Bool  // a host or a pager has the terminal
 	shown  atomic.Value // the Key of the preview that was read last
 
-	width, height int
-	listing       context.CancelFunc // ends the reading under way
-	searching     context.CancelFunc // ends the search under way
-	importing     context.CancelFunc // stops the import under way
-	histories     histories
+	listing   context.CancelFunc // ends the reading under way
+	searching context.CancelFunc // ends the search under way
+	importing context.CancelFunc // stops the import under way
+	histories histories
 }
 
 // parentEvery is how often the picker looks whether its parent is alive.
@@ -152,39 +156,17 @@ func (p *program) until(ctx context.Context) (context.Context, func()) {
 func (p *program) leaveRaw() {
 	if now, err := term.GetState(int(p.In.Fd())); err == nil && reflect.DeepEqual(now, p.raw) {
 		allowBackground()
-		p.restore()
+		p.reset()
 	}
 }
 
-// Init begins.
-func (p *program) Init() tea.Cmd {
+// watch is the first thing that is asked for when the picker has the terminal.
+func (p *program) watch() tea.Cmd {
 	p.raw, _ = term.GetState(int(p.In.Fd())) // without it, the terminal is left to others
 	p.work.Go(func() {
-		p.store.watch(p.ctx, noticeEvery, p.previewed, func() { p.tell(Noticed{}) })
+		p.store.watch(p.ctx, noticeEvery, p.previewed, func() { p.tea.Send(Noticed{}) })
 	})
-	return p.do(p.first)
-}
-
-// Update passes an event to the model, and carries out the commands that it returns.
-func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var e Event
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		p.width, p.height = msg.Width, msg.Height
-		e = Resized{msg.Width, msg.Height}
-	case tea.KeyPressMsg:
-		e = Pressed{msg.String(), msg.Text}
-	case tea.PasteMsg:
-		e = Pressed{Text: msg.Content}
-	case happened:
-		e = msg.Event
-	default:
-		return p, nil
-	}
-	if _, ok := e.(Returned); ok {
-		p.hosted.Store(false)
-	}
-	return p, p.do(p.model.Update(e))
+	return nil
 }
 
 // previewed returns the session whose preview was read last.
@@ -193,61 +175,19 @@ func (p *program) previewed() Key {
 	return k
 }
 
-// happened is an event on its way to the model.
-type happened struct{ Event }
-
-// View draws.
-func (p *program) View() tea.View {
-	v := tea.NewView(strings.Join(p.model.View(p.width, p.height), "\n"))
-	v.AltScreen = true
-	return v
+// begin runs do in a goroutine that Run waits for. The command returns the message of do.
+func (p *program) begin(do func() tea.Msg) tea.Cmd {
+	done := make(chan tea.Msg, 1)
+	p.work.Go(func() {
+		msg := do()
+		p.Changed(msg)
+		done <- msg
+	})
+	return func() tea.Msg { return <-done }
 }
 
-// do carries out commands: those for the terminal by messages to it, the rest in
-// goroutines that Run waits for.
-func (p *program) do(todo []Command) tea.Cmd {
-	var cmds []tea.Cmd
-	for _, c := range todo {
-		switch c := c.(type) {
-		case Quit:
-			cmds = append(cmds, tea.Quit)
-		case Suspend:
-			cmds = append(cmds, tea.Suspend)
-		case Copy:
-			cmds = append(cmds, tea.SetClipboard(c.Text))
-		case Resume:
-			p.hosted.Store(true)
-			run := &hostRun{ctx: p.ctx, host: p.Host, session: c.Session, env: p.HostEnv, restore: p.restore}
-			cmds = append(cmds, tea.Exec(run, func(err error) tea.Msg { return happened{Returned{c.Session.Key, err}} }))
-		case Show:
-			p.hosted.Store(true)
-			run := &showRun{p: p, session: c.Session}
-			cmds = append(cmds, tea.Exec(run, func(error) tea.Msg { return happened{Returned{Key: c.Session.Key}} }))
-		case List:
-			p.stream(&p.listing, func(ctx context.Context) { p.store.list(ctx, c, p.tell) })
-		case Search:
-			p.stream(&p.searching, func(ctx context.Context) {
-				if c.Text != "" {
-					p.store.search(ctx, c, p.tell)
-				}
-			})
-		case Import:
-			p.stream(&p.importing, func(stop context.Context) { p.histories.bring(p.ctx, stop, p.Import, p.tell) })
-		case StopImport:
-			p.importing()
-		default:
-			p.work.Go(func() {
-				e := p.once(c)
-				p.Changed(e)
-				p.tell(e)
-			})
-		}
-	}
-	return tea.Batch(cmds...)
-}
-
-// stream runs do, which sends many events, in a goroutine, and ends the former one.
-func (p *program) stream(end *context.CancelFunc, do func(context.Context)) {
+// stream runs do, which sends messages, in a goroutine that Run waits for, and ends the former one.
+func (p *program) stream(end *context.CancelFunc, do func(context.Context)) tea.Cmd {
 	if *end != nil {
 		(*end)()
 	}
@@ -257,35 +197,85 @@ func (p *program) stream(end *context.CancelFunc, do func(context.Context)) {
 		defer cancel()
 		do(ctx)
 	})
-}
-
-// tell sends an event to the model, unless the program has ended.
-func (p *program) tell(e Event) { p.tea.Send(happened{e}) }
-
-// once carries out a command that is answered by one event.
-func (p *program) once(c Command) Event {
-	switch c := c.(type) {
-	case Preview:
-		p.shown.Store(c.Key)
-		return p.store.preview(p.ctx, c.Key)
-	case Rename:
-		return p.store.rename(context.WithoutCancel(p.ctx), c)
-	case Turns:
-		return p.store.turns(p.ctx, c.Key)
-	case Fork:
-		return p.store.fork(p.ctx, c)
-	case Export:
-		return p.store.export(p.ctx, c)
-	case Plan:
-		return p.store.plan(p.ctx, c)
-	case Delete: // which is done in a moment, and not by halves
-		return p.store.remove(context.WithoutCancel(p.ctx), c)
-	case Restore:
-		return p.store.restore(context.WithoutCancel(p.ctx), c)
-	case Check:
-		return p.store.check(p.ctx, p.Host, c)
-	case Seek:
-		return p.histories.seek(p.ctx, p.store)
-	}
 	return nil
 }
+
+// lend gives the terminal to a program, and has the session listed anew when that ends.
+func (p *program) lend(k Key, to tea.ExecCommand) tea.Cmd {
+	p.hosted.Store(true)
+	return tea.Exec(to, func(err error) tea.Msg {
+		p.hosted.Store(false)
+		return Returned{k, err}
+	})
+}
+
+func (p *program) list(gen int, project string, subs bool) tea.Cmd {
+	return p.stream(&p.listing, func(ctx context.Context) { p.store.list(ctx, gen, project, subs, p.tea.Send) })
+}
+
+func (p *program) search(gen int, text, project string) tea.Cmd {
+	return p.stream(&p.searching, func(ctx context.Context) {
+		if text != "" {
+			p.store.search(ctx, gen, text, project, p.tea.Send)
+		}
+	})
+}
+
+func (p *program) preview(k Key) tea.Cmd {
+	return p.begin(func() tea.Msg {
+		p.shown.Store(k)
+		return p.store.preview(p.ctx, k)
+	})
+}
+
+func (p *program) turns(k Key) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.turns(p.ctx, k) })
+}
+func (p *program) fork(k Key, turn int) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.fork(p.ctx, k, turn) })
+}
+func (p *program) export(k Key, file string) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.export(p.ctx, k, file) })
+}
+
+// rename, remove and restore are done in a moment, and not by halves.
+func (p *program) rename(k Key, name string) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.rename(context.WithoutCancel(p.ctx), k, name) })
+}
+func (p *program) remove(s Session, allow []trash.Kind) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.remove(context.WithoutCancel(p.ctx), s, allow) })
+}
+func (p *program) restore(k Key, r trash.Receipt) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.restore(context.WithoutCancel(p.ctx), k, r) })
+}
+func (p *program) plan(s Session) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.plan(p.ctx, s) })
+}
+func (p *program) check(s Session) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.check(p.ctx, p.Host, s) })
+}
+func (p *program) makeDir(s Session) tea.Cmd {
+	return p.begin(func() tea.Msg { return p.store.makeDir(p.ctx, p.Host, s) })
+}
+
+func (p *program) resume(s Session) tea.Cmd {
+	return p.lend(s.Key, &hostRun{ctx: p.ctx, host: p.Host, session: s, env: p.HostEnv, restore: p.reset})
+}
+
+func (p *program) onward(s Session, tool string) tea.Cmd {
+	return p.lend(s.Key, &ownRun{p, func(ctx context.Context, in, out *os.File) bool { return p.Onward(ctx, s, tool, in, out) }})
+}
+
+func (p *program) show(s Session) tea.Cmd {
+	return p.lend(s.Key, &ownRun{p, func(ctx context.Context, in, out *os.File) bool { return p.Show(ctx, s, in, out) }})
+}
+
+func (p *program) seek() tea.Cmd {
+	return p.begin(func() tea.Msg { return p.histories.seek(p.ctx, p.store) })
+}
+
+func (p *program) bring() tea.Cmd {
+	return p.stream(&p.importing, func(stop context.Context) { p.histories.bring(p.ctx, stop, p.Import, p.tea.Send) })
+}
+
+func (p *program) stopImport() { p.importing() }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
@@ -13,11 +15,11 @@ import (
 // maxExcerpts limits what a search shows of one session.
 const maxExcerpts = 5
 
-// search looks for a text as [projects.Projects.Search] does. It sends a [Found] event with
+// search looks for a text as [projects.Projects.Search] does. It sends a [Found] message with
 // all excerpts of a session as soon as another one is found there.
-func (s store) search(ctx context.Context, c Search, tell func(Event)) {
-	found, failed := Found{Gen: c.Gen}, error(nil)
-	for h, err := range s.projects.Search(ctx, sessionstore.Sought{Text: c.Text, Each: maxExcerpts}, projects.Query{Project: c.In}) {
+func (s store) search(ctx context.Context, gen int, text, project string, tell func(tea.Msg)) {
+	found, failed := Found{Gen: gen}, error(nil)
+	for h, err := range s.projects.Search(ctx, sessionstore.Sought{Text: text, Each: maxExcerpts}, projects.Query{Project: project}) {
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -28,7 +30,7 @@ func (s store) search(ctx context.Context, c Search, tell func(Event)) {
 		found.Excerpts = append(found.Excerpts, Excerpt{clean(h.Role), part(h.Before), part(h.Text), part(h.After)})
 		tell(found)
 	}
-	tell(Found{Gen: c.Gen, Done: true, Err: failed})
+	tell(Found{Gen: gen, Done: true, Err: failed})
 }
 
 // part is clean for a piece of a text, which keeps the space at its ends.

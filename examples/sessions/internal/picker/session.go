@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
 
@@ -30,12 +32,12 @@ type Session struct {
 	fields [5]string // the texts that the filter looks at, in lower case
 }
 
-// How much a match counts more in a title, a path and the name of a model than
-// in a prompt.
-var fieldBonus = [4]int{300, 200, 100, 0}
+// How much more a match counts in a title, a path and the name of a model than in a prompt,
+// of matches that are alike.
+var fieldBonus = [4]int{30, 20, 10, 0}
 
 // idScore is how much a match in an id counts. A word matches the beginning of an id, and
-// a part of it if it has at least idPart letters.
+// a part of it if it has at least idPart letters; the beginning then counts as a whole word.
 const (
 	idScore = 400
 	idPart  = 4
@@ -63,7 +65,10 @@ func (s *Session) matches(words []string) int {
 				best = max(best, n+fieldBonus[i])
 			}
 		}
-		if id := s.fields[len(fieldBonus)]; strings.HasPrefix(id, word) || len(word) >= idPart && strings.Contains(id, word) {
+		switch id, long := s.fields[len(fieldBonus)], len(word) >= idPart; {
+		case long && strings.HasPrefix(id, word):
+			best = max(best, wholeScore)
+		case strings.HasPrefix(id, word), long && strings.Contains(id, word):
 			best = max(best, idScore)
 		}
 		if best == 0 {
@@ -139,19 +144,22 @@ func (o Offer) sentence() string {
 // askImport asks whether to import the offered conversations.
 func (m *Model) askImport() {
 	if m.offer.any() && !m.hosting {
-		m.begin(question{"Import " + m.offer.String() + "?", Import{}})
+		m.begin(question{"Import " + m.offer.String() + "?", func() tea.Cmd {
+			m.mode, m.progress, m.stopping = importing, Progressed{}, false
+			return m.do.bring()
+		}, Key{}, nil})
 	}
 }
 
 // importKey handles a key during an import. The first esc or ctrl+c stops the import
 // after the history under way; ctrl+c then quits at once.
-func (m *Model) importKey(k Pressed) []Command {
+func (m *Model) importKey(k keyPress) tea.Cmd {
 	switch {
 	case k.Name == "ctrl+c" && m.stopping:
-		return []Command{Quit{}}
+		return m.interrupt()
 	case k.Name == "esc", k.Name == "ctrl+c":
 		m.stopping = true
-		return []Command{StopImport{}}
+		m.do.stopImport()
 	}
 	return nil
 }
@@ -177,7 +185,7 @@ func firstOf(err error) string {
 }
 
 // offered handles the events about histories of other tools.
-func (m *Model) offered(e Event) []Command {
+func (m *Model) offered(e tea.Msg) tea.Cmd {
 	switch e := e.(type) {
 	case Offered:
 		m.offer = e.Offer
@@ -190,24 +198,24 @@ func (m *Model) offered(e Event) []Command {
 		if e.Err != nil {
 			m.fail(strings.TrimSpace(e.Report + " Not all could be imported: " + firstOf(e.Err)))
 		}
-		return append(m.reread(Key{}), Seek{})
+		return tea.Batch(m.reread(Key{}), m.do.seek())
 	}
 	return nil
 }
 
 // undo takes back the last removal or fork.
-func (m *Model) undo() []Command {
+func (m *Model) undo() tea.Cmd {
 	for i := len(m.undone) - 1; i >= 0; i-- {
 		u := m.undone[i]
 		switch {
 		case u.under:
 		case u.fork:
 			m.awaits = awaited{ofPlan, u.key}
-			return []Command{Plan{Session{Key: u.key, Title: u.name}}}
+			return m.do.plan(Session{Key: u.key, Title: u.name})
 		default:
 			m.undoing(u.key, true)
 			m.from = m.list.choice()
-			return []Command{Restore{u.key, u.receipt}}
+			return m.do.restore(u.key, u.receipt)
 		}
 	}
 	if len(m.undone) == 0 {

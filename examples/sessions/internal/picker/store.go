@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
@@ -26,7 +28,7 @@ const (
 	firstFrame   = 20 * time.Millisecond // in which the first session is drawn, before the others are read
 )
 
-// store carries out commands on stored sessions. Its methods may be called by
+// store carries out actions on stored sessions. Its methods may be called by
 // several goroutines.
 type store struct {
 	projects *projects.Projects
@@ -34,15 +36,15 @@ type store struct {
 	unsynced func(st *sessionstore.Store) func(ctx context.Context, ids []string) (map[string]string, error)
 }
 
-// list sends all sessions as [Listed] events, newest first: the first session at once,
+// list sends all sessions as [Listed] messages, newest first: the first session at once,
 // and the others many at a time.
-func (s store) list(ctx context.Context, c List, tell func(Event)) {
+func (s store) list(ctx context.Context, gen int, project string, subs bool, tell func(tea.Msg)) {
 	var some []Session
 	var unread []error
 	next := time.Time{}
-	for sum, err := range Summaries(ctx, s.projects, c.Project, &sessionstore.ListOptions{All: c.Subs, NoInternal: true}) {
+	for sum, err := range Summaries(ctx, s.projects, project, &sessionstore.ListOptions{All: subs, NoInternal: true}) {
 		if err != nil && sum.Project == "" {
-			tell(Listed{c.Gen, some, true, err, unread})
+			tell(Listed{gen, some, true, err, unread})
 			return
 		}
 		if err != nil {
@@ -51,14 +53,14 @@ func (s store) list(ctx context.Context, c List, tell func(Event)) {
 		}
 		some = append(some, sessionOf(sum))
 		if now := time.Now(); !now.Before(next) {
-			tell(Listed{Gen: c.Gen, Sessions: some})
+			tell(Listed{Gen: gen, Sessions: some})
 			if next.IsZero() {
 				pause(ctx, firstFrame)
 			}
 			some, next = nil, now.Add(listEvery)
 		}
 	}
-	tell(Listed{Gen: c.Gen, Sessions: some, Done: true, Unread: unread})
+	tell(Listed{Gen: gen, Sessions: some, Done: true, Unread: unread})
 }
 
 // pause waits for so long, or until ctx ends.
@@ -101,7 +103,7 @@ func sessionOf(s projects.Summary) Session {
 }
 
 // turns reads the first text of each turn of a session, by which a turn is shown.
-func (s store) turns(ctx context.Context, k Key) Event {
+func (s store) turns(ctx context.Context, k Key) tea.Msg {
 	st, err := s.projects.Store(k.Project)
 	if err != nil {
 		return TurnsRead{Key: k, Err: err}
@@ -118,28 +120,28 @@ func (s store) turns(ctx context.Context, k Key) Event {
 	return TurnsRead{Key: k, Turns: turns}
 }
 
-func (s store) fork(ctx context.Context, c Fork) Event {
-	st, err := s.projects.Store(c.Key.Project)
+func (s store) fork(ctx context.Context, k Key, turn int) tea.Msg {
+	st, err := s.projects.Store(k.Project)
 	if err != nil {
 		return Forked{Err: err}
 	}
-	forked, err := slice.Fork(ctx, st, c.Key.ID, &slice.ForkOptions{Turn: &c.Turn})
-	return Forked{Key{c.Key.Project, forked.ID}, c.Turn, err}
+	forked, err := slice.Fork(ctx, st, k.ID, &slice.ForkOptions{Turn: &turn})
+	return Forked{Key{k.Project, forked.ID}, turn, err}
 }
 
 // export writes a new file, in the form that the end of its name selects.
-func (s store) export(ctx context.Context, c Export) Event {
-	form := archive.Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(c.File)), "."))
+func (s store) export(ctx context.Context, k Key, file string) tea.Msg {
+	form := archive.Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), "."))
 	switch form {
 	case archive.Tar, archive.JSONL, archive.Markdown, archive.HTML:
 	default:
-		return Exported{c.File, errors.New("the name must end in .md, .html, .jsonl or .tar")}
+		return Exported{file, errors.New("the name must end in .md, .html, .jsonl or .tar")}
 	}
-	st, err := s.projects.Store(c.Key.Project)
+	st, err := s.projects.Store(k.Project)
 	if err == nil {
-		err = archive.WriteFile(ctx, c.File, st, []string{c.Key.ID}, &archive.WriteOptions{Format: form})
+		err = archive.WriteFile(ctx, file, st, []string{k.ID}, &archive.WriteOptions{Format: form})
 	}
-	return Exported{c.File, err}
+	return Exported{file, err}
 }
 
 // removal returns the options to remove a session in spite of the obstacles in allow.
@@ -151,15 +153,15 @@ func (s store) removal(st *sessionstore.Store, allow []trash.Kind) *trash.Option
 	return o
 }
 
-// plan returns a [Planned] event with the obstacles to the removal of a session.
-func (s store) plan(ctx context.Context, c Plan) Event {
-	e := Planned{Session: c.Session}
-	st, err := s.projects.Store(c.Session.Project)
+// plan returns a [Planned] message with the obstacles to the removal of a session.
+func (s store) plan(ctx context.Context, session Session) tea.Msg {
+	e := Planned{Session: session}
+	st, err := s.projects.Store(session.Project)
 	if err != nil {
 		e.Err = err
 		return e
 	}
-	p, err := trash.NewPlan(ctx, st, []string{c.Session.ID}, s.removal(st, nil))
+	p, err := trash.NewPlan(ctx, st, []string{session.ID}, s.removal(st, nil))
 	if err != nil {
 		e.Err = err
 		return e
@@ -176,14 +178,14 @@ func (s store) plan(ctx context.Context, c Plan) Event {
 	return e
 }
 
-func (s store) remove(ctx context.Context, c Delete) Event {
-	e := Deleted{Key: c.Session.Key, Name: c.Session.name()}
-	st, err := s.projects.Store(c.Session.Project)
+func (s store) remove(ctx context.Context, session Session, allow []trash.Kind) tea.Msg {
+	e := Deleted{Key: session.Key, Name: session.name()}
+	st, err := s.projects.Store(session.Project)
 	if err != nil {
 		e.Err = err
 		return e
 	}
-	done, err := trash.Delete(ctx, st, []string{c.Session.ID}, s.removal(st, c.Allow))
+	done, err := trash.Delete(ctx, st, []string{session.ID}, s.removal(st, allow))
 	e.Receipt, e.Err = done.Receipt, err
 	for _, f := range done.Failed {
 		e.Err = errors.Join(e.Err, f.Err)
@@ -194,23 +196,23 @@ func (s store) remove(ctx context.Context, c Delete) Event {
 	return e
 }
 
-func (s store) restore(ctx context.Context, c Restore) Event {
-	st, err := s.projects.Store(c.Key.Project)
+func (s store) restore(ctx context.Context, k Key, r trash.Receipt) tea.Msg {
+	st, err := s.projects.Store(k.Project)
 	if err != nil {
-		return Restored{c.Key, err}
+		return Restored{k, err}
 	}
-	done, err := trash.Restore(ctx, st, c.Receipt, nil)
+	done, err := trash.Restore(ctx, st, r, nil)
 	for _, f := range done.Failed {
 		err = errors.Join(err, f.Err)
 	}
-	return Restored{c.Key, err}
+	return Restored{k, err}
 }
 
 // rename gives a session a name.
-func (s store) rename(ctx context.Context, c Rename) Event {
-	st, err := s.projects.Store(c.Key.Project)
+func (s store) rename(ctx context.Context, k Key, name string) tea.Msg {
+	st, err := s.projects.Store(k.Project)
 	if err == nil {
-		_, _, err = st.SetName(ctx, c.Key.ID, sessionstore.Naming{Name: c.Name, Source: "manual"})
+		_, _, err = st.SetName(ctx, k.ID, sessionstore.Naming{Name: name, Source: "manual"})
 	}
-	return Renamed{c.Key, c.Name, err}
+	return Renamed{k, name, err}
 }

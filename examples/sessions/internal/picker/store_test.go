@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -53,7 +54,7 @@ func TestStoreLists(t *testing.T) {
 		s, want := openTest(t)
 		var all []Session
 		done := 0
-		s.list(t.Context(), List{Gen: 7, Project: project}, func(e Event) {
+		s.list(t.Context(), 7, project, false, func(e tea.Msg) {
 			l := e.(Listed)
 			require.NoError(t, l.Err)
 			require.Equal(t, 7, l.Gen)
@@ -88,8 +89,8 @@ func TestStoreListsBesideOneThatCannotBeRead(t *testing.T) {
 			require.NoError(t, os.Symlink("nowhere", filepath.Join(s.projects.Dir(), "gone")))
 			unread = 3
 		}
-		m, _ := New(Options{Now: time.Now})
-		s.list(t.Context(), List{Gen: 1, Project: project}, func(e Event) {
+		m, _ := newRecorded(Options{Now: time.Now})
+		s.list(t.Context(), 1, project, false, func(e tea.Msg) {
 			if l := e.(Listed); l.Done {
 				require.NoError(t, l.Err)
 				require.Len(t, l.Unread, unread)
@@ -109,12 +110,12 @@ func TestStoreReads(t *testing.T) {
 		{"user", "Find the \ufffdleak\nin the pool", ""}, {"tool", "", "→ ba\ufffdsh {} ← secret output"}, {"assistant", "It is \ufffdthere.", ""},
 	}}, s.preview(t.Context(), session.Key))
 	require.Equal(t, TurnsRead{Key: session.Key, Turns: []string{"Find the \ufffdleak in the pool"}}, s.turns(t.Context(), session.Key))
-	var found []Event
-	s.search(t.Context(), Search{Gen: 3, Text: "LEAK\nin"}, func(e Event) { found = append(found, e) })
-	require.Equal(t, []Event{Found{Gen: 3, Key: session.Key, Excerpts: []Excerpt{{"user", "Find the \ufffd", "leak in", " the pool"}}}, Found{Gen: 3, Done: true}}, found)
+	var found []tea.Msg
+	s.search(t.Context(), 3, "LEAK\nin", "", func(e tea.Msg) { found = append(found, e) })
+	require.Equal(t, []tea.Msg{Found{Gen: 3, Key: session.Key, Excerpts: []Excerpt{{"user", "Find the \ufffd", "leak in", " the pool"}}}, Found{Gen: 3, Done: true}}, found)
 	found = nil
-	s.search(t.Context(), Search{Gen: 4, Text: "secret output"}, func(e Event) { found = append(found, e) })
-	require.Equal(t, []Event{Found{Gen: 4, Done: true}}, found, "answers of tools are not searched")
+	s.search(t.Context(), 4, "secret output", "", func(e tea.Msg) { found = append(found, e) })
+	require.Equal(t, []tea.Msg{Found{Gen: 4, Done: true}}, found, "answers of tools are not searched")
 	require.ErrorIs(t, s.preview(t.Context(), Key{"one", "nothing"}).(Previewed).Err, sessionstore.ErrNotFound)
 }
 
@@ -123,15 +124,15 @@ func TestStoreExports(t *testing.T) {
 	s, session := openTest(t)
 	for _, name := range []string{"a.md", "a.html", "a.jsonl", "a.tar"} {
 		file := filepath.Join(t.TempDir(), name)
-		require.Equal(t, Exported{File: file}, s.export(t.Context(), Export{session.Key, file}))
+		require.Equal(t, Exported{File: file}, s.export(t.Context(), session.Key, file))
 		require.FileExists(t, file)
 		require.NoError(t, os.WriteFile(file, nil, 0o600))
-		require.Equal(t, Exported{File: file}, s.export(t.Context(), Export{session.Key, file}))
+		require.Equal(t, Exported{File: file}, s.export(t.Context(), session.Key, file))
 		written, err := os.Stat(file)
 		require.NoError(t, err)
 		require.NotZero(t, written.Size(), "in the place of the file that was there")
 	}
-	require.ErrorContains(t, s.export(t.Context(), Export{session.Key, "a.txt"}).(Exported).Err, ".jsonl")
+	require.ErrorContains(t, s.export(t.Context(), session.Key, "a.txt").(Exported).Err, ".jsonl")
 }
 
 // TestStoreRemoves removes a session of which the cloud lacks something only when a
@@ -145,22 +146,22 @@ func TestStoreRemoves(t *testing.T) {
 			return map[string]string{ids[0]: "the cloud lacks it"}, lacking
 		}
 	}
-	require.ErrorIs(t, s.plan(t.Context(), Plan{session}).(Planned).Err, lacking)
+	require.ErrorIs(t, s.plan(t.Context(), session).(Planned).Err, lacking)
 	lacking = nil
-	planned := s.plan(t.Context(), Plan{session}).(Planned)
+	planned := s.plan(t.Context(), session).(Planned)
 	require.NoError(t, planned.Err)
 	require.Contains(t, planned.Obstacle, "the cloud lacks it")
 	require.Equal(t, []trash.Kind{trash.Recent, trash.Unsynced}, planned.Allow)
-	require.Error(t, s.remove(t.Context(), Delete{session, []trash.Kind{trash.Recent}}).(Deleted).Err)
-	require.NoError(t, s.remove(t.Context(), Delete{session, planned.Allow}).(Deleted).Err)
+	require.Error(t, s.remove(t.Context(), session, []trash.Kind{trash.Recent}).(Deleted).Err)
+	require.NoError(t, s.remove(t.Context(), session, planned.Allow).(Deleted).Err)
 }
 
 // TestCheck goes through what keeps a session from being resumed.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	s, session := openTest(t)
-	obstacle := func(host string, c Check) Obstacle {
-		e := s.check(t.Context(), host, c).(Checked)
+	obstacle := func(msg tea.Msg) Obstacle {
+		e := msg.(Checked)
 		if e.Obstacle != NoHost && e.Obstacle != Locked {
 			require.NoError(t, e.Err)
 		}
@@ -168,15 +169,15 @@ func TestCheck(t *testing.T) {
 	}
 	host, err := os.Executable()
 	require.NoError(t, err)
-	require.Equal(t, NoHost, obstacle("no-such-host", Check{Session: session}))
-	require.Equal(t, NoObstacle, obstacle(host, Check{Session: session}))
+	require.Equal(t, NoHost, obstacle(s.check(t.Context(), "no-such-host", session)))
+	require.Equal(t, NoObstacle, obstacle(s.check(t.Context(), host, session)))
 	unknown := session
 	unknown.Dir = ""
-	require.Equal(t, NoDir, obstacle(host, Check{Session: unknown}))
+	require.Equal(t, NoDir, obstacle(s.check(t.Context(), host, unknown)))
 	gone := session
 	gone.Dir = filepath.Join(session.Dir, "a", "b")
-	require.Equal(t, DirGone, obstacle(host, Check{Session: gone}))
-	require.Equal(t, NoObstacle, obstacle(host, Check{gone, true}))
+	require.Equal(t, DirGone, obstacle(s.check(t.Context(), host, gone)))
+	require.Equal(t, NoObstacle, obstacle(s.makeDir(t.Context(), host, gone)))
 	require.DirExists(t, gone.Dir)
 
 	st, err := s.projects.Store("one")
@@ -185,11 +186,11 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, err)
 	hold, err := other.Acquire(t.Context(), session.ID, sessionstore.Owner{App: "some-host"})
 	require.NoError(t, err)
-	e := s.check(t.Context(), host, Check{Session: session}).(Checked)
+	e := s.check(t.Context(), host, session).(Checked)
 	require.Equal(t, Locked, e.Obstacle)
 	require.ErrorContains(t, e.Err, "some-host")
 	require.NoError(t, hold.Release())
-	require.Equal(t, NoObstacle, obstacle(host, Check{Session: session}))
+	require.Equal(t, NoObstacle, obstacle(s.check(t.Context(), host, session)))
 	hold, err = other.Acquire(t.Context(), session.ID, sessionstore.Owner{})
 	require.NoError(t, err, "the check gave the lock back")
 	require.NoError(t, hold.Release())

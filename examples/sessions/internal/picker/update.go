@@ -1,14 +1,23 @@
 package picker
 
-import "fmt"
+import (
+	"fmt"
 
-// Update changes the state for an event, and returns the commands to carry out.
-func (m *Model) Update(e Event) (todo []Command) {
-	switch e := e.(type) {
-	case Resized:
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
+)
+
+// Update changes the state for a message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var todo tea.Cmd
+	switch e := msg.(type) {
+	case tea.WindowSizeMsg:
 		m.screen = size{e.Width, e.Height}
-	case Pressed:
-		todo = m.pressed(e)
+	case tea.KeyPressMsg:
+		todo = m.pressed(keyPress{e.String(), e.Text})
+	case tea.PasteMsg:
+		todo = m.pressed(keyPress{Text: e.Content})
 	case Listed:
 		todo = m.listed(e)
 	case Noticed:
@@ -26,11 +35,11 @@ func (m *Model) Update(e Event) (todo []Command) {
 	default:
 		todo = m.changed(e)
 	}
-	return append(todo, m.look()...)
+	return m, tea.Batch(todo, m.look())
 }
 
 // changed handles the outcomes of actions on a session.
-func (m *Model) changed(e Event) []Command {
+func (m *Model) changed(e tea.Msg) tea.Cmd {
 	switch e := e.(type) {
 	case Forked:
 		if e.Err != nil {
@@ -82,7 +91,7 @@ func (m *Model) failed(what string, err error) { m.fail(what + ": " + clean(err.
 // listed takes sessions of a reading. The first reading is shown as it comes, a later
 // one when it is over, so that the list does not jump. After the first reading, the
 // model requests a search for conversations of other tools.
-func (m *Model) listed(e Listed) (todo []Command) {
+func (m *Model) listed(e Listed) (todo tea.Cmd) {
 	if e.Gen != m.gen {
 		return nil
 	}
@@ -110,13 +119,13 @@ func (m *Model) listed(e Listed) (todo []Command) {
 	}
 	if m.Offers {
 		m.Offers = false
-		todo = append(todo, Seek{})
+		todo = tea.Batch(todo, m.do.seek())
 	}
 	return todo
 }
 
 // noticed lists the sessions anew, and reads the preview anew. What is shown stays until then.
-func (m *Model) noticed() []Command {
+func (m *Model) noticed() tea.Cmd {
 	if m.reading {
 		m.again = true
 		return nil
@@ -179,33 +188,55 @@ func (m *Model) planned(e Planned) {
 		m.forget(e.Session.Key)
 	}
 	name := fmt.Sprintf("%q", e.Session.name())
+	yes := func() tea.Cmd { return m.do.remove(e.Session, e.Allow) }
 	switch {
 	case e.Err != nil:
 		m.failed("Not removed", e.Err)
 	case e.Refused:
 		m.fail(name + " stays: " + clean(e.Obstacle) + ".")
 	case e.Obstacle != "":
-		m.begin(question{"Move " + name + " to the trash although " + clean(e.Obstacle) + "?", Delete{e.Session, e.Allow}})
+		m.begin(question{"Move " + name + " to the trash although " + clean(e.Obstacle) + "?", yes, e.Session.Key, nil})
 	default:
-		m.begin(question{"Move " + name + " to the trash?", Delete{e.Session, nil}})
+		m.begin(question{"Move " + name + " to the trash?", yes, e.Session.Key, nil})
 	}
 }
 
-// checked resumes a session, or shows why it cannot be resumed.
-func (m *Model) checked(e Checked) []Command {
-	if !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting() {
-		return nil
+// checked resumes a session, or goes on with it in the tool from which it came.
+func (m *Model) checked(e Checked) tea.Cmd {
+	onward := func() tea.Cmd {
+		m.hosting = true
+		return m.do.onward(e.Session, e.Origin)
 	}
-	host := clean(m.Host)
+	switch {
+	case m.awaits.arrived(ofOrigin, e.Session.Key) && m.resting():
+		if e.Origin != "" {
+			return onward()
+		}
+		m.fail("It did not come from Claude Code or Codex, or that is not on PATH. \"sessions resume --with=TOOL\" goes on in any.")
+	case !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting():
+	case e.Origin != "" && e.Obstacle != Locked:
+		m.begin(question{"It came from " + host.Tool(e.Origin) + ". Go on there?", onward, Key{}, func() tea.Cmd { return m.resume(e) }})
+	default:
+		return m.resume(e)
+	}
+	return nil
+}
+
+// resume resumes a checked session, or shows why it cannot be resumed.
+func (m *Model) resume(e Checked) tea.Cmd {
+	program := clean(m.Host)
 	switch e.Obstacle {
 	case NoHost:
-		m.tell(host + " is not on PATH. Copied: " + e.Command)
-		return []Command{Copy{e.Command}}
+		m.tell(program + " is not on PATH. Copied: " + e.Command)
+		return tea.SetClipboard(e.Command)
 	case NoDir:
 		m.tell("The session does not tell its directory. In that, run what was copied: " + e.Command)
-		return []Command{Copy{e.Command}}
+		return tea.SetClipboard(e.Command)
 	case DirGone:
-		m.begin(question{"The directory " + clean(e.Session.Dir) + " is gone. Make it, empty, and resume there?", Check{e.Session, true}})
+		m.begin(question{"The directory " + clean(e.Session.Dir) + " is gone. Make it, empty, and resume there?", func() tea.Cmd {
+			m.awaits = awaited{ofCheck, e.Session.Key}
+			return m.do.makeDir(e.Session)
+		}, Key{}, nil})
 	case Locked:
 		m.failed("It cannot be resumed now", e.Err)
 	default:
@@ -214,13 +245,13 @@ func (m *Model) checked(e Checked) []Command {
 			return nil
 		}
 		m.hosting = true
-		return []Command{Resume{e.Session}}
+		return m.do.resume(e.Session)
 	}
 	return nil
 }
 
 // returned shows the list again after the host has ended, or the user has seen a session.
-func (m *Model) returned(e Returned) []Command {
+func (m *Model) returned(e Returned) tea.Cmd {
 	m.hosting = false
 	if e.Err != nil {
 		m.failed(clean(m.Host), e.Err)

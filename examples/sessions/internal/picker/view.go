@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/markdown"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 )
@@ -14,9 +16,15 @@ const (
 	belowFrom  = 16  // rows: the preview is below it
 )
 
-// View draws the picker: exactly height lines, none wider than width. It fits
-// every size.
-func (m *Model) View(width, height int) []string {
+// View draws the picker on the whole terminal.
+func (m *Model) View() tea.View {
+	v := tea.NewView(strings.Join(m.draw(m.screen.width, m.screen.height), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+// draw returns exactly height lines, none wider than width. It fits every size.
+func (m *Model) draw(width, height int) []string {
 	if width < 1 || height < 1 {
 		return nil
 	}
@@ -119,7 +127,7 @@ func (m *Model) header(width int) string {
 	if label == "" {
 		line := m.paint(bold, screen.Fit(left, width))
 		if room := width - screen.Columns(left) - 3; m.Synced != "" && m.scope == m.Project && room > 0 {
-			line += "   " + m.paint(cyan, screen.Fit(m.Synced, room))
+			line += "   " + m.paint(cyan, screen.Fit(clean(m.Synced), room))
 		}
 		return line
 	}

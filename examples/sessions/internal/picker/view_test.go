@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,7 +41,7 @@ enter resume  tab read  ctrl+k commands`, "\n"), screenText(m, 40, 16))
 
 // screenText returns the lines of a view without the space at their ends.
 func screenText(m *Model, width, height int) string {
-	lines := m.View(width, height)
+	lines := m.draw(width, height)
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(escapes.ReplaceAllString(line, ""), " ")
 		if strings.Contains(lines[i], " │") {
@@ -84,7 +85,7 @@ func TestViewModes(t *testing.T) {
 	m.Update(TurnsRead{Key: Key{"-b", "2"}, Turns: []string{"one", "two"}})
 	require.Contains(t, screenText(m, 80, 24), "  1  one\n▸ 2  two\n")
 
-	empty, _ := New(Options{Now: time.Now})
+	empty, _ := newRecorded(Options{Now: time.Now})
 	require.Contains(t, screenText(empty, 80, 24), "Reading…")
 	empty.Update(Listed{Gen: 1, Done: true})
 	require.Contains(t, screenText(empty, 80, 24), "There are no sessions yet.")
@@ -106,7 +107,7 @@ func TestViewFits(t *testing.T) {
 	}
 	keys := []string{"tab", "^/", "^f", "^x", "^d", "^u", "^?", "^r", "^s", "ctrl+k", "down", "up", "pgdown", "end", "shift+up", "enter", "esc", "y", "a", "日", "t", "n", "home", "right"}
 	for range 400 {
-		m, _ := New(Options{Color: r.IntN(2) == 0, Now: func() time.Time { return noon }, Home: "/h", Host: "host"})
+		m, _ := newRecorded(Options{Color: r.IntN(2) == 0, Now: func() time.Time { return noon }, Home: "/h", Host: "host"})
 		var sessions []Session
 		for range r.IntN(40) {
 			s := at("/h/"+odd(), clean(odd()), clean(odd()))
@@ -114,26 +115,26 @@ func TestViewFits(t *testing.T) {
 			sessions = append(sessions, s)
 		}
 		width, height := 1+r.IntN(140), 1+r.IntN(50)
-		m.Update(Resized{width, height})
+		m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 		m.Update(Listed{Gen: 1, Sessions: sessions, Done: r.IntN(2) == 0})
 		for range r.IntN(6) {
 			for _, c := range press(m, keys[r.IntN(len(keys))]) {
-				switch c := c.(type) {
-				case Preview:
-					m.Update(Previewed{Key: c.Key, Passages: []Passage{said("user", cleanLines(odd())), said("tool", clean(odd())), said("assistant", cleanLines(odd()))}})
-				case Turns:
-					m.Update(TurnsRead{Key: c.Key, Turns: []string{clean(odd()), clean(odd())}})
-				case Plan:
-					m.Update(Planned{Session: c.Session, Obstacle: odd()})
-				case Check:
-					m.Update(Checked{Session: c.Session, Obstacle: Obstacle(r.IntN(5)), Err: errOdd(odd()), Command: clean(odd())})
-				case Search:
+				switch c[0] {
+				case "preview":
+					m.Update(Previewed{Key: c[1].(Key), Passages: []Passage{said("user", cleanLines(odd())), said("tool", clean(odd())), said("assistant", cleanLines(odd()))}})
+				case "turns":
+					m.Update(TurnsRead{Key: c[1].(Key), Turns: []string{clean(odd()), clean(odd())}})
+				case "plan":
+					m.Update(Planned{Session: c[1].(Session), Obstacle: odd()})
+				case "check":
+					m.Update(Checked{Session: c[1].(Session), Obstacle: Obstacle(r.IntN(5)), Err: errOdd(odd()), Command: clean(odd())})
+				case "search":
 					if k := m.list.all; len(k) > 0 {
-						m.Update(Found{Gen: c.Gen, Key: k[0].Key, Excerpts: []Excerpt{{"user", clean(odd()), clean(odd()), clean(odd())}}})
+						m.Update(Found{Gen: c[1].(int), Key: k[0].Key, Excerpts: []Excerpt{{"user", clean(odd()), clean(odd()), clean(odd())}}})
 					}
 				}
 			}
-			lines := m.View(width, height)
+			lines := m.draw(width, height)
 			require.Len(t, lines, height)
 			for _, line := range lines {
 				text := escapes.ReplaceAllString(line, "")
@@ -189,10 +190,10 @@ func TestNoColor(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
 	m.Update(Previewed{Key: m.list.choice(), Passages: []Passage{said("user", "x"), said("assistant", "y"), said("tool", "z")}})
-	all := strings.Join(m.View(80, 24), "\n")
+	all := strings.Join(m.draw(80, 24), "\n")
 	for _, found := range escapes.FindAllString(all, -1) {
 		require.Contains(t, []string{"\x1b[m", "\x1b[1m", "\x1b[2m", "\x1b[7m"}, found)
 	}
 	m.Color = true
-	require.Contains(t, strings.Join(m.View(80, 24), "\n"), "\x1b[1;35m~/weather\x1b[m")
+	require.Contains(t, strings.Join(m.draw(80, 24), "\n"), "\x1b[1;35m~/weather\x1b[m")
 }

@@ -39,9 +39,6 @@ func (s *Screen) Table(columns []Column, rows [][]string) {
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = strings.TrimSpace(Plain(cell))
-			if s.outTTY {
-				row[i] = Steady(row[i])
-			}
 		}
 	}
 	if !s.outTTY {
@@ -84,7 +81,7 @@ func telling(columns []Column, rows [][]string) (shown []Column, cells [][]strin
 		}
 		shown = append(shown, c)
 		for r := range rows {
-			cells[r] = append(cells[r], column[r])
+			cells[r] = append(cells[r], Steady(column[r]))
 		}
 	}
 	return shown, cells

@@ -18,14 +18,13 @@ export function startActions() {
   });
   // The dialog closes itself on Escape, which must not close the session too.
   dialog.addEventListener("keydown", (event) => event.key === "Escape" && event.stopPropagation());
-  byID("copy").addEventListener("click", copy);
+  for (const button of dialog.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(byID(button.dataset.copies)));
   byID("redact").addEventListener("change", (event) => redact(event.target.checked));
   redact(byID("redact").checked);
 }
 
-// copy copies the command. Where the browser refuses that, it selects the text.
-async function copy() {
-  const field = byID("command");
+// copy copies the command of a field. Where the browser refuses that, it selects the text.
+async function copy(field) {
   let told = "Copied.";
   try {
     await navigator.clipboard.writeText(field.value);

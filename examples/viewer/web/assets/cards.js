@@ -1,5 +1,5 @@
 // The cards of the phases. A prompt is asked for when its card is opened.
-import { ask, byID, classOf, el, handOver, place, sizeText } from "./util.js";
+import { ask, byID, classOf, el, fill, handOver, place, sizeText } from "./util.js";
 
 export class Cards {
   constructor(api) {
@@ -156,14 +156,14 @@ class Card {
 // write shows a text, or the Markdown that the server rendered and sanitised.
 function write(box, text, html) {
   box.classList.toggle("markdown", Boolean(html));
-  if (html) box.innerHTML = html;
+  if (html) fill(box, html);
   else if (box.tagName === "PRE") box.textContent = text;
   else box.replaceChildren(el("pre", {}, text));
 }
 
 function section(name, title, kind) {
   const [text, more] = [el(kind), el("div")];
-  return { node: el("div", { class: name, hidden: true }, el("h4", {}, title), text, more), text, more };
+  return { node: el("div", { class: name, hidden: true }, el("h4", { "aria-level": "3" }, title), text, more), text, more };
 }
 
-const prompt = (name, title, text) => el("div", { class: name }, el("h4", {}, title), el("pre", { tabindex: "0" }, text));
+const prompt = (name, title, text) => el("div", { class: name }, el("h4", { "aria-level": "3" }, title), el("pre", { tabindex: "0" }, text));

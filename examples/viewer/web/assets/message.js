@@ -1,7 +1,7 @@
 // A message of the transcript, with the results of the tools that it calls.
 import { Fold, showCall, showResult } from "./fold.js";
 import { TurnMark } from "./fork.js";
-import { ask, byID, classOf, el, fileNode, handOver, place, sizeText, timeText } from "./util.js";
+import { ask, byID, classOf, el, fileNode, fill, handOver, place, sizeText, timeText } from "./util.js";
 
 // MessageView shows a message. The nodes of what stays as it was stay too.
 export class MessageView {
@@ -88,10 +88,10 @@ function shown(text, whole, pick, name) {
 // rendered returns a text that the server has rendered and sanitised.
 function rendered(m, whole) {
   const box = el("div", { class: "body markdown" });
-  box.innerHTML = m.html;
+  fill(box, m.html);
   return withRest(box, m.body, async () => {
     const all = await whole();
-    if (all.html) box.innerHTML = all.html;
+    if (all.html) fill(box, all.html);
     else box.replaceChildren(el("pre", {}, all.body.text));
   });
 }

@@ -1,6 +1,6 @@
 // What is kept beside the transcript: the conversation about a workflow, and
 // decisions. They are read when they are looked at, and again when they change.
-import { ask, byID, classOf, el, place, timeText } from "./util.js";
+import { ask, byID, classOf, el, fill, place, timeText } from "./util.js";
 
 class Records {
   constructor(path, name, node) {
@@ -52,7 +52,7 @@ class Records {
 
 export const conversation = (api) => new Records(api + "/conversation", "conversation", (m) => {
   const body = el("div", { class: "body" + (m.html ? " markdown" : "") });
-  if (m.html) body.innerHTML = m.html;
+  if (m.html) fill(body, m.html);
   else body.append(el("pre", {}, m.content));
   const phase = m.phase_id ? el("span", { class: "kind" }, m.phase_id) : null;
   return el("article", { class: "message " + classOf(m.role) }, el("header", {}, el("span", { class: "role" }, m.role), phase, el("time", { datetime: m.created_at }, timeText(m.created_at))), body);

@@ -132,3 +132,9 @@ export async function renew(...ids) {
   }
   return page;
 }
+
+// fill puts rendered Markdown into a box. Its headings are below that of the page.
+export function fill(box, html) {
+  box.innerHTML = html;
+  for (const heading of box.querySelectorAll("h1, h2, h3, h4, h5, h6")) heading.ariaLevel = "2";
+}
