@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-		"path/filepath"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"

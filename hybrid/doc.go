@@ -62,9 +62,8 @@
 // # Previews
 // [Store.Remote] lists the sessions in the cloud from the catalogue, with their names and
 // numbers of turns. It makes no request for a single session. [Store.Preview] also
-// returns the description of a session, and the turn, role and time of each message.
-// Segments have an index of these beside their lines, some two bytes a message, so
-// Preview fetches no lines and changes nothing here.
+// returns the description of a session, and its last messages: it reads the head and the last
+// segment, and changes nothing here.
 //
 // # What happens when devices disagree
 //
@@ -222,7 +221,7 @@
 //	an entry of the catalogue, each Sync or 30 s                13.0      0.4 KB
 //	a read of the catalogue, each Interval                       2.8
 //	whether a session is what the cloud has                      1.0
-//	a preview of a session of 20 turns                          14.2
+//	a preview of a session of 20 turns                           6.3
 //	a restore of a session of 20 turns                          55.6
 //	its pruning, once                                          538.9
 //	its restore after that                                      34.9
