@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ var ErrElsewhere = errors.New("the other remote has the session, but not from th
 // files and histories, the logs of all devices, and the tombstones of removed sessions. It goes
 // into an empty project, or one that has nothing but what earlier calls for the same two
 // remotes stored: Copy stores nothing where the project there has a session that the source
-// lacks, and does not touch one that devices changed there. The error Is [ErrElsewhere] then,
+// lacks, unless it is a removed one, and does not touch a session that devices changed there. The error Is [ErrElsewhere] then,
 // and names the sessions. End the programs that sync with the two remotes first.
 //
 // Objects keep their names and contents, so devices that change to the other remote find the
@@ -98,19 +99,22 @@ func (c *copier) plan(ctx context.Context) (entries []remoteread.Entry, err erro
 			return nil, fmt.Errorf("read catalogue: %w", err)
 		}
 		known[entry.SID] = true
-		if c.opts.Skip != nil && c.opts.Skip(entry.Session) {
-			c.sum.Skipped = append(c.sum.Skipped, entry.Session)
-			continue
-		}
 		entries = append(entries, entry)
 	}
-	c.sum.Sessions = len(known)
+	c.sum.Sessions = len(entries)
+	entries = slices.DeleteFunc(entries, func(entry remoteread.Entry) bool {
+		skips := c.opts.Skip != nil && c.opts.Skip(entry.Session)
+		if skips {
+			c.sum.Skipped = append(c.sum.Skipped, entry.Session)
+		}
+		return skips
+	})
 	var failed error
 	for entry, err := range c.to.Entries(ctx, c.uid, "", time.Time{}) {
 		if err != nil {
 			return nil, fmt.Errorf("read the other catalogue: %w", err)
 		}
-		if !known[entry.SID] {
+		if !known[entry.SID] && !entry.Deleted {
 			failed = errors.Join(failed, wrap("copy", entry.Session, ErrElsewhere))
 		}
 	}
@@ -143,8 +147,8 @@ func (c *copier) sessions(ctx context.Context) error {
 	return errors.Join(failed.all(), context.Cause(ctx))
 }
 
-// session copies a session. The error Is [remoteread.ErrLost] where something changed since it
-// was read.
+// session copies a session. The error Is [remoteread.ErrLost] where a head changed since it was
+// read.
 func (c *copier) session(ctx context.Context, sid string) error {
 	t, known, err := c.from.Head(ctx, sid, remoteread.Known{})
 	if err != nil || t == nil { // without a head, its first upload never ended
@@ -215,7 +219,8 @@ func (c *copier) lists(ctx context.Context, of *remoteread.Reader, sid string, h
 }
 
 // objects copies the objects of a session that the other remote lacks, and checks that it has
-// everything that the head t leads to.
+// everything that the head t leads to. The head is still the same afterwards, so nothing that
+// it leads to was removed while it was copied.
 func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Version, has map[string]bool) error {
 	pk := segment.SessionPK(t.SID)
 	own, err := c.lists(ctx, c.from, t.SID, true)
@@ -244,19 +249,22 @@ func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Versi
 	if err := errors.Join(errs.all(), ctx.Err()); err != nil {
 		return err
 	}
+	if _, err := c.from.Get(ctx, pk, segment.HeadID(t.SID), version); !errors.Is(err, remote.ErrUnchanged) {
+		if err == nil {
+			err = remoteread.ErrLost
+		}
+		return err
+	}
 	return c.check(ctx, t, histories)
 }
 
 // copiesAtOnce is the number of objects of a session that are copied at once.
 const copiesAtOnce = 4
 
-// object copies an object. The error Is [remoteread.ErrLost] where it was removed.
+// object copies an object, unless it was removed.
 func (c *copier) object(ctx context.Context, pk, name string) error {
 	o, err := c.from.Get(ctx, pk, name, "")
-	if err == nil && o == nil {
-		err = remoteread.ErrLost
-	}
-	if err != nil {
+	if err != nil || o == nil {
 		return err
 	}
 	if _, err := c.to.Commit(ctx, pk, []segment.Document{{ID: name, Label: o.Label, Body: o.Body}}, nil); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -146,7 +147,8 @@ func TestCopy(t *testing.T) {
 	require.ErrorContains(t, err, "are one")
 }
 
-// TestCopyGoesIntoAnEmptyProject copies to a remote with another session, which devices sent.
+// TestCopyGoesIntoAnEmptyProject copies to a remote with another session, which devices sent, and
+// after its removal.
 func TestCopyGoesIntoAnEmptyProject(t *testing.T) {
 	t.Parallel()
 	from, _ := filled(t)
@@ -160,6 +162,9 @@ func TestCopyGoesIntoAnEmptyProject(t *testing.T) {
 	require.Zero(t, sum.Copied+sum.Objects)
 	d.pull()
 	require.Equal(t, []string{"other"}, d.ids())
+	require.NoError(t, d.Remove(t.Context(), "other"))
+	_, err = Copy(t.Context(), from, to, "ada", "demo", nil)
+	require.NoError(t, err)
 }
 
 // TestCopySkips leaves sessions out of a copy: no object of them gets into the other remote.
@@ -236,6 +241,60 @@ func TestCopyIsKilled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// hooked calls before ahead of each request for an object.
+type hooked struct {
+	remote.Remote
+	before func(name string)
+}
+
+func (h *hooked) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
+	h.before(name)
+	return h.Remote.Get(ctx, part, name, known)
+}
+
+func (h *hooked) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	h.before(part)
+	return h.Remote.List(ctx, part, q)
+}
+
+// TestCopyOfWhatChanges prunes, cuts and adds to the source ahead of each of the requests
+// of a copy to it.
+func TestCopyOfWhatChanges(t *testing.T) {
+	t.Parallel()
+	step := 5
+	if testenv.Long() {
+		step = 1
+	}
+	for request := 1; ; request += step {
+		source, a := filled(t)
+		requireClosed(t, a.Store)
+		to, n, done := &memremote.Remote{}, atomic.Int64{}, false
+		from := &hooked{Remote: source}
+		from.before = func(string) {
+			if n.Add(1) != int64(request) {
+				return
+			}
+			d := at(t, source, filepath.Join(t.TempDir(), "d"), "d")
+			d.pull()
+			d.cutTo("s", 1)
+			d.say("s", "another way")
+			d.sync()
+			_, err := d.Prune(t.Context(), &PruneOptions{Grace: time.Nanosecond, HistoryRetention: time.Nanosecond, All: true})
+			require.NoError(t, err)
+			done = true
+		}
+		_, err := Copy(t.Context(), from, to, "ada", "demo", nil)
+		require.NoError(t, err, request)
+		if !done {
+			require.Greater(t, request, 10)
+			return
+		}
+		_, err = Copy(t.Context(), from, to, "ada", "demo", nil) // what changed behind the last look
+		require.NoError(t, err, request)
+		sameThere(t, source, to)
+	}
 }
 
 // TestRemoteIsAnother takes a device from a remote to its copy, back to the remote, whose
