@@ -2,11 +2,11 @@ package hybrid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,65 +20,70 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// CopyResult is the outcome of a [Copy].
-type CopyResult struct {
-	Sessions int   `json:"sessions"` // in the remote that is copied, with the removed ones
-	Copied   int   `json:"copied"`   // whose head was stored
-	Objects  int   `json:"objects"`  // stored beside the heads
-	Bytes    int64 `json:"bytes"`    // of these
+// CopyOptions are the options of a [Copy].
+type CopyOptions struct {
+	Skip func(id string) bool // reports whether a session is left out; nil: all are copied
+	Done func()               // called after each session, by one goroutine at a time; nil: nothing is
 }
 
-// ErrElsewhere is returned for a session that two remotes have with different histories, or
-// that only one of them removed.
-var ErrElsewhere = errors.New("the other remote has the session with another history, or only one of them removed it: sync a device with one and then with the other, which keeps both histories there, or remove it from both")
+// CopyResult is the outcome of a [Copy].
+type CopyResult struct {
+	Sessions int      `json:"sessions"` // in the remote that is copied, with the removed ones
+	Skipped  []string `json:"skipped"`  // of these: CopyOptions.Skip left them out
+	Copied   int      `json:"copied"`   // whose head was stored
+	Objects  int      `json:"objects"`  // stored beside the heads
+	Bytes    int64    `json:"bytes"`    // of these
+}
 
-// Copy copies the sessions of a user's project from one remote to another one: their
-// lines, files and histories, the logs of all devices, and the tombstones of removed
-// sessions. Objects keep their names and contents, so devices that change to the other
-// remote find the heads that they know. A head is stored last, after everything that it
-// leads to was read from the other remote, with all hashes checked. At the end all heads
-// are compared again, and later changes are copied too.
+// ErrElsewhere is returned for a session that the other remote has, but not from this copy.
+var ErrElsewhere = errors.New("the other remote has the session, but not from this copy: copy to an empty project, or sync a device with one remote and then with the other, which keeps both histories there")
+
+// Copy copies the sessions of a user's project from one remote to another one: their lines,
+// files and histories, the logs of all devices, and the tombstones of removed sessions. It goes
+// into an empty project, or one that has nothing but what earlier calls for the same two
+// remotes stored: Copy stores nothing where the project there has a session that the source
+// lacks, unless it is a removed one, and does not touch a session that devices changed there. The error Is [ErrElsewhere] then,
+// and names the sessions. End the programs that sync with the two remotes first.
 //
-// Copy may end at any time; another call goes on, and copies the rest. A session that
-// the other remote has with another beginning, or that devices went on with there and here,
-// is not touched: its error Is [ErrElsewhere]. Copy goes on after a session that fails; the
-// error joins the failures. done, which may be nil, is called after each session by one
-// goroutine at a time.
-func Copy(ctx context.Context, from, to remote.Remote, user, project string, done func()) (CopyResult, error) {
+// Objects keep their names and contents, so devices that change to the other remote find the
+// heads that they know. A head is stored last, after everything that it leads to was read from
+// the other remote, with all hashes checked. Copy may end at any time; another call copies the
+// rest, and what was sent to the source since.
+//
+// Copy does not know the rules of a device: o.Skip names the sessions that must not get
+// into another remote, as those whose [Status] is [Local] or [KeptLate]. It is called once for
+// each session. Copy goes on after a session that fails; the error joins the failures. A nil o
+// is options without a value.
+func Copy(ctx context.Context, from, to remote.Remote, user, project string, o *CopyOptions) (CopyResult, error) {
 	who := segment.Identity{User: user, Project: project}
-	c := &copier{uid: who.UID(), done: done, failed: map[string]error{}}
+	c := &copier{uid: who.UID(), opts: cmp.Or(o, &CopyOptions{}), sum: CopyResult{Skipped: []string{}}}
 	err := who.Check()
 	if err == nil {
 		err = c.connect(ctx, from, to)
 	}
-	for changed := true; err == nil && changed; {
-		changed, err = c.round(ctx)
-	}
-	for _, sid := range slices.Sorted(maps.Keys(c.failed)) {
-		err = errors.Join(err, c.failed[sid])
+	if err == nil {
+		err = c.sessions(ctx)
 	}
 	return c.sum, wrap("copy", "", err)
 }
 
 // copier is the work of a Copy.
 type copier struct {
-	from, to    *remoteread.Reader
-	here, there string // identities of from and to
-	uid         string
-	done        func()
-	rounds      int
+	from, to *remoteread.Reader
+	source   string // the identity of from
+	uid      string
+	opts     *CopyOptions
 
-	mu     sync.Mutex // guards the fields below
-	failed map[string]error
-	sum    CopyResult
+	mu  sync.Mutex // guards sum
+	sum CopyResult
 }
 
 func (c *copier) connect(ctx context.Context, from, to remote.Remote) error {
 	unasked, end := context.WithCancel(ctx)
 	end()
-	here, _ := from.Info(unasked) // the identity comes at once
-	there, _ := to.Info(unasked)
-	if c.here, c.there = here.Identity, there.Identity; c.here == c.there {
+	source, _ := from.Info(unasked) // the identity comes at once
+	target, _ := to.Info(unasked)
+	if c.source = source.Identity; c.source == target.Identity {
 		return errors.New("the two remotes are one")
 	}
 	c.from = &remoteread.Reader{Remote: throttle.New(from, new(Limits).shared(), nil)}
@@ -86,93 +91,90 @@ func (c *copier) connect(ctx context.Context, from, to remote.Remote) error {
 	return nil
 }
 
-// copyRounds is the number of times that heads which change during a Copy are copied.
-const copyRounds = 5
-
-// round copies the sessions whose heads differ, without those that failed before, and
-// reports whether there were any. Its error concerns all sessions.
-func (c *copier) round(ctx context.Context) (changed bool, err error) {
-	if c.rounds++; c.rounds > copyRounds {
-		return false, fmt.Errorf("%w: end the programs that sync with it, and copy again", ErrContended)
-	}
-	var entries []remoteread.Entry
+// plan returns the sessions to copy.
+func (c *copier) plan(ctx context.Context) (entries []remoteread.Entry, err error) {
+	known := map[string]bool{}
 	for entry, err := range c.from.Entries(ctx, c.uid, "", time.Time{}) {
 		if err != nil {
-			return false, fmt.Errorf("read catalogue: %w", err)
+			return nil, fmt.Errorf("read catalogue: %w", err)
 		}
-		if c.failed[entry.SID] == nil {
-			entries = append(entries, entry)
+		known[entry.SID] = true
+		entries = append(entries, entry)
+	}
+	c.sum.Sessions = len(entries)
+	entries = slices.DeleteFunc(entries, func(entry remoteread.Entry) bool {
+		skips := c.opts.Skip != nil && c.opts.Skip(entry.Session)
+		if skips {
+			c.sum.Skipped = append(c.sum.Skipped, entry.Session)
+		}
+		return skips
+	})
+	var failed error
+	for entry, err := range c.to.Entries(ctx, c.uid, "", time.Time{}) {
+		if err != nil {
+			return nil, fmt.Errorf("read the other catalogue: %w", err)
+		}
+		if !known[entry.SID] && !entry.Deleted {
+			failed = errors.Join(failed, wrap("copy", entry.Session, ErrElsewhere))
 		}
 	}
-	c.sum.Sessions = len(entries) + len(c.failed)
+	return entries, failed
+}
+
+// sessions copies the sessions.
+func (c *copier) sessions(ctx context.Context) error {
+	entries, err := c.plan(ctx)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	failed := newErrors()
 	atOnce(maxSyncs, entries, func(entry remoteread.Entry) {
-		did := false
-		err := remoteread.Again(ctx, nil, func() (err error) {
-			did, err = c.session(ctx, entry.SID)
-			return err
-		})
+		err := remoteread.Again(ctx, nil, func() error { return c.session(ctx, entry.SID) })
 		if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrBlocked) && !errors.Is(err, remote.ErrRefused) {
 			cancel(err) // it is the same for all sessions
 		}
+		if ctx.Err() == nil {
+			failed.add(wrap("copy", entry.Session, err))
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if did {
-			c.sum.Copied++
-			changed = true
-		}
-		if err != nil && ctx.Err() == nil {
-			c.failed[entry.SID] = wrap("copy", entry.Session, err)
-		}
-		if c.done != nil {
-			c.done()
+		if c.opts.Done != nil {
+			c.opts.Done()
 		}
 	})
-	return changed, context.Cause(ctx)
+	return errors.Join(failed.all(), context.Cause(ctx))
 }
 
-// session copies a session, and reports whether it stored a head. The error Is
-// [remoteread.ErrLost] where a head changed since it was read.
-func (c *copier) session(ctx context.Context, sid string) (changed bool, err error) {
+// session copies a session. The error Is [remoteread.ErrLost] where a head changed since it was
+// read.
+func (c *copier) session(ctx context.Context, sid string) error {
 	t, known, err := c.from.Head(ctx, sid, remoteread.Known{})
 	if err != nil || t == nil { // without a head, its first upload never ended
-		return false, err
+		return err
 	}
 	there, theirs, err := c.to.Head(ctx, sid, remoteread.Known{})
-	if err != nil || there != nil && there.Deleted && t.Deleted {
-		return false, err
-	}
-	if bytes.Equal(theirs.Doc, known.Doc) {
-		return false, c.arrived(ctx, sid, known.Doc)
-	}
-	own, err := c.lists(ctx, c.from, sid, true)
-	if err != nil {
-		return false, err
+	if err != nil || there != nil && there.Deleted && t.Deleted || bytes.Equal(theirs.Doc, known.Doc) {
+		return err
 	}
 	has, err := c.lists(ctx, c.to, sid, there != nil)
 	if err != nil {
-		return false, err
+		return err
 	}
-	mark := copyMark(sid, c.here, known.Doc)
-	switch {
-	case there == nil:
-	case there.Born != t.Born:
-		return false, ErrElsewhere
-	case has[copyMark(sid, "", known.Doc)] || own[copyMark(sid, c.there, known.Doc)]: // devices went on there
-		return false, nil
-	case there.Revision >= t.Revision || !own[copyMark(sid, "", theirs.Doc)] && !has[copyMark(sid, c.here, theirs.Doc)]:
-		return false, ErrElsewhere
+	if there != nil && (there.Revision >= t.Revision || !has[c.mark(sid, theirs.Doc)]) {
+		return ErrElsewhere
 	}
 	entry := t.Catalogue(c.uid, t.Name())
 	if _, err := c.to.WriteEntry(ctx, &entry, ""); err != nil { // before the first object, as at a first upload
-		return false, fmt.Errorf("write catalogue: %w", err)
+		return fmt.Errorf("write catalogue: %w", err)
 	}
+	mark := c.mark(sid, known.Doc)
 	swap := remoteread.Swap(segment.Document{ID: segment.HeadID(sid), Label: segment.Label(head.TypeHead), Body: known.Doc}, theirs.Version)
 	var marks []segment.Document
 	if !t.Deleted {
-		if err := c.objects(ctx, t, known.Version, own, has); err != nil {
-			return false, err
+		if err := c.objects(ctx, t, known.Version, has); err != nil {
+			return err
 		}
 		marks = append(marks, segment.Document{ID: mark, Label: segment.Label("copy")})
 	}
@@ -182,34 +184,23 @@ func (c *copier) session(ctx context.Context, sid string) (changed bool, err err
 		}
 	}
 	if _, err := c.to.Commit(ctx, segment.SessionPK(sid), marks, swap); err != nil {
-		return false, remoteread.Lost(err)
+		return remoteread.Lost(err)
 	}
-	if !t.Deleted {
-		err = c.arrived(ctx, sid, known.Doc)
-	}
-	return true, err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum.Copied++
+	return nil
 }
 
-// copied is part of the names of marks, of which doc.go says what follows. They stay until
-// the next copy or the removal of the session: no pruning removes them.
+// copied is part of the names of marks. They stay until the next copy or the removal of the
+// session: no pruning removes them.
 const copied = "-copy-"
 
-// copyMark returns the name of the mark of a head. With the identity of a remote, the mark
-// records that this remote had the head, and is stored before the head. Without one, it
-// records that the remote which holds the mark had the head, and is stored after it.
-func copyMark(sid, identity string, doc []byte) string {
-	sum := sha256.Sum256(append([]byte(identity), doc...))
+// mark returns the name of the object that is stored in the other remote before a head, and
+// tells that this copy stored the head.
+func (c *copier) mark(sid string, doc []byte) string {
+	sum := sha256.Sum256(append([]byte(c.source), doc...))
 	return fmt.Sprintf("%s%s%x", sid, copied, sum[:12])
-}
-
-// arrived records that the other remote had a head.
-func (c *copier) arrived(ctx context.Context, sid string, doc []byte) error {
-	pk, mark := segment.SessionPK(sid), copyMark(sid, "", doc)
-	was, err := c.to.Get(ctx, pk, mark, "")
-	if err == nil && was == nil {
-		_, err = c.to.Commit(ctx, pk, []segment.Document{{ID: mark, Label: segment.Label("copy")}}, nil)
-	}
-	return err
 }
 
 // lists returns the names of the objects that a remote has of a session. Where it has no head,
@@ -227,11 +218,15 @@ func (c *copier) lists(ctx context.Context, of *remoteread.Reader, sid string, h
 	return has, nil
 }
 
-// objects copies the objects of own, a session's, that the other remote lacks, and checks that it
-// has everything that the head t leads to. The head is still the same afterwards, so
-// nothing that it leads to was removed while it was copied.
-func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Version, own, has map[string]bool) error {
+// objects copies the objects of a session that the other remote lacks, and checks that it has
+// everything that the head t leads to. The head is still the same afterwards, so nothing that
+// it leads to was removed while it was copied.
+func (c *copier) objects(ctx context.Context, t *head.Head, version remote.Version, has map[string]bool) error {
 	pk := segment.SessionPK(t.SID)
+	own, err := c.lists(ctx, c.from, t.SID, true)
+	if err != nil {
+		return err
+	}
 	histories, err := c.from.Histories(ctx, t, version)
 	if err != nil {
 		return err

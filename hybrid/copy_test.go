@@ -116,24 +116,16 @@ func TestCopy(t *testing.T) {
 	_, err = moved.Sync(t.Context())
 	require.ErrorIs(t, err, ErrRemoved)
 
-	// What went on there is not copied over, nor what went on in both.
-	again, err = Copy(t.Context(), from, to, "ada", "demo", nil)
-	require.NoError(t, err)
-	require.Zero(t, again.Copied)
+	// What devices changed there is not copied over, and what is new beside it is copied.
 	c := at(t, from, filepath.Join(t.TempDir(), "c"), "c")
 	c.pull()
 	c.say("s", "in the source")
 	c.say("other", "one")
 	c.sync()
-	elsewhere := at(t, to, filepath.Join(t.TempDir(), "d"), "d")
-	elsewhere.say("other", "another one")
-	elsewhere.sync()
 	again, err = Copy(t.Context(), from, to, "ada", "demo", nil)
 	require.ErrorIs(t, err, ErrElsewhere)
-	require.Zero(t, again.Copied)
-	require.ErrorContains(t, err, `copy session "other": the other remote has`)
+	require.Equal(t, 1, again.Copied)
 	require.ErrorContains(t, err, `copy session "s": the other remote has`)
-	require.Equal(t, []string{"another one"}, elsewhere.texts("other"))
 
 	// A session that is removed in the source is removed from its copy, with its text.
 	require.NoError(t, c.Remove(t.Context(), "large"))
@@ -153,6 +145,48 @@ func TestCopy(t *testing.T) {
 	}
 	_, err = Copy(t.Context(), from, from, "ada", "demo", nil)
 	require.ErrorContains(t, err, "are one")
+}
+
+// TestCopyGoesIntoAnEmptyProject copies to a remote with another session, which devices sent, and
+// after its removal.
+func TestCopyGoesIntoAnEmptyProject(t *testing.T) {
+	t.Parallel()
+	from, _ := filled(t)
+	to := &memremote.Remote{}
+	d := at(t, to, filepath.Join(t.TempDir(), "d"), "d")
+	d.say("other", "one")
+	d.sync()
+	sum, err := Copy(t.Context(), from, to, "ada", "demo", nil)
+	require.ErrorIs(t, err, ErrElsewhere)
+	require.ErrorContains(t, err, `copy session "other": the other remote has`)
+	require.Zero(t, sum.Copied+sum.Objects)
+	d.pull()
+	require.Equal(t, []string{"other"}, d.ids())
+	require.NoError(t, d.Remove(t.Context(), "other"))
+	_, err = Copy(t.Context(), from, to, "ada", "demo", nil)
+	require.NoError(t, err)
+}
+
+// TestCopySkips leaves sessions out of a copy: no object of them gets into the other remote.
+func TestCopySkips(t *testing.T) {
+	t.Parallel()
+	from, a := filled(t)
+	to := &memremote.Remote{}
+	for range 2 {
+		sum, err := Copy(t.Context(), from, to, "ada", "demo", &CopyOptions{Skip: func(id string) bool { return id == "s" || id == "gone" }})
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"s", "gone"}, sum.Skipped)
+		for _, id := range sum.Skipped {
+			for o, err := range to.List(t.Context(), "s-"+a.engine.SID(id), remote.Query{}) {
+				require.NoError(t, err)
+				require.Empty(testenv.Lost(t), o.Name)
+			}
+		}
+	}
+	d := at(t, to, filepath.Join(t.TempDir(), "d"), "d")
+	d.pull()
+	require.NotContains(t, d.ids(), "s")
+	require.Contains(t, d.ids(), "large")
 }
 
 // TestCopyIsKilled ends a copy before each of its requests, and goes on with another one.
@@ -202,7 +236,7 @@ func TestCopyIsKilled(t *testing.T) {
 				d.say("s", fmt.Sprint("in the copy after ", end))
 				d.sync()
 				sum, err := Copy(t.Context(), from, to, "ada", "demo", nil)
-				require.NoError(t, err, end)
+				require.ErrorIs(t, err, ErrElsewhere, end)
 				require.Zero(t, sum.Copied)
 			}
 		}
@@ -328,7 +362,7 @@ func TestCopyIsKilledAheadOfHeads(t *testing.T) {
 	d.say("s", "in the copy")
 	d.sync()
 	sum, err := Copy(t.Context(), from, to, "ada", "demo", nil)
-	require.NoError(t, err)
+	require.ErrorIs(t, err, ErrElsewhere)
 	require.Zero(t, sum.Copied)
 }
 

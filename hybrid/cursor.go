@@ -253,9 +253,26 @@ func (e *engine) catalogueOf(id string) (newer, ok bool) {
 	return st.Revision(sid) < entry.Revision, true
 }
 
-// save writes the known state of the sessions. Without it they are compared with the
-// cloud once more.
+// saveEvery is the time in which the known state of the sessions is not saved again: it is
+// written whole.
+const saveEvery = time.Minute
+
+// save saves the known state of the sessions, unless that was done just now: close saves the
+// rest.
 func (e *engine) save(ctx context.Context) {
+	e.mu.Lock()
+	due := time.Since(e.saved) >= saveEvery
+	if due {
+		e.saved = time.Now()
+	}
+	e.mu.Unlock()
+	if due {
+		e.saveNow(ctx)
+	}
+}
+
+// saveNow saves it. Without it the sessions are compared with the cloud once more.
+func (e *engine) saveNow(ctx context.Context) {
 	if err := e.Table.Save(ctx); err != nil && ctx.Err() == nil {
 		e.Log.Info("what is known of the sessions is not saved", "err", err)
 	}

@@ -1,15 +1,12 @@
 package hybrid
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
@@ -59,60 +56,36 @@ func (e *engine) deviceOf(ctx context.Context, m machine) (syncer.Device, error)
 		return syncer.Device{}, err
 	}
 	unrecorded := shortID("not recorded", key, e.Store.Dir())
-	former := func(taken map[string]bool) (string, error) { return e.formerDevice(m.host, unrecorded, taken) }
-	id, err := e.recordedDevice(ctx, key, former)
+	id, err := e.recordedDevice(ctx, key, unrecorded)
 	if errors.Is(err, replica.ErrNotRecorded) { // as on a disk that is full or read-only
 		e.Log.Warn("which device this is is not remembered", "err", err)
-		if id, err = former(nil); err != nil || id == "" {
-			id, err = unrecorded, nil
-		}
+		id, err = unrecorded, nil
 	}
 	return syncer.Device{ID: id, Host: m.host}, err
 }
 
 // recordedDevice returns the id that is recorded for a machine. Where there is none, it
-// records the former one, or else a random one.
-func (e *engine) recordedDevice(ctx context.Context, key string, former func(map[string]bool) (string, error)) (id string, err error) {
+// records a random one; or unrecorded, if the directory has states of it that no other machine
+// has taken.
+func (e *engine) recordedDevice(ctx context.Context, key, unrecorded string) (id string, err error) {
 	dir, err := e.Core.Bookkeeping(devicesDir)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", replica.ErrNotRecorded, err)
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	states := replica.NewStates(func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }, e.Store.Dir(), "")
 	added := false
 	id, err = replica.DeviceOf(ctx, dir, replica.Machine{Key: key, Place: e.Store.Dir()}, func(taken map[string]bool) (string, error) {
-		id, err := former(taken)
 		added = true
-		return cmp.Or(id, shortID(sessionstore.NewID())), err
+		if known, err := states.Devices(); err != nil || known[unrecorded] && !taken[unrecorded] {
+			return unrecorded, err
+		}
+		return shortID(sessionstore.NewID()), nil
 	})
 	if err == nil && added {
 		err = e.Core.SyncDirs(sessiondir.Bookkeeping, ".") // they may be new, too
 	}
 	return id, err
-}
-
-// formerDevice returns the device of the directory before there was a record: a device
-// that has states here, and that no other machine has taken; "" for none. Earlier
-// versions made the id of the content of a file and the name of the host.
-func (e *engine) formerDevice(host, unrecorded string, taken map[string]bool) (string, error) {
-	states := replica.NewStates(func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }, e.Store.Dir(), "")
-	known, err := states.Devices()
-	if err != nil || len(known) == 0 {
-		return "", err
-	}
-	former := []string{unrecorded}
-	if home, err := sessiondir.AmplifierHome(); err == nil {
-		text, err := os.ReadFile(filepath.Join(home, ".device_id"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		former = append(former, shortID(strings.TrimSpace(string(text)), host, e.Store.Dir()))
-	}
-	for _, id := range former {
-		if known[id] && !taken[id] {
-			return id, nil
-		}
-	}
-	return "", nil
 }
 
 func shortID(parts ...string) string {

@@ -128,40 +128,6 @@ func TestHostNameChanges(t *testing.T) {
 	require.Len(t, c.headOf(t, a.engine.SID("logs")).Logs, 1)
 }
 
-// TestDeviceOfEarlierVersions: the device that a directory was by its host name goes on. It
-// is not taken over where there is no state of it, nor by a second machine.
-func TestDeviceOfEarlierVersions(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("AMPLIFIER_HOME", home)
-	require.NoError(t, os.WriteFile(filepath.Join(home, ".device_id"), []byte("5d7f\n"), 0o600))
-	c := newCloud(t, nil)
-	earlier := func(host, dir string) *testDevice { // whose id was made of the same three
-		return c.deviceAt(t, dir, "5d7f\x00"+host+"\x00"+dir)
-	}
-	dir := filepath.Join(t.TempDir(), "sessions")
-	a := earlier("laptop", dir)
-	unused := c.deviceOn(t, computer("m0", "laptop"), dir)
-	require.NotEqual(t, a.engine.Device.ID, unused, "there is no state of it yet")
-	a.say("s", "one", "two")
-	a.put("s", "events.jsonl", strings.Repeat("{\"event\":\"x\"}\n", 100))
-	a.sync()
-	requireClosed(t, a.Store)
-	clone := c.deviceOn(t, computer("m1", "other"), dir)
-	require.NotEqual(t, a.engine.Device.ID, clone, "it has another name")
-
-	later := c.on(t, computer("m2", "laptop"), dir, nil)
-	require.Equal(t, a.engine.Device.ID, later.engine.Device.ID)
-	require.Zero(t, later.sync().Pushed)
-	requireClosed(t, later.Store)
-	require.Equal(t, a.engine.Device.ID, c.deviceOn(t, computer("m2", "laptop.hotel.example"), dir))
-	require.NotEqual(t, a.engine.Device.ID, c.deviceOn(t, computer("m3", "laptop"), dir), "a clone of the machine")
-	require.Equal(t, []string{unused, clone}, []string{c.deviceOn(t, computer("m0", "laptop"), dir), c.deviceOn(t, computer("m1", "laptop"), dir)})
-
-	moved := filepath.Join(t.TempDir(), "sessions")
-	require.NoError(t, os.CopyFS(moved, os.DirFS(dir)))
-	require.NotEqual(t, a.engine.Device.ID, c.deviceOn(t, computer("m2", "laptop"), moved), "states of another place")
-}
-
 // TestDamagedDevices: which device this is is never guessed. A name and a store without the
 // cloud need no file.
 func TestDamagedDevices(t *testing.T) {

@@ -62,9 +62,8 @@
 // # Previews
 // [Store.Remote] lists the sessions in the cloud from the catalogue, with their names and
 // numbers of turns. It makes no request for a single session. [Store.Preview] also
-// returns the description of a session, and the turn, role and time of each message.
-// Segments have an index of these beside their lines, some two bytes a message, so
-// Preview fetches no lines and changes nothing here.
+// returns the description of a session, and its last messages: it reads the head and the last
+// segment, and changes nothing here.
 //
 // # What happens when devices disagree
 //
@@ -196,17 +195,10 @@
 //
 // # Another remote
 //
-// [Copy] copies a project to another remote, object by object. It replaces the head of a
-// session there only by a head that follows from it. Two marks beside a head prove that,
-// objects whose names are hashes of it. One is stored before the head: the source, by its
-// identity, had it. The other is stored after it: this remote had it. A remote's heads
-// only go forward. So the other remote's head may be replaced where the source has its
-// second mark, as after a copy the other way, or where its first mark is of this source.
-// Where that holds the other way round, devices went on with the copy, and there is
-// nothing to do. Otherwise the session is named. Marks stay true whatever was killed, also
-// where no remote lets them be removed. A copy that is killed ahead of the second mark
-// stores it when it is run again; if devices went on before that, the session is named. A
-// removed session has no marks: its removal is copied to an unchanged copy alone.
+// [Copy] copies a project to another remote, object by object, into an empty project. Where a
+// copy that was killed goes on, it replaces a head there only if a mark beside the head tells
+// that the copy stored it. The mark is an object whose name is a hash of the head and of the
+// identity of the source, and is stored before the head. So no head of a device is replaced.
 //
 // A directory whose sessions were synced with one remote may be opened with another one.
 // The heads that it knows are of the former one. Where the other remote has the same head,
@@ -229,7 +221,7 @@
 //	an entry of the catalogue, each Sync or 30 s                13.0      0.4 KB
 //	a read of the catalogue, each Interval                       2.8
 //	whether a session is what the cloud has                      1.0
-//	a preview of a session of 20 turns                          14.2
+//	a preview of a session of 20 turns                           6.3
 //	a restore of a session of 20 turns                          55.6
 //	its pruning, once                                          538.9
 //	its restore after that                                      34.9

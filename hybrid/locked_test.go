@@ -73,6 +73,7 @@ func boundedByLocks(t *testing.T, name string) {
 	if name == "Close" {
 		limit = 2 * time.Second
 	}
+	a.engine.saveNow(t.Context())
 	free := holdLocks(t, a.Dir())
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()

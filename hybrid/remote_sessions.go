@@ -10,6 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // Remote returns the sessions of the project that the cloud has or had, the most recently
@@ -78,50 +79,37 @@ func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
 	return wrap(op, id, err)
 }
 
-// Preview is a session in the cloud without its lines.
+// Preview is what the remote has of a session, in short.
 type Preview struct {
-	SessionID   string           `json:"session_id"`
-	Name        string           `json:"name"`        // of the metadata; "" for none
-	Description string           `json:"description"` // of the metadata; "" for none, and where metadata.json has more than 4 KB
-	Updated     time.Time        `json:"updated"`
-	Turns       int              `json:"turns"` // messages of the user
-	Messages    []PreviewMessage `json:"messages"`
+	SessionID   string                 `json:"session_id"`
+	Name        string                 `json:"name"`        // of the metadata; "" for none
+	Description string                 `json:"description"` // of the metadata; "" for none, and where metadata.json has more than 4 KB
+	Updated     time.Time              `json:"updated"`
+	Turns       int                    `json:"turns"` // messages of the user
+	Count       int                    `json:"n"`     // messages
+	Messages    []sessionstore.Message `json:"messages"`
 }
 
-// PreviewMessage is a message of a [Preview].
-type PreviewMessage struct {
-	Turn int       `json:"turn"` // from 1; 0 before the first message of the user
-	Role string    `json:"role"` // user, assistant, tool, system, developer or function; "" for any other
-	Time time.Time `json:"time"` // to the second; the zero time when the message has none
-}
-
-// Preview returns the name and turns of a session in the cloud, and the roles and times
-// of its messages. It changes nothing here, and the session need not be here. It reads
-// the session's head and the indexes of its segments, but no lines, except in segments
-// that a version without indexes wrote. No hash covers an index: only the lines that
-// [Store.Pull] brings are verified. The memory that it takes is about 50 bytes a message.
+// Preview returns the name and turns of a session in the remote, and the messages at its end:
+// those that the last sync of a device sent together, or more after [Store.Prune], of 8 MB at
+// most. They are in the form in which they were sent, and their hashes are checked. Preview
+// changes nothing here, and the session need not be here. It reads the session's head and one
+// segment, however long the session is.
 //
-// The error Is [sessionstore.ErrNotFound] when the cloud does not have the session,
-// [ErrRemoved] when it was removed there, and [ErrUnreachable] when the account does not
-// answer. It Is [ErrDamaged] when segments are missing or cannot be read: then the
-// preview has all but Messages, or the messages before the damage.
+// The error Is [sessionstore.ErrNotFound] when the remote does not have the session,
+// [ErrRemoved] when it was removed there, and [ErrUnreachable] when the remote does not
+// answer. It Is [ErrDamaged] when the segment is missing or cannot be read: then the preview
+// has all but Messages.
 func (s *Store) Preview(ctx context.Context, id string) (Preview, error) {
-	p := Preview{SessionID: id, Messages: []PreviewMessage{}}
+	p := Preview{SessionID: id, Messages: []sessionstore.Message{}}
 	if s.engine == nil {
 		return p, wrap("preview", id, ErrNoRemote)
 	}
 	ctx = s.engine.asked(ctx)
-	t, blocks, err := s.engine.Preview(ctx, id)
-	if t == nil {
-		return p, wrap("preview", id, err)
-	}
-	p.Name, p.Description, p.Updated, p.Turns = t.Name(), t.Description(), t.Updated, t.Transcript.Turns
-	turn := 0
-	for _, b := range blocks {
-		if b.Role == "user" {
-			turn++
-		}
-		p.Messages = append(p.Messages, PreviewMessage{turn, b.Role, b.Time})
+	t, last, err := s.engine.Preview(ctx, id)
+	if t != nil {
+		p.Name, p.Description, p.Updated, p.Turns, p.Count = t.Name(), t.Description(), t.Updated, t.Transcript.Turns, int(t.Transcript.N)
+		p.Messages = append(p.Messages, last...)
 	}
 	return p, wrap("preview", id, err)
 }

@@ -120,7 +120,7 @@ type Status struct {
 // the remote has, and whose ids may not come from outside, are [Blocked]. It makes no
 // request. Lines that another device could not send show only in the Status of that
 // device. Without a remote, and without Options.Identity, every session is [Local]. The error Is
-// [sessionstore.ErrNotFound] when a named session is not here.
+// [sessionstore.ErrNotFound] when a named session is not here, and no rule keeps it from leaving.
 func (s *Store) Status(ctx context.Context, ids ...string) ([]Status, error) {
 	if len(ids) > 0 {
 		return s.statusOfEach(ctx, ids)
@@ -163,7 +163,7 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 				continue
 			}
 		}
-		if !s.Exists(id) {
+		if !s.Exists(id) && (s.engine == nil || !s.engine.Privacy.Keeps(ctx, id)) {
 			return nil, wrap("status", id, limits.Errorf(sessionstore.ErrNotFound, "there is no such session"))
 		}
 		all[i] = Status{SessionID: id, State: Local}

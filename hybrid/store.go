@@ -264,7 +264,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.rememberRedaction()
 	e.States.Sweep()
 	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
-	e.States.OnSave = e.Table.Reopen
+	e.States.OnSave, e.saved = e.Table.Reopen, time.Now()
 	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)
 	return nil
 }
@@ -331,11 +331,11 @@ func (s *Store) close(ctx context.Context) error {
 		return s.Store.Close()
 	}
 	s.engine.judge(s.engine.Dirty.Take())
-	s.engine.save(ctx)
+	s.engine.saveNow(ctx)
 	if ctx.Err() != nil {
 		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
 		defer cancel()
-		s.engine.save(soon) // does nothing where the first save succeeded
+		s.engine.saveNow(soon) // does nothing where the first save succeeded
 	}
 	err := s.Store.Close()
 	left := s.engine.leave() // no write comes after Close

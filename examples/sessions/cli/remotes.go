@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 type remotesCommand struct{}
@@ -181,9 +182,9 @@ type copyCommand struct {
 func (copyCommand) Help() string {
 	return `Copies everything that a remote has of the projects that are here, or of the one that --project names, to another remote: sessions with their histories, the logs of all devices, and the marks of removed ones. Every hash is checked in the other remote. A copy that was broken off goes on when it is run again, and copies what is new.
 
-A session that the other remote has with another beginning, or that went on in both, is not touched: it is named, and the exit code is 1. A remote does not list its projects: name those that are not here by --as.
+A project must be empty in the other remote, or have what the same copy brought there: other sessions are named, and not touched, and the exit code is 1. Sessions that the rules of this device keep on it are named, too, and left out: "sessions remote keep-local --release" lets one leave. A remote does not list its projects: name those that are not here by --as.
 
-Then let the devices use the other remote: "sessions remote remove OLD" on each, and the command that "remote add" printed.`
+End the programs that sync with either remote first. Then let the devices use the other remote: "sessions remote remove OLD" on each, and the command that "remote add" printed.`
 }
 
 // Run copies.
@@ -211,7 +212,7 @@ func (c *copyCommand) Run(a *app) error {
 	}
 	bar := a.Progress("copying", 0)
 	defer bar.Done()
-	var sum hybrid.CopyResult
+	sum := hybrid.CopyResult{Skipped: []string{}}
 	var failed error
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
@@ -219,8 +220,14 @@ func (c *copyCommand) Run(a *app) error {
 		if to.Name != "" && (o.User != there.User || o.Project != there.Project || (o.Redact == nil) != (there.Redact == nil)) {
 			return fmt.Errorf("%s has another --user, --as or --redact than %s: devices would not find what is copied, or send it anew; add it with the same", to.Name, c.From)
 		}
-		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, func() { bar.Step(1) })
+		o.Remote = source
+		stays, err := a.stays(dir, o)
+		if err != nil {
+			return err
+		}
+		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, &hybrid.CopyOptions{Skip: stays, Done: func() { bar.Step(1) }})
 		failed = errors.Join(failed, err)
+		sum.Skipped = append(sum.Skipped, res.Skipped...)
 		sum.Sessions += res.Sessions
 		sum.Copied += res.Copied
 		sum.Objects += res.Objects
@@ -237,6 +244,29 @@ func (c *copyCommand) Run(a *app) error {
 		}{sum, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
+	for _, id := range sum.Skipped {
+		a.Notef("Not copied, since a rule keeps it on this machine: %s", screen.Plain(id))
+	}
 	a.Printf("%s %s looked at, %s copied: %s in %s\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Copied), size(sum.Bytes), count(sum.Objects, "object"))
 	return a.half(failed)
+}
+
+// stays returns a function that reports whether a session must not get into another remote: the
+// rules that a sessions directory remembers keep it on this machine, or may do so.
+func (a *app) stays(dir string, o *hybrid.Options) (func(id string) bool, error) {
+	if !isDir(dir) {
+		return nil, nil
+	}
+	st, err := hybrid.Open(a.ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	a.later(st.Close)
+	return func(id string) bool {
+		found, err := st.Status(a.ctx, id)
+		if err != nil {
+			return !errors.Is(err, sessionstore.ErrNotFound)
+		}
+		return found[0].State == hybrid.Local || found[0].State == hybrid.KeptLate || errors.Is(found[0].Err, hybrid.ErrHeld)
+	}, nil
 }

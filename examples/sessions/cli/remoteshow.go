@@ -12,14 +12,14 @@ import (
 type remoteShowCommand struct {
 	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, all are listed."`
 	remoteFlags
-	Messages  bool `short:"m" xor:"part" help:"Show the turn, role and time of each message of the session."`
+	Messages  bool `short:"m" xor:"part" help:"Show what was said last in the session, too."`
 	Histories bool `xor:"part" help:"List the former histories and branches of the session instead."`
 	Logs      bool `xor:"part" help:"List the files of the session's logs on this machine instead, one of each device."`
 }
 
 // Help is shown below the usage.
 func (remoteShowCommand) Help() string {
-	return `Lists the sessions that the remote has, the one that changed last first, or shows one of them. Nothing is brought here: no lines are fetched. The list may be half a minute behind.
+	return `Lists the sessions that the remote has, the one that changed last first, or shows one of them. Nothing is brought here. Of a session its last messages are fetched: those that one sync sent, or some more after "remote prune"; --messages shows them. The list may be half a minute behind.
 
 --histories lists what the remote keeps beside the session itself: branches, which one device had when another went on, and former heads, which a rewind, another change or a restore replaced. "sessions remote restore" brings one back.
 
@@ -100,9 +100,13 @@ func (c *remoteShowCommand) show(a *app, all []copied) error {
 			return err
 		}
 		if a.json {
-			return errors.Join(a.writeJSON(p), err)
+			about := object{{"session_id", p.SessionID}, {"name", p.Name}, {"description", p.Description}, {"updated", p.Updated}, {"turns", p.Turns}, {"n", p.Count}, {"messages", list{}}}
+			return errors.Join(a.writeRows(about, inMemory(p.Messages)), err)
 		}
 		c.fields(a, p)
+		if c.Messages {
+			err = errors.Join(a.conversation(p.Messages, folded), err)
+		}
 		return err
 	}
 	return err
@@ -115,16 +119,8 @@ func (c *remoteShowCommand) fields(a *app, p hybrid.Preview) {
 		{"Description", p.Description},
 		{"Updated", a.when(p.Updated)},
 		{"Turns", number(p.Turns)},
-		{"Messages", number(len(p.Messages))},
+		{"Messages", number(p.Count)},
 	})
-	if !c.Messages {
-		return
-	}
-	cells := make([][]string, len(p.Messages))
-	for i, m := range p.Messages {
-		cells[i] = []string{strconv.Itoa(m.Turn), m.Role, a.when(m.Time)}
-	}
-	a.Table([]screen.Column{{Title: "Turn", Right: true}, {Title: "Role", Tint: screen.In(screen.Cyan)}, {Title: "Time", Tint: screen.In(screen.Yellow)}}, cells)
 }
 
 // history is a history of a list.

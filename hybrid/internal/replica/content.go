@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
@@ -76,20 +75,13 @@ type content struct {
 
 func empty() content { return content{sessions: map[string]Session{}, entries: map[string]Entry{}} }
 
-// batch is a line of the file: changes that are made together.
+// batch are changes that are made together: a line of the file. A Save writes
+// one; programs that appended what changed wrote several.
 type batch struct {
 	Void     bool      `json:"void,omitempty"` // all earlier lines are void
 	Sessions []Session `json:"s,omitempty"`
 	Entries  []Entry   `json:"e,omitempty"`
 	Cursor   *Cursor   `json:"c,omitempty"`
-}
-
-func (b *batch) changes() int { return len(b.Sessions) + len(b.Entries) + 1 }
-
-// replaces reports whether nothing of an earlier batch is left after b.
-func (b *batch) replaces(was *batch) bool {
-	one := func(b *batch) bool { return !b.Void && b.Cursor == nil && len(b.Entries) == 0 && len(b.Sessions) == 1 }
-	return one(b) && one(was) && b.Sessions[0].ID == was.Sessions[0].ID
 }
 
 // apply makes the changes of a batch.
@@ -118,13 +110,13 @@ func (c *content) apply(b *batch) {
 type header struct {
 	V        int    `json:"v"`
 	Identity string `json:"for"`
-	Name     string `json:"name"`
+	Name     string `json:"name"`            // drawn for each file
+	Voids    int    `json:"voids,omitempty"` // how often everything was void
 }
 
 const (
 	version = 1
 	largest = 1 << 30      // bytes of a file that is read
-	atOnce  = 500          // changes of a line
 	sumSize = 8 + len(" ") // bytes before the text of a line
 )
 
@@ -150,52 +142,6 @@ func cutLine(data []byte, v any) (n int) {
 		return 0
 	}
 	return n
-}
-
-// batches yields the whole content. The cursor comes last.
-func (c *content) batches() iter.Seq[batch] {
-	return func(yield func(batch) bool) {
-		var b batch
-		full := func() bool { return b.changes() > atOnce }
-		for _, s := range c.sessions {
-			if b.Sessions = append(b.Sessions, s); full() {
-				if !yield(b) {
-					return
-				}
-				b = batch{}
-			}
-		}
-		for _, e := range c.entries {
-			if b.Entries = append(b.Entries, e); full() {
-				if !yield(b) {
-					return
-				}
-				b = batch{}
-			}
-		}
-		b.Cursor = &c.cursor
-		yield(b)
-	}
-}
-
-// joined yields changes in few lines: consecutive changes of sessions go into one line.
-func joined(all []batch) iter.Seq[batch] {
-	return func(yield func(batch) bool) {
-		var sessions []Session
-		flush := func() bool {
-			ok := len(sessions) == 0 || yield(batch{Sessions: sessions})
-			sessions = nil
-			return ok
-		}
-		for _, b := range all {
-			if b.Cursor == nil && !b.Void && len(b.Entries) == 0 && len(sessions) < atOnce {
-				sessions = append(sessions, b.Sessions...)
-			} else if !flush() || !yield(b) {
-				return
-			}
-		}
-		flush()
-	}
 }
 
 // readAll returns the content of a file, nothing when there is none.

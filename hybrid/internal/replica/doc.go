@@ -13,7 +13,7 @@
 //   - A table can be lost at any time: then the sessions are compared with the
 //     cloud once more, and the catalogue is read from its beginning.
 //   - The cursor is never behind an entry that the table lacks. Both are
-//     written in one line.
+//     written in one file.
 //   - A [Session] is only put after its files were read, with a Stat that was
 //     taken before. A write in between shows in the next Stat.
 //   - A Stat that may hide a change within one step of the file system's clock is
@@ -26,17 +26,16 @@
 //
 // A table is one file of lines. Each is the CRC-32C of a JSON text as eight hexadecimal
 // digits, a space, and the text. The first line is a header: the version, the identity of
-// the table, and a random name of the file. Each other line is a batch of changes, and
-// later ones replace earlier ones. The first line that is not whole ends the file: all
-// bytes behind it count as lost. Where the header is not as expected, the file counts as
-// missing.
+// the table, a random name of the file, and how often everything was void. The other line is
+// the content; where there are several, later ones replace what earlier ones say. The first
+// line that is not whole ends the file. A file without a content counts as missing.
 //
-// A batch is appended in one write, under a lock that excludes other processes of the
-// device, after the lines that they appended were read. When the file holds twice as many
-// changes as there are sessions and entries, it is written anew and renamed over the old
-// one. Another process sees the new header, reads the new file whole, and appends those
-// of its own changes that the file lacks. Nothing is synced: a power cut takes lines from
-// the end.
+// A Save writes the file whole and renames it over the old one, under a lock that excludes
+// other processes of the device. Where the file has another name than the one that it read or
+// wrote last, it reads it, and adds what the file lacks; what is void in the file is void for
+// all. Nothing is synced: a power cut may lose the file. Package hybrid saves when a store
+// closes, and else once a minute if something changed: so a turn does not cost a write of all
+// sessions. What a kill loses is compared once more.
 //
 // A table belongs to one place, device, user, project, container and set of privacy
 // rules. Its file has their hash in its name, so that programs which disagree about them

@@ -23,7 +23,7 @@ type SessionState struct {
 	Place   string `json:"place"`            // the sessions directory: a copied directory is another replica
 	Device  string `json:"device"`           // of Place
 	Born    string `json:"born"`             // of the head: another container has another one
-	Remote  string `json:"remote,omitempty"` // the identity of the remote; "" in states of earlier versions
+	Remote  string `json:"remote,omitempty"` // the identity of the remote
 
 	Here   bool            `json:"here,omitempty"` // the session was seen here
 	Gone   bool            `json:"gone,omitempty"` // and then was not: it is not brought back unless asked

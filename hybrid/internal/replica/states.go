@@ -302,4 +302,5 @@ func (t *Table) Void() {
 	defer t.mu.Unlock()
 	t.lock()
 	t.change(batch{Void: true})
+	t.file.Voids++
 }

@@ -143,9 +143,6 @@ func (c *Cutter) push(line []byte, r row) {
 	if c.st.Kind() == KindTranscript && beginsTurn(line) {
 		c.at.Turn++
 	}
-	if c.st == Transcript {
-		c.open.blocks = append(c.open.blocks, BlockOf(line))
-	}
 	if r.ref != nil {
 		r.ref.I = len(c.open.rows)
 	}
@@ -209,8 +206,8 @@ func (c *Cutter) begin() {
 // sizeEstimate estimates, from above, the size of the document of the open segment. Rows
 // count with their full size until they have been measured.
 type sizeEstimate struct {
-	fixed      int // index, descriptions
-	label      int // hashes, index, names of chunks
+	fixed      int // hashes, descriptions
+	label      int // hashes, names of chunks
 	measured   int // bytes, compressed
 	unmeasured int // bytes, not compressed
 	rows       int // that were measured
@@ -225,7 +222,7 @@ const (
 
 // labelBytes returns the number of bytes that a row adds to the label of a document.
 func labelBytes(r *row) int {
-	n := base64.StdEncoding.EncodedLen(check) + 1 + blockBytes
+	n := base64.StdEncoding.EncodedLen(check) + 1
 	if r.ref != nil {
 		n += len(r.ref.Chunks) * nameBytes
 	}

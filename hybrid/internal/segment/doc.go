@@ -15,14 +15,6 @@
 // segments walking back from the tip, and checks every hash before it yields a line. It
 // reports the records of missing or damaged segments, and never leaves them out.
 //
-// # Index
-//
-// A segment of a transcript has an index beside its compressed lines: one [Block] a
-// message, with its role and its time to the second. A query that does not fetch lines
-// gets it, see [Info.Blocks]. It takes two to five bytes a message, which is 2 % of the
-// stored size where messages have 100 bytes, and less where they are longer. No hash
-// covers it: it is only for previews, and the lines decide.
-//
 // # Versions
 //
 // All documents have one [Version]. Documents of another version, a greater or a smaller,

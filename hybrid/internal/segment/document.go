@@ -76,7 +76,6 @@ type segmentLabel struct {
 	At     []byte   `json:"at"`
 	Form   string   `json:"z,omitempty"`
 	Base   *int64   `json:"base,omitempty"`
-	Index  []byte   `json:"idx,omitempty"`
 	Chunks []string `json:"chunks,omitempty"` // that the lines need
 }
 
@@ -87,9 +86,6 @@ func (s *Segment) Document() (Document, error) {
 	d := segmentLabel{
 		header: header{TypeSegment, Version}, Stream: s.Stream, Seq: &s.From.N, N: &n, End: s.To.N,
 		Prev: s.From.Hash, Hash: s.To.Hash, Offset: s.Offset, Bytes: s.Bytes, At: s.at, Form: formZstd,
-	}
-	if len(s.blocks) > 0 {
-		d.Index = encodeIndex(s.blocks)
 	}
 	if s.base >= 0 {
 		d.Base = &s.base
@@ -165,9 +161,6 @@ func DecodeSegment(d Document) (*Segment, error) {
 	if s.rows, err = l.rows(refs, data); err != nil {
 		return nil, fmt.Errorf("decode segment %s: %w", d.ID, err)
 	}
-	if s.Stream == Transcript {
-		s.readBlocks()
-	}
 	return s, nil
 }
 
@@ -182,7 +175,7 @@ func decodeLabel(pk, id string, label []byte) (*segmentLabel, Info, error) {
 	}
 	info := Info{
 		ID: id, PK: pk, Stream: d.Stream, From: Point{*d.Seq, d.Prev}, To: Point{d.End, d.Hash},
-		Offset: d.Offset, Bytes: d.Bytes, Chunks: d.Chunks, base: -1, at: d.At, index: d.Index,
+		Offset: d.Offset, Bytes: d.Bytes, Chunks: d.Chunks, base: -1, at: d.At,
 	}
 	if d.Base != nil {
 		info.base = *d.Base

@@ -276,3 +276,25 @@ func TestLargestDocuments(t *testing.T) {
 	require.LessOrEqual(t, headBytes+maxChunks*nameBytes+labelBytes(&row{}), labelMax, "the label of a segment of one line")
 	require.LessOrEqual(t, labelMax, remote.MaxLabel)
 }
+
+// TestFurtherMembers reads a segment whose label has a member that this version does not know:
+// an index of roles and times.
+func TestFurtherMembers(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "indexed.jsonl"))
+	require.NoError(t, err)
+	var g golden
+	require.NoError(t, json.Unmarshal(text, &g))
+	require.Contains(t, string(g.Label), `"idx"`)
+	s := newShelf()
+	s.put(Document{ID: g.ID, PK: g.PK, Type: TypeSegment, Label: g.Label, Body: g.Body})
+	infos := s.infos(t, Transcript)
+	lines, err := collect(Lines(s, Transcript, infos, Origin(Transcript), infos[0].To, nil))
+	require.NoError(t, err)
+	require.Equal(t, session(), lines)
+	part, err := load(s, &infos[0])
+	require.NoError(t, err)
+	d, err := Merge([]*Segment{part}, testNonce)
+	require.NoError(t, err)
+	require.NotContains(t, string(d.Label), "idx")
+}

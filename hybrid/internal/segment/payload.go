@@ -188,9 +188,6 @@ func (s *Segment) halves(n int, m Mark) (one, two Segment) {
 	one.Bytes = m.Bytes - s.Offset
 	two.Bytes = s.Bytes - one.Bytes
 	one.rows, two.rows = s.rows[:n:n], s.rows[n:]
-	if s.blocks != nil {
-		one.blocks, two.blocks = s.blocks[:n:n], s.blocks[n:]
-	}
 	for i := range two.rows {
 		if r := two.rows[i].ref; r != nil {
 			r.I -= n
@@ -383,7 +380,7 @@ func Merge(segments []*Segment, nonce string) (Document, error) {
 	}
 	first := segments[0]
 	out := &Segment{Info: first.Info}
-	out.Bytes, out.at, out.base, out.index, out.Chunks = 0, nil, -1, nil, nil
+	out.Bytes, out.at, out.base, out.Chunks = 0, nil, -1, nil
 	out.To = first.From
 	for _, s := range segments {
 		if s.From != out.To || s.SID() != out.SID() || s.Stream != out.Stream {
@@ -413,7 +410,6 @@ func (out *Segment) take(s *Segment) {
 		}
 		out.rows = append(out.rows, r)
 	}
-	out.blocks = append(out.blocks, s.blocks...)
 	if out.base < 0 && s.base >= 0 && s.base < out.From.N {
 		out.base = s.base
 	}

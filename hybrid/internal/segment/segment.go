@@ -17,8 +17,7 @@ import (
 type Segment struct {
 	Info
 
-	rows   []row
-	blocks []Block // of a transcript: one for each row
+	rows []row
 }
 
 // Info is a segment without its lines.
@@ -30,9 +29,8 @@ type Info struct {
 	Bytes    int64    // bytes of its lines, each with its LF
 	Chunks   []string // names of the chunks that its lines need
 
-	base  int64  // the record before it that its first delta needs; -1 for none
-	at    []byte // the first bytes of the hash behind each line
-	index []byte // of a transcript
+	base int64  // the record before it that its first delta needs; -1 for none
+	at   []byte // the first bytes of the hash behind each line
 }
 
 // check is the number of bytes of each inner hash that a segment holds: enough to find
@@ -83,26 +81,6 @@ func (in *Info) valid() error {
 		return fmt.Errorf("base behind what needs it: %w", ErrDamaged)
 	}
 	return nil
-}
-
-// Blocks returns a block for each line of a segment of a transcript. It reports false
-// where the index is damaged: the blocks can be made of the lines then. No hash covers an
-// index.
-func (in *Info) Blocks() ([]Block, bool) { return decodeIndex(in.index, int(in.lines())) }
-
-// readBlocks reads the index. Where that is damaged, it makes the blocks anew, of the
-// lines that are not in chunks.
-func (s *Segment) readBlocks() {
-	var ok bool
-	if s.blocks, ok = s.Blocks(); ok {
-		return
-	}
-	s.blocks = make([]Block, len(s.rows))
-	for i, r := range s.rows {
-		if r.ref == nil || r.ref.Chunks == nil {
-			s.blocks[i] = BlockOf(r.data)
-		}
-	}
 }
 
 // isNamed reports whether the id matches the lines of the segment.

@@ -12,13 +12,23 @@ type Span struct {
 	Upto Point
 }
 
-// Blocks returns the blocks of the used lines, as [Info.Blocks] does.
-func (s *Span) Blocks() ([]Block, bool) {
-	blocks, ok := s.Info.Blocks()
-	if ok {
-		blocks = blocks[:s.Upto.N-s.From.N]
+// Last returns where the segment begins that holds the last lines of the transcript, which
+// ends at tip. Where they are a line of more than 8 MB, it returns tip.
+func Last(infos []Info, tip Point) (Point, error) {
+	active := make([]*Info, len(infos))
+	for i := range infos {
+		active[i] = &infos[i]
 	}
-	return blocks, ok
+	switch last := reach(active, 0, tip); {
+	case tip.N == 0:
+		return tip, nil
+	case last == nil:
+		return tip, &GapError{Stream: Transcript, From: tip.N - 1, To: tip.N}
+	case last.Bytes > heldMax:
+		return tip, nil
+	default:
+		return last.From, nil
+	}
 }
 
 // Tile finds the segments that lead from one point of a stream to another,

@@ -252,3 +252,23 @@ func TestCommon(t *testing.T) {
 		w.True(len(mine) == 0 || errors.Is(err, broken))
 	}
 }
+
+// TestLast finds the segment that goes furthest back from the end of the transcript.
+func TestLast(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	one := s.store(t, Options{Target: 1}, start(Transcript), session()[:3])
+	end := s.store(t, Options{}, one, session()[3:])
+	infos := s.infos(t, Transcript)
+	from, err := Last(infos, end.Mark.Point())
+	require.NoError(t, err)
+	require.Equal(t, one.Mark.Point(), from)
+	from, err = Last(infos, one.Mark.Point())
+	require.NoError(t, err)
+	require.Equal(t, int64(2), from.N)
+	_, err = Last(infos, Point{N: end.Mark.N + 1})
+	require.ErrorIs(t, err, ErrGap)
+	from, err = Last(nil, Origin(Transcript))
+	require.NoError(t, err)
+	require.Equal(t, Origin(Transcript), from)
+}

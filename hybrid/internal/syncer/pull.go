@@ -351,22 +351,21 @@ func (v *work) agrees(s *replica.Session) bool {
 	return true
 }
 
-// Preview returns the head of a session, and a block for each message of its transcript.
-// It reads no lines. With an error that Is [remoteread.ErrDamaged] it returns the blocks
-// that could be read.
-func (e *Syncer) Preview(ctx context.Context, id string) (t *head.Head, blocks []segment.Block, err error) {
+// Preview returns the head of a session, and the messages of the last segment of its
+// transcript. With an error that Is [remoteread.ErrDamaged] it returns the head alone.
+func (e *Syncer) Preview(ctx context.Context, id string) (t *head.Head, last []sessionstore.Message, err error) {
 	if err := e.identityOf(id).Check(); err != nil {
 		return nil, nil, err
 	}
 	c := e.session(id, Options{Mode: Asked, Named: true}).cloud()
 	err = patient(ctx, func() error {
-		t, blocks, err = c.preview(ctx)
+		t, last, err = c.preview(ctx)
 		return err
 	})
-	return t, blocks, err
+	return t, last, err
 }
 
-func (c *cloud) preview(ctx context.Context) (t *head.Head, blocks []segment.Block, err error) {
+func (c *cloud) preview(ctx context.Context) (t *head.Head, last []sessionstore.Message, err error) {
 	t, _, err = c.link.Head(ctx, c.sid, remoteread.Known{}) // the session token makes an older one impossible
 	switch {
 	case err != nil:
@@ -376,11 +375,13 @@ func (c *cloud) preview(ctx context.Context) (t *head.Head, blocks []segment.Blo
 	case t.Deleted:
 		return nil, nil, ErrRemoved
 	}
-	for b, err := range c.link.Blocks(ctx, t) {
+	for line, err := range c.link.LastLines(ctx, t) {
 		if err != nil {
-			return t, blocks, err
+			return t, nil, err
 		}
-		blocks = append(blocks, b)
+		if m, err := sessionstore.ParseMessage(line); err == nil { // other lines are no messages
+			last = append(last, m)
+		}
 	}
-	return t, blocks, nil
+	return t, last, nil
 }
