@@ -27,7 +27,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// Store is a sessions directory with a copy in the cloud. Its methods may be
+// Store is a sessions directory with a copy in the remote. Its methods may be
 // called by many goroutines, and many processes may open one directory.
 type Store struct {
 	*sessionstore.Store

@@ -56,14 +56,14 @@ func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 func (v *work) deleted(a syncplan.Action) error {
 	v.out.State = Removed
 	if a.Why == syncplan.AddedSince {
-		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the cloud never had", ErrRemoved))
+		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the remote never had", ErrRemoved))
 	}
 	return nil
 }
 
 // absent sets the result for a session that is not here.
 func (v *work) absent(a syncplan.Action) error {
-	v.out.State = Remote
+	v.out.State = Absent
 	switch {
 	case a.Why == syncplan.DeletedThere:
 		v.out.State = Removed
@@ -74,7 +74,7 @@ func (v *work) absent(a syncplan.Action) error {
 			return ErrRemoved
 		}
 	case a.Why == syncplan.Nowhere && v.Named:
-		return limits.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
+		return limits.Errorf(sessionstore.ErrNotFound, "neither this device nor the remote has the session")
 	}
 	return nil
 }

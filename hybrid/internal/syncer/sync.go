@@ -196,7 +196,7 @@ func (v *work) once(ctx context.Context) error {
 		v.fetches = true
 	}
 	if !v.local.present && !v.fetches && !v.Named {
-		v.out.State = Remote
+		v.out.State = Absent
 		return v.remember()
 	}
 	v.out.Asking = true
