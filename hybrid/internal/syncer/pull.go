@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -299,12 +300,32 @@ func (c *cloud) catalogue(ctx context.Context) error {
 // back. An entry without a head means nothing.
 func (c *cloud) writeEntry(ctx context.Context, t *head.Head) error {
 	entry := t.Catalogue(c.UID(), t.Name())
-	version, err := c.link.WriteEntry(ctx, &entry, c.st.Cat.Version)
+	last := c.st.Cat.Version
+	if listed, _ := c.Table.Entry(c.sid); listed.Version != "" && listed.Revision > c.st.Cat.Revision {
+		last = remote.Version(listed.Version)
+	}
+	version, err := c.link.WriteEntry(ctx, &entry, last)
 	if err != nil {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
 	c.st.Cat = replica.KnownEntry{Revision: t.Revision, Version: version, At: time.Now()}
 	return nil
+}
+
+// takeEntry takes over the version of the entry that another device wrote for the head t, which
+// is here now: the entry for this device's next head replaces that one. Where no list had it,
+// it is read for a program that goes on with the session, and where devices take turns.
+func (v *work) takeEntry(ctx context.Context, t *head.Head) {
+	listed, _ := v.Table.Entry(v.sid)
+	if !v.out.Pulled || t.Writer.Device == v.Device.ID || listed.Version != "" && listed.Revision >= t.Revision {
+		return
+	}
+	if v.st.Cat.Version = ""; v.Mode != Resume && !v.turns {
+		return
+	}
+	if entry, err := v.cloud.link.EntryOf(ctx, v.UID(), v.sid); err == nil && entry != nil && !entry.Deleted { // else it is read when it is written
+		v.st.Cat.Revision, v.st.Cat.Version = entry.Revision, entry.Version
+	}
 }
 
 // entryIsOld reports whether the head t, which may be nil, is of this device and
