@@ -27,6 +27,7 @@ type engine struct {
 	mu        sync.Mutex // guards the fields below
 	last      map[string]lastStatus
 	listed    time.Time // when a Sync read the catalogue
+	note      string    // of the remote, as it is recorded
 }
 
 // lastStatus is the status of a session after its last sync.

@@ -85,8 +85,9 @@ func LastSync(dir string) (at time.Time, remote string) {
 // lastSync is the file with the identity of the remote of the last success.
 const lastSync = "last"
 
-// succeeded records a success.
+// succeeded records a success, and the note of the remote.
 func (e *engine) succeeded() {
+	e.keepNote()
 	at, remote := LastSync(e.Store.Dir())
 	if remote == e.States.Remote && time.Since(at) < time.Minute {
 		return

@@ -259,6 +259,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	}
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
+	e.recallNote()
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()

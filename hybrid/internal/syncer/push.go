@@ -280,9 +280,23 @@ func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote
 			return "", err
 		}
 	}
-	if o.first.stale() {
-		return "", fmt.Errorf("%w: %w", errLost, errStale)
+	for try := 1; ; try++ {
+		if o.first.stale() {
+			return "", fmt.Errorf("%w: %w", errLost, errStale)
+		}
+		v, err := o.link.Commit(ctx, o.pk, nil, swap)
+		if !errors.Is(err, remote.ErrUnknown) || try == maxSwaps {
+			return v, tooBig(remoteread.Lost(err))
+		}
+		switch there, still := o.link.Get(ctx, o.pk, doc.ID, last); {
+		case errors.Is(still, remote.ErrUnchanged), still == nil && there == nil && last == "": // the documents need not be stored anew
+		case still == nil:
+			return "", remoteread.Lost(err)
+		default:
+			return "", still
+		}
 	}
-	v, err := o.link.Commit(ctx, o.pk, nil, swap)
-	return v, tooBig(remoteread.Lost(err))
 }
+
+// maxSwaps is how often a head is swapped in while that may be, and was not, done.
+const maxSwaps = 3
