@@ -41,21 +41,8 @@
 //
 // # The states of a session
 //
-//	Pending    something here was not sent, or was never compared
-//	UpToDate   both sides have the same
-//	Behind     the remote has more: the next sync brings it, or it waits until no program
-//	           runs the session here
-//	Deferred   the last sync failed, or its files are in doubt; it is tried again
-//	Blocked    nothing is sent or fetched until a user acts; the error says how
-//	Local      it never leaves this machine
-//	KeptLate   it stays on this machine by a rule that came after it was sent: the remote
-//	           keeps the sent lines, until [Store.Remove]
-//	Absent     it was deleted here, and is in the remote
-//	Removed    it was removed from the remote; the files here stay, and
-//	           [Store.Recreate] sends them anew
-//
-// A write makes the session Pending, unless it is Local, KeptLate, Blocked or Removed.
-// After a sync without an error it is none of Pending, Deferred and Blocked.
+// [Pending] and the constants after it. A write makes the session Pending, unless it is Local, KeptLate,
+// Blocked or Removed. After a sync without an error it is none of Pending, Deferred and Blocked.
 // [Status].Last is the outcome of the last sync beside the state: it Pushed, Pulled,
 // replaced the history in the remote (Rewritten), or kept two histories (Diverged).
 //
@@ -119,15 +106,11 @@
 //
 // This package makes all retries itself, whatever the options of the client say, and
 // reports each request of a remote to the Observer. Stores that share [Limits] wait
-// together. When the remote throttles them, they slow down until five minutes after it
-// last did. A call of any remote ends when nothing has moved for 30 seconds. An
-// remote that does not answer, as without a network, counts as away for 30 seconds, in
-// which all calls return [ErrUnreachable] at once; then a single request of the
-// background, or of the next call, finds out whether it is back. When a request gets no
-// answer, the head shows whether the request was done. A remote that refuses everything
-// is asked every 15 minutes, and by each explicit call. A remote that does not
-// authorize the identity is asked more often for half an hour, since a role takes minutes
-// to arrive. A turn is one point read and one batch of its new segments and the head; an
+// together. Package remote says which error shuts a remote, and for how long: while it is
+// away, all calls return [ErrUnreachable] at once, and then a single request finds out
+// whether it is back; one that refuses everything is also asked by each explicit call. When
+// a request gets no answer, the head shows whether the request was done. A turn is one
+// point read and one batch of its new segments and the head; an
 // idle session costs nothing. The state on the disk records up to where the catalogue was
 // read, the entries that were read, and the stamps of the files of each session at the
 // last sync. So a process asks for and opens only what changed since the last process. A

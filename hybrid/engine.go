@@ -22,12 +22,12 @@ type engine struct {
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
+	noted   atomic.Bool // the note of the remote is recorded
 
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
 	mu        sync.Mutex // guards the fields below
 	last      map[string]lastStatus
 	listed    time.Time // when a Sync read the catalogue
-	note      string    // of the remote, as it is recorded
 }
 
 // lastStatus is the status of a session after its last sync.

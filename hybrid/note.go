@@ -7,7 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// noteFile is the file with the identity of a remote, and in the next line the note of it; see
+// noteFile is the file with the identity of a remote and, in the next line, the note of it; see
 // [remote.Noter].
 const (
 	noteFile  = "note"
@@ -20,31 +20,22 @@ func (e *engine) recallNote() {
 	if !ok {
 		return
 	}
-	text, err := e.States.Read(noteFile)
-	is, failed := e.States.Stat(noteFile)
+	text, _ := e.States.Read(noteFile) // without it there is no note
+	is, err := e.States.Stat(noteFile)
 	note, same := strings.CutPrefix(string(text), e.States.Remote+"\n")
-	if err != nil || failed != nil || !same || is[0] == nil || time.Since(is[0].ModTime()) > noteLasts {
-		return
+	if same && err == nil && is[0] != nil && time.Since(is[0].ModTime()) < noteLasts {
+		of.SetNote(note)
+		e.noted.Store(note != "")
 	}
-	of.SetNote(note)
-	e.note = note
 }
 
-// keepNote records what the remote has found out since.
+// keepNote records, once for a store, what the remote has found out.
 func (e *engine) keepNote() {
 	of, ok := e.opts.Remote.(remote.Noter)
-	if !ok {
+	if !ok || of.Note() == "" || e.noted.Swap(true) {
 		return
 	}
-	note := of.Note()
-	e.mu.Lock()
-	same := note == e.note
-	e.note = note
-	e.mu.Unlock()
-	if same {
-		return
-	}
-	if err := e.States.Write(noteFile, []byte(e.States.Remote+"\n"+note)); err != nil {
+	if err := e.States.Write(noteFile, []byte(e.States.Remote+"\n"+of.Note())); err != nil {
 		e.Log.Info("what was found out about the remote is not recorded", "err", err)
 	}
 }

@@ -30,7 +30,7 @@ var copied = []struct {
 	{"iCloud", []string{"icloud drive", "iclouddrive", "mobile documents", "com~apple~clouddocs"}, nil},
 	{"Google Drive", []string{"google drive", "googledrive", "my drive"}, []string{".tmp.drivedownload", ".tmp.driveupload"}},
 	{"Syncthing", []string{"syncthing"}, []string{".stfolder"}},
-	{"a program that copies files to a service", []string{"cloudstorage"}, nil},
+	{"a program for files in a cloud", []string{"cloudstorage"}, nil},
 }
 
 // refuse returns an error for a directory that cannot be a remote, as far as its place

@@ -54,7 +54,12 @@ const (
 	Stale                 // a connection that had served before ended: the next one may be good
 )
 
-func (u *Unreachable) Error() string { return fmt.Sprintf("%v: %v", ErrUnreachable, u.Err) }
+func (u *Unreachable) Error() string {
+	if u.Kind == Failed || u.Kind == Throttled { // it may have answered
+		return fmt.Sprintf("the remote does not serve requests now: %v", u.Err)
+	}
+	return fmt.Sprintf("%v: %v", ErrUnreachable, u.Err)
+}
 
 func (u *Unreachable) Unwrap() []error { return []error{ErrUnreachable, u.Err} }
 

@@ -93,7 +93,11 @@ func (r *Remote) probe(ctx context.Context) error {
 		v, err := r.put(ctx, r.key(probes, name+step.object), &remote.Object{}, c)
 		wrote = wrote || err == nil || errors.Is(err, remote.ErrUnknown)
 		switch changed := errors.Is(err, remote.ErrChanged); {
-		case errors.Is(err, remote.ErrUnknown) && errors.As(err, &said) && tries < 2*maxAttempts && pause(ctx, time.Second):
+		case errors.Is(err, remote.ErrUnknown) && errors.As(err, &said) && tries < 2*maxAttempts && ctx.Err() == nil:
+			select {
+			case <-time.After(time.Second / 2):
+			case <-ctx.Done(): // the next write finds that
+			}
 			if tries++; !step.refused {
 				i = 0
 			}

@@ -54,7 +54,9 @@ const maxAttempts = 3
 func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error) error {
 	then, err := r.once(ctx, request)
 	for attempt := 1; then == retry && attempt < maxAttempts; attempt++ {
-		if !pause(ctx, time.Second<<(attempt-1)) {
+		select {
+		case <-time.After(rand.N(time.Second << (attempt - 1))): // as the SDK waits
+		case <-ctx.Done():
 			return err
 		}
 		then, err = r.once(ctx, request)
@@ -63,19 +65,6 @@ func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error
 		_, err = r.once(ctx, request)
 	}
 	return err
-}
-
-// pause waits for a random part of a time, as the SDK does between attempts. It reports false
-// where ctx ends before.
-func pause(ctx context.Context, most time.Duration) bool {
-	t := time.NewTimer(rand.N(most))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // next is what may follow a request that failed.
