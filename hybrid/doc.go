@@ -134,7 +134,7 @@
 //
 // # Privacy
 //
-// Names of sessions, users and projects are members of documents, never of their ids. A
+// Names of sessions, users, projects and hosts are members of documents, never of their ids. A
 // [Redactor] sees every line before it is hashed and sent, also the lines of metadata and
 // configuration; the files here keep their bytes. When another device changed a small
 // file, the members, elements and lines that it did not change keep their bytes here.

@@ -24,9 +24,9 @@ import (
 // When it returns without an error, no document of these sessions holds text, with one
 // exception. A device that is sending lines of a session at that instant removes them
 // itself when it meets the removal; where it is killed before, or an answer is lost, the
-// next Remove or [Store.Prune] removes them. The session's id, its numbers and the hashes
-// of its ends stay, so that no device sends it again. Backups of the remote keep their
-// content for their retention.
+// next Remove or [Store.Prune] removes them. The session's id, the names of its user and
+// project and of this host, its numbers and the hashes of its ends stay, so that no device
+// sends it again. Backups of the remote keep their content for their retention.
 func (s *Store) Remove(ctx context.Context, ids ...string) error {
 	e, err := s.forNamed("remove", ids)
 	if err != nil {
