@@ -7,8 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
-// noteFile is the file with the identity of a remote and, in the next line, the note of it; see
-// [remote.Noter].
+// The file with the identity of a remote and, in the next line, its note; see [remote.Noter].
 const (
 	noteFile  = "note"
 	noteLasts = 7 * 24 * time.Hour

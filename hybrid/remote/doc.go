@@ -38,36 +38,32 @@
 //
 // # Consistency and versions
 //
-// A swap is made on the newest version alone, also beside other devices, and a later Get of the
-// device that made it has it. A Get or List of another device may lag: the head of a session is
-// followed by its hashes, so two histories come of that and nothing is lost. A List may lack
-// what was stored while it ran, or as [Info] says by Complete.
+// A swap is made on the newest version alone, and a later Get of the same device has it. Get and
+// List of another device may lag: two histories come of that, and nothing is lost.
 //
 // Two versions of an object never have one name, also where their contents are equal: a swap
-// that was decided by the former of two equal contents must fail, since what it removes may be
-// needed again. Where a service derives versions from the content, an implementation adds
-// something random to that. Versions may begin anew where an object was removed, and in a
-// remote that was made anew and has another identity.
+// that was decided by the former one must fail. Where a service derives versions from the
+// content, an implementation adds something random to that. Versions may begin anew where an
+// object was removed, and in a remote that was made anew and has another identity.
 //
-// A service whose writes ignore their conditions lets two devices replace one head. So an
+// A service whose writes ignore their conditions lets two devices replace one head. An
 // implementation that does not know its service tries the conditions before its first write, on
 // objects of its own, and returns [ErrBlocked] where they do not hold; see [Noter].
 //
 // # Identity
 //
-// What a device knows of a remote it keeps under [Info].Identity. Two remotes of one identity are
-// taken for one: a device that changes between them sends a session again only when it finds
-// the head gone, and waits 15 minutes where it finds an older one. One remote of two
-// identities, as by another name of its host, costs one read of each session, and nothing is
-// sent again. An identity in the remote itself is best, else the whole address. It holds no
-// secret: it is written to the disk.
+// A device keeps what it knows of a remote under [Info].Identity. Two remotes of one identity are
+// taken for one: a missing head is sent again, and one that is older than the known one counts
+// after 15 minutes. One remote of two identities, as by another name of its host, costs a read
+// of each head, and nothing is sent again. An identity in the remote itself is best, else the
+// whole address without a secret: it is written to the disk.
 //
 // # Errors and retries
 //
-// Callers check for the errors of this package with [errors.Is], which decide the next call:
+// Callers check for the errors of this package with [errors.Is]. They decide the next call:
 //
 //	ErrUnreachable  the remote is shut for a while that grows with each failure, or for as long
-//	                as it says; where it did not answer at all, it may be away
+//	                as it says; where it did not answer at all, it may be away for half a minute
 //	  Throttled     it also gets calls more slowly, until five minutes after the last of these
 //	  Away          it is away, unless another call got an answer in that time
 //	  Stale         the next call goes at once
@@ -79,7 +75,6 @@
 //	other errors    the session is tried again later; [ErrRefused] and errors of objects show
 //	                that the remote takes requests
 //
-// Away is half a minute. Package hybrid makes a call four times at most, and a swap once, unless
-// that was Throttled: so an implementation switches off the retries of its client. If it retries
-// itself, then no write whose outcome is unknown. No error holds the content of an object.
+// Package hybrid makes a call four times at most, and a swap once unless it was Throttled: switch
+// off the retries of a client, or at least those of swaps. No error holds the content of an object.
 package remote

@@ -51,12 +51,23 @@ func (r *Remote) SetNote(note string) {
 // probes is the part of the keys that probes use. No part of a session has the name.
 const probes = "_probe"
 
-// probe writes two objects in ways of which some must be refused, and removes them. Where the
-// service answers that it did not do a write, or could not, that write is made again: one that
-// must succeed with two other objects, since it may have been done.
+// probe writes two objects in ways of which some must be refused, and removes them. A write is
+// made again after an answer that leaves open whether it was done: one that must succeed from
+// the beginning, with other objects.
 func (r *Remote) probe(ctx context.Context) error {
+	steps := []struct {
+		is      bool // with If-Match and the first version; false: with If-None-Match
+		refused bool
+		lacks   string // what a service lacks that does otherwise
+	}{
+		{false, false, "takes no If-None-Match"},
+		{false, true, "ignores If-None-Match"},
+		{true, true, "ignores If-Match where there is no object"}, // the other one
+		{true, false, "takes no If-Match"},
+		{true, true, "ignores If-Match"},
+	}
 	var names []string
-	wrote, last := false, remote.Version("")
+	one, wrote, last := "", false, remote.Version("")
 	defer func() {
 		if !wrote {
 			return
@@ -68,29 +79,19 @@ func (r *Remote) probe(ctx context.Context) error {
 		}
 		_ = r.Delete(ctx, probes, names) // a remaining object does no harm
 	}()
-	steps := []struct {
-		object  string
-		is      bool // with If-Match and the first version; false: with If-None-Match
-		refused bool
-		lacks   string // what a service lacks that does otherwise
-	}{
-		{"-1", false, false, "takes no If-None-Match"},
-		{"-1", false, true, "ignores If-None-Match"},
-		{"-2", true, true, "ignores If-Match where there is no object"},
-		{"-1", true, false, "takes no If-Match"},
-		{"-1", true, true, "ignores If-Match"},
-	}
-	name := ""
 	for i, tries := 0, 1; i < len(steps); i++ {
-		step, c, said := steps[i], condition{swap: true}, (*statusError)(nil)
+		object, step, c, said := one, steps[i], condition{swap: true}, (*statusError)(nil)
+		if i == 0 || i == 2 {
+			object = rand.Text() + fmt.Sprint("-", 1+i/2)
+			names = append(names, object)
+		}
 		if i == 0 {
-			name, last = rand.Text(), ""
-			names = append(names, name+"-1", name+"-2")
+			one, last = object, ""
 		}
 		if step.is {
 			c.is = last
 		}
-		v, err := r.put(ctx, r.key(probes, name+step.object), &remote.Object{}, c)
+		v, err := r.put(ctx, r.key(probes, object), &remote.Object{}, c)
 		wrote = wrote || err == nil || errors.Is(err, remote.ErrUnknown)
 		switch changed := errors.Is(err, remote.ErrChanged); {
 		case errors.Is(err, remote.ErrUnknown) && errors.As(err, &said) && tries < 2*maxAttempts && ctx.Err() == nil:

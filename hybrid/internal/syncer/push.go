@@ -212,6 +212,7 @@ func (f *firstUpload) stale() bool {
 
 const (
 	inFlight = 4 << 20 // bytes that wait, until all of them are sent
+	maxSwaps = 3       // of one head, while each may have been done and was not
 )
 
 // take takes documents, and uploads them when they are too many for one request.
@@ -297,6 +298,3 @@ func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote
 		}
 	}
 }
-
-// maxSwaps is how often a head is swapped in while that may be, and was not, done.
-const maxSwaps = 3
