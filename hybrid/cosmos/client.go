@@ -2,7 +2,6 @@ package cosmos
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -44,7 +43,7 @@ func identityOf(container *azcosmos.ContainerClient) string {
 	database := field(reflect.ValueOf(container), "database")
 	endpoint, name := field(field(database, "client"), "endpoint"), field(database, "id")
 	if endpoint.Kind() != reflect.String || name.Kind() != reflect.String {
-		return fmt.Sprintf("cosmos %s %s", container.ID(), rand.Text())
+		return fmt.Sprintf("cosmos %s %d", container.ID(), time.Now().UnixNano())
 	}
 	return Config{Endpoint: endpoint.String(), Database: name.String(), Container: container.ID()}.Identity()
 }

@@ -43,8 +43,10 @@ func TestIdentityOfAContainer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, c := range []Config{
-		{Endpoint: "https://one.documents.azure.com/", Database: "db", Container: "sync"}, {Endpoint: "https://two.documents.azure.com/", Database: "db", Container: "sync"},
-		{Endpoint: "https://one.documents.azure.com/", Database: "other", Container: "sync"}, {Endpoint: "https://one.documents.azure.com/", Database: "db", Container: "other"},
+		{Endpoint: "https://one.documents.azure.com/", Database: "db", Container: "sync"},
+		{Endpoint: "https://two.documents.azure.com/", Database: "db", Container: "sync"},
+		{Endpoint: "https://one.documents.azure.com/", Database: "other", Container: "sync"},
+		{Endpoint: "https://one.documents.azure.com/", Database: "db", Container: "other"},
 	} {
 		cred, err := azcosmos.NewKeyCredential("a2V5")
 		require.NoError(t, err)
