@@ -36,17 +36,17 @@ func (l *errorList) all() error {
 	return errors.Join(l.list...)
 }
 
-// Sync brings the named sessions into step with the cloud, or all sessions of the
-// directory: it sends the lines that the cloud lacks, and takes those that other devices
+// Sync brings the named sessions into step with the remote, or all sessions of the
+// directory: it sends the lines that the remote lacks, and takes those that other devices
 // added. Of sessions that are not here it brings the named ones, and counts the others; the
-// result also names the sessions that wait. Without names it asks the cloud for the head of
+// result also names the sessions that wait. Without names it asks the remote for the head of
 // the six sessions that changed last, and relies on the catalogue for the rest and for the
 // count: a device may enter a session there half a minute late, and where six or fewer are
 // here it is read once in a Background.Interval. Sync goes on after a session that fails;
 // the error joins the failures, and lines that were not sent stay on the disk for the next
 // time. A session that is held back ([ErrHeld]) is a failure only where it is named: else the
 // result names it, with the reason, and its state is [Blocked]. Without a remote the error Is
-// [ErrNoRemote]. It Is [ErrUnreachable] when the account gives no first answer before ctx ends,
+// [ErrNoRemote]. It Is [ErrUnreachable] when the remote gives no first answer before ctx ends,
 // or, where ctx has no deadline, within Limits.FirstAnswer. For 30 seconds after that, all calls
 // return it at once.
 func (s *Store) Sync(ctx context.Context, ids ...string) (SyncResult, error) {
@@ -109,7 +109,7 @@ func always(w syncer.Options) func(string) syncer.Options {
 }
 
 // askedEach is the number of most recently changed sessions whose heads Sync asks the
-// cloud for one by one. For the others it relies on the catalogue, in which a device may
+// remote for one by one. For the others it relies on the catalogue, in which a device may
 // enter a session half a minute late.
 const askedEach = 6
 
@@ -124,7 +124,7 @@ type syncPlan struct {
 }
 
 // planSync returns the sessions to sync: the sessions whose files may have changed, those
-// that have more in the cloud, and the most recently changed ones.
+// that have more in the remote, and the most recently changed ones.
 func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	f, err := e.scanAll(ctx)
 	if err != nil {
@@ -152,7 +152,7 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 	return p, nil
 }
 
-// Pull brings the named sessions from the cloud, also sessions that were removed here;
+// Pull brings the named sessions from the remote, also sessions that were removed here;
 // without names, all sessions of the project that are not here or have changed, except
 // those that were removed here, and those whose ids may not come from outside: the result
 // names these as Blocked, and a call that names one fails with [sessionstore.ErrInvalidID].
@@ -160,7 +160,7 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 // would be lost otherwise. It goes on after a session that fails; the result names the sessions
 // that were not brought, with the reason, and the error joins the failures, but for unnamed
 // sessions that are held back ([ErrHeld]). When a log or small file of a session is damaged in
-// the cloud, Pull brings the rest; the result names the session, and the next Pull tries again.
+// the remote, Pull brings the rest; the result names the session, and the next Pull tries again.
 func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 	if s.engine == nil {
 		return PullResult{}, wrap("pull", "", ErrNoRemote)
@@ -182,7 +182,7 @@ func (s *Store) Pull(ctx context.Context, ids ...string) (PullResult, error) {
 }
 
 // asked returns ctx for a call of a program. Such a call finds out by itself whether the
-// account is back, and its caller waits: until the deadline of ctx where it has one.
+// remote is back, and its caller waits: until the deadline of ctx where it has one.
 func (e *engine) asked(ctx context.Context) context.Context {
 	e.budget.Reopen()
 	if end, bounded := ctx.Deadline(); bounded {
@@ -204,7 +204,7 @@ func (e *engine) soon(ctx context.Context) context.Context {
 }
 
 // each syncs sessions, several at once, adds up the results and joins the errors. Once the
-// account is away, it skips the remaining sessions.
+// remote is away, it skips the remaining sessions.
 func (e *engine) each(ctx context.Context, op string, ids []string, w func(id string) syncer.Options) (r SyncResult, err error) {
 	var mu sync.Mutex // guards r and synced
 	synced := false   // a session was, with the remote
@@ -249,7 +249,7 @@ func (e *engine) has(st *replica.SessionState, entry *replica.Entry) bool {
 	return t.Deleted || *st.Base == t.Transcript.Point() && st.HasLogs(t, e.Device.ID)
 }
 
-// changedThere returns the sessions of the project whose head in the cloud is newer than
+// changedThere returns the sessions of the project whose head in the remote is newer than
 // the head that this device knows.
 func (e *engine) changedThere(ctx context.Context) (ids []string, err error) {
 	if _, err := e.readCatalogue(ctx); err != nil {

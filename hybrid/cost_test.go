@@ -3,6 +3,7 @@ package hybrid
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
+	"github.com/amplifier-go/sessionstorage/hybrid/dir"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
@@ -177,4 +182,63 @@ func TestCostOfAFork(t *testing.T) {
 	require.LessOrEqual(t, fetched.Requests, 6)
 	require.LessOrEqual(t, fetched.Charge, 60.0)
 	require.Equal(t, a.texts(fork), b.texts(fork))
+}
+
+// TestCostOfAHandover has two devices take turns, each in a process of its own or in one store:
+// what the other device wrote costs the sync of a turn no request more.
+func TestCostOfAHandover(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]func(t *testing.T) remote.Remote{
+		"memory": func(*testing.T) remote.Remote { return &memremote.Remote{} },
+		"dir": func(t *testing.T) remote.Remote {
+			at := t.TempDir()
+			require.NoError(t, dir.Provision(t.Context(), at))
+			r, err := dir.Open(t.Context(), at)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, r.Close()) })
+			return r
+		},
+		"cosmos": func(t *testing.T) remote.Remote { return cosmos.New(newCloud(t, nil).container) },
+	} {
+		for _, bring := range []string{"refresh", "pull", "pull all", "sync"} {
+			t.Run(name+" "+bring, func(t *testing.T) {
+				t.Parallel()
+				to, top := place(t), t.TempDir()
+				for turn := range 6 {
+					which := []string{"a", "b"}[turn%2]
+					st, err := Open(t.Context(), filepath.Join(top, which), &Options{Remote: to, Project: "demo", User: "ada", Device: which, Manual: true})
+					require.NoError(t, err)
+					d := &testDevice{st, t}
+					switch bring {
+					case "refresh":
+						if turn > 0 {
+							d.refresh("s")
+						}
+					case "pull":
+						if turn > 0 {
+							d.pull("s")
+						}
+					case "pull all":
+						d.pull()
+					case "sync":
+						_, err := d.Sync(t.Context(), "s")
+						require.True(t, err == nil || turn == 0, "%v", err)
+					}
+					if turn > 0 {
+						require.Len(t, d.texts("s"), turn)
+					}
+					d.say("s", fmt.Sprint("turn ", turn))
+					got := d.sync("s")
+					if turn > 1 || turn > 0 && (bring == "refresh" || bring == "pull all") {
+						want := 3 // a read of the head, the lines with the head, and the entry
+						if name == "dir" {
+							want++ // which stores the lines by themselves
+						}
+						require.Equal(t, want, got.Requests, "turn %d", turn)
+					}
+					require.NoError(t, d.Close())
+				}
+			})
+		}
+	}
 }

@@ -18,7 +18,7 @@ import (
 const roundEvery = 7 * 24 * time.Hour
 
 // readCatalogue reads the entries that were written to the catalogue since the last read,
-// and marks the sessions that have more in the cloud. Entries that it read before an
+// and marks the sessions that have more in the remote. Entries that it read before an
 // error are kept.
 func (e *engine) readCatalogue(ctx context.Context) (remoteread.Usage, error) {
 	leave, err := e.Enter(ctx, "") // no session has that id
@@ -70,7 +70,7 @@ func (e *engine) listCatalogue(ctx context.Context, r *remoteread.Reader) error 
 			entries = nil
 		}
 	}
-	if older { // perhaps a sync stores the session anew in another account; the entry that was read before decides
+	if older { // perhaps a sync stores the session anew in another remote; the entry that was read before decides
 		e.doubted.Store(true)
 	} else {
 		at.Last, at.Revision = last.Last, last.Revision
@@ -102,8 +102,8 @@ func (e *engine) advance(ctx context.Context, entries []replica.Entry, to replic
 }
 
 // checkCatalogue forgets the known entries when the catalogue is not the catalogue that
-// was read before, as in another account or after a restore from a backup: then it lacks
-// the entry that was read last. Then the worker compares all sessions with the cloud. It
+// was read before, as in another remote or after a restore from a backup: then it lacks
+// the entry that was read last. Then the worker compares all sessions with the remote. It
 // checks each hour, and after a sync that found the known head missing.
 func (e *engine) checkCatalogue(ctx context.Context, r *remoteread.Reader) error {
 	at := e.Table.Cursor()
@@ -174,12 +174,12 @@ func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 
 func entryOf(c *remoteread.Entry, round int) replica.Entry {
 	return replica.Entry{
-		SID: c.SID, Session: c.Session, Parent: c.Parent, Name: c.Name, Revision: c.Revision, Updated: c.Updated.UnixNano(),
+		SID: c.SID, Session: c.Session, Parent: c.Parent, Name: c.Name, Revision: c.Revision, Version: string(c.Version), Updated: c.Updated.UnixNano(),
 		N: c.N, Turns: c.Turns, Deleted: c.Deleted, Conflict: c.Conflict, Round: round,
 	}
 }
 
-// hint marks the sessions that have more in the cloud.
+// hint marks the sessions that have more in the remote.
 func (e *engine) hint(entries []replica.Entry) {
 	for i := range entries {
 		if e.concerns(&entries[i]) {
@@ -271,7 +271,7 @@ func (e *engine) save(ctx context.Context) {
 	}
 }
 
-// saveNow saves it. Without it the sessions are compared with the cloud once more.
+// saveNow saves it. Without it the sessions are compared with the remote once more.
 func (e *engine) saveNow(ctx context.Context) {
 	if err := e.Table.Save(ctx); err != nil && ctx.Err() == nil {
 		e.Log.Info("what is known of the sessions is not saved", "err", err)

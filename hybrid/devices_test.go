@@ -236,3 +236,17 @@ func TestClonedMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAHeadTells: the head of a session names its user, its project, and the host and device
+// that wrote it, also after a removal; the machine-id stays here.
+func TestWhatAHeadTells(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.on(t, computer("machine-id-0123", "adas-laptop"), filepath.Join(t.TempDir(), "sessions"), nil)
+	a.say("s", "one")
+	a.sync()
+	tells := []string{"adas-laptop", "ada", "demo", a.engine.Device.ID, `"s"`}
+	c.requirePlain(t, append(tells, "one"), []string{"machine-id-0123"})
+	require.NoError(t, a.Remove(t.Context(), "s"))
+	c.requirePlain(t, tells, []string{"machine-id-0123", "one"})
+}

@@ -10,7 +10,7 @@
 // A [Store] is a [sessionstore.Store] and a [workflow.Workflow] with a copy in the background.
 // The copy never makes a local call wait or fail. A write of this store only marks the
 // session; a worker reads its files later, and finds out from the files alone which lines
-// the cloud lacks. So there is no queue to lose: the worker syncs the files on the disk.
+// the remote lacks. So there is no queue to lose: the worker syncs the files on the disk.
 //
 // # What is stored
 //
@@ -30,7 +30,7 @@
 //     scan finds what other programs write: it looks at the names, sizes and times of
 //     the files and opens none.
 //  2. The worker waits until no write came for 200 ms, reads the session's files,
-//     and packs the lines that the cloud lacks into segments.
+//     and packs the lines that the remote lacks into segments.
 //  3. It stores the segments and replaces the head, in one request where they fit,
 //     if the head is still the one it read. If not, it begins anew with the scan.
 //  4. It writes the session's entry in the catalogue: at once in Sync, Close and
@@ -41,26 +41,13 @@
 //
 // # The states of a session
 //
-//	Pending    something here was not sent, or was never compared
-//	UpToDate   both sides have the same
-//	Behind     the remote has more: the next sync brings it, or it waits until no program
-//	           runs the session here
-//	Deferred   the last sync failed, or its files are in doubt; it is tried again
-//	Blocked    nothing is sent or fetched until a user acts; the error says how
-//	Local      it never leaves this machine
-//	KeptLate   it stays on this machine by a rule that came after it was sent: the remote
-//	           keeps the sent lines, until [Store.Remove]
-//	Remote     it was deleted here, and is in the remote
-//	Removed    it was removed from the remote; the files here stay, and
-//	           [Store.Recreate] sends them anew
-//
-// A write makes the session Pending, unless it is Local, KeptLate, Blocked or Removed.
-// After a sync without an error it is none of Pending, Deferred and Blocked.
+// [Pending] and the constants after it. A write makes the session Pending, unless it is Local, KeptLate,
+// Blocked or Removed. After a sync without an error it is none of Pending, Deferred and Blocked.
 // [Status].Last is the outcome of the last sync beside the state: it Pushed, Pulled,
 // replaced the history in the remote (Rewritten), or kept two histories (Diverged).
 //
 // # Previews
-// [Store.Remote] lists the sessions in the cloud from the catalogue, with their names and
+// [Store.Remote] lists the sessions in the remote from the catalogue, with their names and
 // numbers of turns. It makes no request for a single session. [Store.Preview] also
 // returns the description of a session, and its last messages: it reads the head and the last
 // segment, and changes nothing here.
@@ -70,7 +57,7 @@
 // If the history of one device is a beginning of the other's, the first device gets the
 // rest. A rewind goes to every device that added nothing. When both added something,
 // both stay: by default the other device's history remains the main line, this device's
-// becomes a branch in the cloud and a session of its own here, with its lineage in the
+// becomes a branch in the remote and a session of its own here, with its lineage in the
 // metadata, which ConflictOf of [sessionstore.Summary] shows; see [Policy]. While the
 // program here goes on writing, the files cannot be changed, and both histories grow. A
 // branch replaces the branches that it continues, so a divergence leaves one branch.
@@ -108,7 +95,7 @@
 // .sessionstore/sync. It remembers there what must not leave (Options.Private, KeepLocal,
 // Options.Redact, and for each session its parents and whether it was kept, whatever User and
 // Project are): do not remove it. The rest could be found out
-// again: without it sessions are compared with the cloud once more. A log is only ever
+// again: without it sessions are compared with the remote once more. A log is only ever
 // appended to by its own device. A session that arrives at a device gets the longest log
 // of each kind as its file and continues it; the logs of other devices are kept beside
 // the state, see [Store.Logs]. A pull fetches the lines that those logs lack and appends
@@ -118,39 +105,35 @@
 //
 // This package makes all retries itself, whatever the options of the client say, and
 // reports each request of a remote to the Observer. Stores that share [Limits] wait
-// together. When the account throttles them, they slow down until five minutes after it
-// last did. A call of any remote ends when nothing has moved for 30 seconds. An
-// account that does not answer, as without a network, counts as away for 30 seconds, in
-// which all calls return [ErrUnreachable] at once; then a single request of the
-// background, or of the next call, finds out whether it is back. When a request gets no
-// answer, the head shows whether the request was done. An account that refuses everything
-// is asked every 15 minutes, and by each explicit call. An account that does not
-// authorize the identity is asked more often for half an hour, since a role takes minutes
-// to arrive. A turn is one point read and one batch of its new segments and the head; an
+// together. Package remote says which error shuts a remote, and for how long: while it is
+// away, all calls return [ErrUnreachable] at once, and then a single request finds out
+// whether it is back; one that refuses everything is also asked by each explicit call. When
+// a request gets no answer, the head shows whether the request was done. A turn is one
+// point read and one batch of its new segments and the head; an
 // idle session costs nothing. The state on the disk records up to where the catalogue was
 // read, the entries that were read, and the stamps of the files of each session at the
 // last sync. So a process asks for and opens only what changed since the last process. A
 // Sync of all sessions reads the heads of the six that changed last. For the others it
 // relies on the catalogue.
 //
-// When a container was made anew, or restored from a backup, beside a running store, the
+// When a remote was made anew, or restored from a backup, beside a running store, the
 // next sync that finds its head gone notices it, and otherwise the store within an hour.
-// Then all sessions are compared with the cloud, and missing lines are sent again. A head
+// Then all sessions are compared with the remote, and missing lines are sent again. A head
 // that is older than the known one is followed only after 15 minutes: a replica that is
-// behind shows one too. Give the account the consistency Session, its default, or a
-// stronger one: below it a read may return less than this device has sent.
+// behind shows one too. Give an account of Cosmos DB the consistency Session, its
+// default, or a stronger one: below it a read may return less than this device has sent.
 //
 // # Bounds
 //
 // Four sessions are synced at once. Each has at most 8 MB of requests and answers under
 // way, and in memory its longest line: once while it is sent, twice while it is
 // fetched, and once more where it is compared with another one, as in event logs. While
-// the cloud is away, the store keeps only the names of sessions that wait, however long
+// the remote is away, the store keeps only the names of sessions that wait, however long
 // that lasts.
 //
 // # Privacy
 //
-// Names of sessions, users and projects are members of documents, never of their ids. A
+// Names of sessions, users, projects and hosts are members of documents, never of their ids. A
 // [Redactor] sees every line before it is hashed and sent, also the lines of metadata and
 // configuration; the files here keep their bytes. When another device changed a small
 // file, the members, elements and lines that it did not change keep their bytes here.
@@ -170,7 +153,7 @@
 // conflict copies stay, also after the parent was removed, and so does a session whose
 // metadata were lost after a rule kept it. A session is held back with
 // [ErrHeld] when its metadata cannot be read, or, where there are rules, its parent is
-// neither here nor in the cloud. It is Blocked then, and a Sync of all sessions, Close and
+// neither here nor in the remote. It is Blocked then, and a Sync of all sessions, Close and
 // Shutdown succeed beside it. A session that went through rules gets no lines from devices
 // that do not apply them.
 //
@@ -220,7 +203,7 @@
 //	the same with an event that repeats the session             38.2     24.0 KB
 //	an entry of the catalogue, each Sync or 30 s                13.0      0.4 KB
 //	a read of the catalogue, each Interval                       2.8
-//	whether a session is what the cloud has                      1.0
+//	whether a session is what the remote has                      1.0
 //	a preview of a session of 20 turns                           6.3
 //	a restore of a session of 20 turns                          55.6
 //	its pruning, once                                          538.9
@@ -252,8 +235,8 @@
 // A session deleted here stays in the remote and is not brought back unless it is named;
 // [Store.Remove] removes it there and no file anywhere. After a removal by mistake,
 // [Store.Recreate] sends the lines that a device has, and nothing that was only in the
-// cloud. For a session that is still there it gives up former histories and branches.
-// Lines reach the cloud some time after they were written, never before. Lines that a
+// remote. For a session that is still there it gives up former histories and branches.
+// Lines reach the remote some time after they were written, never before. Lines that a
 // crash or a power cut took from the disk before they were sent are gone. A line of more
 // than 1 GiB is not sent, nor what follows it. Small files of more than 64 MiB stay here.
 // The files in the folder import of a session are sent with it, unless there is a

@@ -22,6 +22,7 @@ type engine struct {
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
+	noted   atomic.Bool // the note of the remote is recorded
 
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
 	mu        sync.Mutex // guards the fields below
@@ -159,7 +160,7 @@ func (e *engine) uses(id string, wrote bool) {
 // the first store is opened.
 type Limits struct {
 	RequestUnitsPerSecond float64       // 0: no limit; Open refuses another limit where the remote counts no units, as all but package cosmos
-	FirstAnswer           time.Duration // how long Refresh, and a call whose context has no deadline, waits for the account's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
+	FirstAnswer           time.Duration // how long Refresh, and a call whose context has no deadline, waits for the remote's first answer, not for all that it fetches; 0: 5 seconds, negative: as long as the context
 
 	once   sync.Once
 	budget *throttle.Budget

@@ -16,36 +16,36 @@ import (
 var (
 	// ErrNoRemote is returned when the store was opened without a remote.
 	ErrNoRemote = errors.New("no remote: the store is local only")
-	// ErrBlocked is returned when the account refuses every request, as with a wrong key,
-	// a missing container or an exhausted quota. Nothing is dropped; the worker asks
+	// ErrBlocked is returned when the remote refuses every request, as with a wrong key,
+	// a missing bucket or table, or an exhausted quota. Nothing is dropped; the worker asks
 	// again every 15 minutes, and each explicit call does.
 	ErrBlocked = remote.ErrBlocked
 	// ErrUnauthorized is returned when the identity that signed in has no role in the
-	// account that allows the request, or when a role given to it has not arrived there,
+	// remote that allows the request, or when a role given to it has not arrived there,
 	// which takes some minutes. Nothing is dropped: the worker asks every few minutes for
 	// half an hour, then each 15 minutes, and each explicit call does.
 	ErrUnauthorized = remote.ErrUnauthorized
 	// ErrClock is returned when requests are refused because this machine's clock is
 	// wrong. It Is ErrBlocked too.
 	ErrClock = remote.ErrClock
-	// ErrUnreachable is returned when the account did not answer, or not well, or when
+	// ErrUnreachable is returned when the remote did not answer, or not well, or when
 	// something else answered: the page of a network that wants a sign-in, or a proxy.
 	// The text says which. For 30 seconds after there was no answer, no request is made.
 	ErrUnreachable = remote.ErrUnreachable
-	// ErrNewer is returned when a document in the cloud has the format of a newer version
+	// ErrNewer is returned when a document in the remote has the format of a newer version
 	// of this library: update the program. Neither such a document nor one of a former
 	// format is read or changed; the error of the latter says to move the data away.
 	ErrNewer = segment.ErrNewer
 	// ErrForeign is returned for a document that this library did not write.
 	ErrForeign = segment.ErrForeign
-	// ErrDamaged is returned when lines in the cloud are missing or do not match their
+	// ErrDamaged is returned when lines in the remote are missing or do not match their
 	// hash; see [Store.Check].
 	ErrDamaged = remoteread.ErrDamaged
 	// ErrRemoved is returned when the session was removed from the remote;
 	// [Store.Recreate] sends it anew.
 	ErrRemoved = syncer.ErrRemoved
 	// ErrRedaction is returned when this program does not apply the rules of redaction
-	// that the directory remembers, or that lines of the session in the cloud went
+	// that the directory remembers, or that lines of the session in the remote went
 	// through. Nothing is sent until it is given them in [Options]. Rules of the same
 	// name with a lower number, or without patterns of the user where the remembered ones
 	// have some, are not taken for them. [Exact] ends the redaction that the directory
@@ -53,7 +53,7 @@ var (
 	ErrRedaction = privacy.ErrRedaction
 	// ErrHeld is returned when nothing of a session is sent, because it is not known
 	// whether a rule keeps it on this machine: its metadata cannot be read, or there are
-	// rules and its parent is neither here nor in the cloud. Calls that name the session
+	// rules and its parent is neither here nor in the remote. Calls that name the session
 	// return it; else it is the Err of the [Status] alone. [Store.Release] ends it.
 	ErrHeld = privacy.ErrHeld
 	// ErrLocal is returned when a rule keeps the session on this machine: Options.Private,
@@ -64,8 +64,8 @@ var (
 	// ErrDeferred is returned when a session cannot be synced just now, since its files
 	// are in doubt or another program writes them.
 	ErrDeferred = syncer.ErrDeferred
-	// ErrFull is returned when the session has 20 GB in the cloud, the most that it may
-	// have. Lines that are not sent stay here, other sessions go on, and the background
+	// ErrFull is returned when the session has as much in the remote as it may have there, in
+	// Cosmos DB 20 GB. Lines that are not sent stay here, other sessions go on, and the background
 	// tries the session again once a day, or when this store pruned it. Prune it, or go
 	// on in another session.
 	ErrFull = remote.ErrFull

@@ -11,7 +11,7 @@ import (
 )
 
 // Options are the settings of a store. The zero value, and nil, are a store
-// without a cloud.
+// without a remote.
 type Options struct {
 	Remote     remote.Remote         // the remote that all devices share, as of packages cosmos and dir; nil: local only, see Identity
 	Identity   string                // of the remote, as [remote.Info] has it, where Remote is nil: [Store.Status] then tells what is known of that remote, and calls that would ask it return [ErrNoRemote]; "": local only
@@ -75,7 +75,7 @@ type Redactor = redact.Redactor
 func Secrets() Redactor { return redact.Secrets() }
 
 // Exact returns the Redactor that changes nothing. It ends the redaction that the
-// directory remembers. If lines of a session in the cloud went through rules, Exact
+// directory remembers. If lines of a session in the remote went through rules, Exact
 // does not send the session: see [ErrRedaction]. After Exact, weaker rules of the same
 // name are accepted.
 func Exact() Redactor { return exact{} }
@@ -93,7 +93,7 @@ type Observer interface {
 	// SessionSynced is called after each sync of a session, also a failed one: by the
 	// worker, or by a call, with its ctx.
 	SessionSynced(ctx context.Context, v SessionSync)
-	// Requested is called for each request to the account, of syncs and of everything
+	// Requested is called for each request to the remote, of syncs and of everything
 	// else.
 	Requested(ctx context.Context, r Request)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Refresh brings a session up to date before a program loads it to go on with it: it asks
-// the cloud for the session's head, which is one request and one request unit, and takes
+// the remote for the session's head, which is one request and one request unit, and takes
 // the lines that other devices added, or the whole session when it is not here. It sends
 // nothing but a history of this device that would be lost otherwise, and does not fetch
 // other devices' logs; see [Store.Sync] and [Store.Pull].
@@ -24,9 +24,9 @@ import (
 //
 // It returns the revision of the session here, as [sessionstore.Store.Revision] does,
 // whatever happened: after an error, too, the program may go on with it. The error Is
-// [ErrUnreachable] when the account gives no first answer within Limits.FirstAnswer, or
+// [ErrUnreachable] when the remote gives no first answer within Limits.FirstAnswer, or
 // before ctx ends, at once where a call found that out in the last 30 seconds;
-// [ErrDeferred] when the cloud has more, but another program uses the session here or its
+// [ErrDeferred] when the remote has more, but another program uses the session here or its
 // files are in doubt; [sessionstore.ErrNotFound] when it is neither here nor there. A
 // program that goes on after ErrUnreachable or ErrDeferred may cause two histories.
 // Without a remote there is nothing to ask, and that is no error.

@@ -13,7 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Remote returns the sessions of the project that the cloud has or had, the most recently
+// Remote returns the sessions of the project that the remote has or had, the most recently
 // changed first. The list may be half a minute behind, and names a session that is gone
 // there for up to two weeks. It is read from the catalogue alone; [Store.Preview] returns
 // more about one session. It is kept on this device, so that a call asks only for what
@@ -21,7 +21,7 @@ import (
 // the entries known so far, and the next call continues where this one stopped.
 func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	if s.engine == nil {
-		return nil, wrap("list the cloud", "", ErrNoRemote)
+		return nil, wrap("list the remote", "", ErrNoRemote)
 	}
 	e := s.engine
 	ctx = e.asked(ctx)
@@ -36,7 +36,7 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 	slices.SortFunc(all, func(a, b RemoteSession) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.SessionID, b.SessionID))
 	})
-	return all, wrap("list the cloud", "", err)
+	return all, wrap("list the remote", "", err)
 }
 
 // KeepLocal keeps a session from ever leaving this machine, until [Store.Release]. It is
@@ -129,7 +129,7 @@ type History struct {
 }
 
 // Histories returns the histories of a session that are not its main line, the latest
-// first, as long as the cloud keeps them. When the list of them is damaged, or lags, the
+// first, as long as the remote keeps them. When the list of them is damaged, or lags, the
 // error Is [ErrDamaged], and the histories that could be read are returned.
 func (s *Store) Histories(ctx context.Context, id string) ([]History, error) {
 	if s.engine == nil {

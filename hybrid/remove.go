@@ -24,9 +24,9 @@ import (
 // When it returns without an error, no document of these sessions holds text, with one
 // exception. A device that is sending lines of a session at that instant removes them
 // itself when it meets the removal; where it is killed before, or an answer is lost, the
-// next Remove or [Store.Prune] removes them. The session's id, its numbers and the hashes
-// of its ends stay, so that no device sends it again. Backups of the account keep their
-// content for their retention.
+// next Remove or [Store.Prune] removes them. The session's id, the names of its user and
+// project and of this host, its numbers and the hashes of its ends stay, so that no device
+// sends it again. Backups of the remote keep their content for their retention.
 func (s *Store) Remove(ctx context.Context, ids ...string) error {
 	e, err := s.forNamed("remove", ids)
 	if err != nil {
@@ -57,7 +57,7 @@ func single(ids []string) string {
 }
 
 // Recreate sends sessions anew under today's rules of redaction: transcript, small files,
-// and the logs of all devices. It removes all documents that the cloud had of them, as
+// and the logs of all devices. It removes all documents that the remote had of them, as
 // [Store.Remove] does, whatever their age. So text that the rules of Options.Redact find
 // is in no document of the sessions any more, though it was sent under weaker rules or
 // none. Text that earlier rules took out does not come back. Files on devices stay as
@@ -65,7 +65,7 @@ func single(ids []string) string {
 //
 // First it brings the session, as Sync and Pull do, also where it is not here. The error
 // Is [ErrDeferred], and nothing is removed, when that is not possible just now: a program
-// uses the session here, or a branch in the cloud has no session of its own there: sync
+// uses the session here, or a branch in the remote has no session of its own there: sync
 // the session that keeps it. It Is [ErrDamaged] when a part of the session cannot be
 // read. Former histories and branches do not come back. A fork and a conflict copy are
 // sessions of their own, with copies of the lines: name them, too; the Parent of
@@ -86,13 +86,13 @@ func single(ids []string) string {
 // [Store.Sync], or once more. A Remove at that time ends with [ErrContended], or removes
 // the session once more. The error Is ErrContended when other devices change a session
 // all the time: then it stays. After any error call it again. A Recreate that was
-// interrupted while the cloud had only a tombstone is finished by the next sync of this
+// interrupted while the remote had only a tombstone is finished by the next sync of this
 // device, too.
 //
 // The error Is [sessionstore.ErrNotFound] when a session is neither here nor in the
-// cloud, or was removed there, and [ErrLocal], [ErrHeld] or [ErrRedaction] where the
+// remote, or was removed there, and [ErrLocal], [ErrHeld] or [ErrRedaction] where the
 // rules hold it back: then nothing changes. Recreate goes on after a session that fails;
-// the error joins the failures. Backups of the account keep their content for their
+// the error joins the failures. Backups of the remote keep their content for their
 // retention.
 func (s *Store) Recreate(ctx context.Context, ids ...string) error {
 	e, err := s.forNamed("recreate", ids)
@@ -156,7 +156,7 @@ func (s *Store) Check(ctx context.Context, id string, opts *CheckOptions) (Repor
 	return r, nil
 }
 
-// Problem describes lines or a file that cannot be read from the cloud.
+// Problem describes lines or a file that cannot be read from the remote.
 type Problem struct {
 	Stream   string `json:"stream"`             // "t" is the transcript; empty for a file
 	File     string `json:"file,omitempty"`     // of a file

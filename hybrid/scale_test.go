@@ -137,7 +137,7 @@ func (m *scale) table() string {
 	row("the same with an event that repeats the session", ru(m.eventful.units), kb(m.eventful.bytes))
 	row("an entry of the catalogue, each Sync or 30 s", ru(m.entry.units), kb(m.user))
 	row("a read of the catalogue, each Interval", ru(m.look.units))
-	row("whether a session is what the cloud has", ru(m.resume.units))
+	row("whether a session is what the remote has", ru(m.resume.units))
 	row(fmt.Sprintf("a preview of a session of %d turns", scaleTurns), ru(m.preview.units))
 	row(fmt.Sprintf("a restore of a session of %d turns", scaleTurns), ru(m.restore.units))
 	row("its pruning, once", ru(m.prune.units))

@@ -33,11 +33,11 @@ const (
 	Blocked  = State(syncer.Blocked)  // nothing is sent or fetched until a user acts; see Err
 	Local    = State(syncer.Local)    // it never leaves this machine
 	KeptLate = State(syncer.KeptLate) // a rule that came after it was sent keeps it on this machine: the remote keeps the lines that were sent, until Remove
-	Remote   = State(syncer.Remote)   // it is in the remote and was deleted here
+	Absent   = State(syncer.Absent)   // it is in the remote and was deleted here
 	Removed  = State(syncer.Removed)  // it was removed from the remote; the files here stay and are not sent
 )
 
-var states = [...]string{"Pending", "UpToDate", "Behind", "Deferred", "Blocked", "Local", "KeptLate", "Remote", "Removed"}
+var states = [...]string{"Pending", "UpToDate", "Behind", "Deferred", "Blocked", "Local", "KeptLate", "Absent", "Removed"}
 
 // String returns the name of the state.
 func (s State) String() string { return nameOf(states[:], int(s)) }
@@ -85,8 +85,9 @@ func LastSync(dir string) (at time.Time, remote string) {
 // lastSync is the file with the identity of the remote of the last success.
 const lastSync = "last"
 
-// succeeded records a success.
+// succeeded records a success, and the note of the remote.
 func (e *engine) succeeded() {
+	e.keepNote()
 	at, remote := LastSync(e.Store.Dir())
 	if remote == e.States.Remote && time.Since(at) < time.Minute {
 		return
@@ -163,7 +164,7 @@ func (s *Store) statusOfEach(ctx context.Context, ids []string) ([]Status, error
 				continue
 			}
 		}
-		if !s.Exists(id) && (s.engine == nil || !s.engine.Privacy.Keeps(ctx, id)) {
+		if !s.Exists(id) && (s.engine == nil || !s.engine.Privacy.Judge(ctx, id).Kept) {
 			return nil, wrap("status", id, limits.Errorf(sessionstore.ErrNotFound, "there is no such session"))
 		}
 		all[i] = Status{SessionID: id, State: Local}
@@ -187,55 +188,25 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	if v.Held == nil && len(v.Unknown) > 0 && e.States.Load(e.SID(id), id).Orphan {
 		v.Held = privacy.ErrOrphan
 	}
-	if err := cmp.Or(e.Privacy.RedactionHolds(), v.Held); err != nil {
-		return e.after(Status{SessionID: id, State: Blocked, Err: err}), nil
-	}
 	mode := syncer.Background
 	if e.opts.Manual {
 		mode = syncer.Asked
 	}
-	is, err := e.Inspect(ctx, id, mode)
-	if err != nil {
-		return e.after(Status{SessionID: id, State: Deferred, Err: err}), nil
+	f := facts{id: id, held: cmp.Or(e.Privacy.RedactionHolds(), v.Held)}
+	if f.held == nil {
+		f.Comparison, f.doubt = e.Inspect(ctx, id, mode)
 	}
-	now := Status{SessionID: id, Local: int(is.Local), Remote: int(is.Remote), State: Pending}
-	why, waits := is.Why, errors.Is(is.Failed, ErrDeferred)
-	if why == nil && waits {
-		why = is.Failed
-	}
-	switch {
-	case is.Failed != nil && !waits && !is.Deleted:
-		now.State, now.Err, is.InStep = State(syncer.StateOf(is.Failed)), is.Failed, false
-	case is.InStep:
-	case is.There && is.Here:
-		now.Err, now.NextTry = twoAnd(why), syncer.Until(why)
-	case is.There:
-		now.State, now.Err, now.NextTry = Behind, why, syncer.Until(why)
-	case waits:
-		now.State, now.Err = Deferred, is.Failed
-	}
-	return e.statusAs(now, is.InStep, is.Deleted), nil
-}
-
-// after completes a status with the outcome of the last sync of this store.
-func (e *engine) after(now Status) Status {
-	last, _ := e.lastOf(now.SessionID)
-	now.Last, now.LastAt = last.Last, last.LastAt
-	return now
+	return e.statusBy(f), nil
 }
 
 // statusKept returns the status of a session that a rule keeps here.
 func (e *engine) statusKept(ctx context.Context, id string) Status {
-	now := e.after(Status{SessionID: id, State: Local, Err: e.rulesErr()})
-	remote, sent := e.SentBefore(id)
-	if !sent || now.Err != nil {
-		return now
+	f := facts{id: id, kept: true, rules: e.rulesErr()}
+	if f.Remote, f.sent = e.SentBefore(id); f.sent && f.rules == nil {
+		is, _ := e.Inspect(ctx, id, syncer.Asked) // without its files there is no number
+		f.Local = is.Local
 	}
-	now.State, now.Remote, now.Err = KeptLate, int(remote), privacy.ErrKeptLate
-	if is, err := e.Inspect(ctx, id, syncer.Asked); err == nil {
-		now.Local = int(is.Local)
-	}
-	return now
+	return e.statusBy(f)
 }
 
 // rulesErr returns the reason why all sessions stay here; nil when only rules decide.
@@ -248,37 +219,81 @@ func (e *engine) rulesErr() error {
 
 // statusKnown returns the status of a session that needs no sync.
 func (e *engine) statusKnown(ctx context.Context, s *replica.Session) Status {
-	if s.State == replica.Private {
-		if _, entered := e.Table.Entry(e.SID(s.ID)); entered {
-			return e.statusKept(ctx, s.ID)
-		}
-		return e.after(Status{SessionID: s.ID, State: Local, Err: e.rulesErr()})
+	if s.State != replica.Private {
+		return e.statusBy(facts{id: s.ID, Comparison: syncer.Comparison{Local: s.N, Remote: s.Remote, InStep: true, Deleted: s.State == replica.Deleted}})
 	}
-	return e.statusAs(Status{SessionID: s.ID, Local: int(s.N), Remote: int(s.Remote), State: Pending}, true, s.State == replica.Deleted)
+	if _, entered := e.Table.Entry(e.SID(s.ID)); entered {
+		return e.statusKept(ctx, s.ID)
+	}
+	return e.statusBy(facts{id: s.ID, kept: true, rules: e.rulesErr()})
 }
 
-// statusAs completes a status with the result of the last sync of this store, and with what
-// the catalogue tells of a session that is settled.
-func (e *engine) statusAs(now Status, settled, deleted bool) Status {
-	last, known := e.lastOf(now.SessionID)
-	now = e.after(now)
-	known = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(now.SessionID))
-	switch {
-	case known && last.Err != nil && last.State != Behind, known && !settled && last.Local == now.Local && last.State != UpToDate:
-		last.Local, last.Remote = now.Local, now.Remote
-		return last.Status
-	case settled && deleted:
-		now.State = Removed
-	case settled:
-		now.State = UpToDate
-		entry, _ := e.Table.Entry(e.SID(now.SessionID))
-		if !known && !entry.Deleted && int(entry.N) > now.Remote {
-			if newer, _ := e.catalogueOf(now.SessionID); newer {
-				now.State, now.Remote = Behind, int(entry.N)
-			}
+// facts are what is known of a session without a request.
+type facts struct {
+	id                string
+	kept, sent        bool  // a rule keeps it here; and the remote has lines of it
+	rules             error // nil: only rules decide what stays here
+	held              error // the reason why it is held back
+	doubt             error // its files cannot be read
+	syncer.Comparison       // of its files with the known head
+	last              Status
+	counts            bool // last still counts: it is of this store's last sync
+	newer             int  // messages in the remote, where the catalogue has a later head; 0: it has none
+}
+
+// statusBy adds to the facts what the last sync by this store found and what the catalogue
+// has, and returns the status that follows.
+func (e *engine) statusBy(f facts) Status {
+	last, known := e.lastOf(f.id)
+	f.last = last.Status
+	f.counts = known && last.State != Local && last.State != KeptLate && (last.State != Deferred || last.set || e.Stats.AsNoted(f.id))
+	if entry, _ := e.Table.Entry(e.SID(f.id)); f.InStep && !f.counts && !entry.Deleted && entry.N > f.Remote {
+		if newer, _ := e.catalogueOf(f.id); newer {
+			f.newer = int(entry.N)
 		}
 	}
-	return now
+	return f.status()
+}
+
+// status decides: the first question with the answer yes counts.
+func (f *facts) status() Status {
+	waits := errors.Is(f.Failed, ErrDeferred)
+	fails := f.Failed != nil && !waits && !f.Deleted
+	why := f.Why
+	if why == nil && waits {
+		why = f.Failed
+	}
+	is := Status{SessionID: f.id, Local: int(f.Local), Remote: int(f.Remote), Last: f.last.Last, LastAt: f.last.LastAt}
+	switch {
+	case f.kept && (!f.sent || f.rules != nil):
+		is.State, is.Err, is.Remote = Local, f.rules, 0
+	case f.kept:
+		is.State, is.Err = KeptLate, privacy.ErrKeptLate
+	case f.held != nil:
+		is.State, is.Err = Blocked, f.held
+	case f.doubt != nil:
+		is.State, is.Err = Deferred, f.doubt
+	case f.counts && f.last.Err != nil && f.last.State != Behind,
+		f.counts && f.last.State != UpToDate && f.last.Local == is.Local && (fails || !f.InStep):
+		is.State, is.Err, is.NextTry = f.last.State, f.last.Err, f.last.NextTry
+	case fails:
+		is.State, is.Err = State(syncer.StateOf(f.Failed)), f.Failed
+	case f.InStep && f.Deleted:
+		is.State = Removed
+	case f.InStep && f.newer > 0:
+		is.State, is.Remote = Behind, f.newer
+	case f.InStep:
+		is.State = UpToDate
+	case f.There && f.Here:
+		is.State, is.Err, is.NextTry = Pending, twoAnd(why), syncer.Until(why)
+	case f.There:
+		is.State, is.Err, is.NextTry = Behind, why, syncer.Until(why)
+	case waits:
+		is.State, is.Err = Deferred, f.Failed
+	default:
+		is.State = Pending
+	}
+	return is
 }
 
 // SyncResult is the work of a [Store.Sync] or a [Store.Pull], and what waits after it.

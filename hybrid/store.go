@@ -27,7 +27,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
 
-// Store is a sessions directory with a copy in the cloud. Its methods may be
+// Store is a sessions directory with a copy in the remote. Its methods may be
 // called by many goroutines, and many processes may open one directory.
 type Store struct {
 	*sessionstore.Store
@@ -259,6 +259,7 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	}
 	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
+	e.recallNote()
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()

@@ -103,6 +103,32 @@ func TestDivergenceKeepsBoth(t *testing.T) {
 	require.Empty(t, b.sync().Conflicts)
 }
 
+// TestConflictCopyKeepsItsName: the session that keeps a device's history has the name that the
+// session had on that device.
+func TestConflictCopyKeepsItsName(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	named := func(r *testDevice, name string) {
+		_, err := r.UpdateMetadata(t.Context(), "s", func(md *sessionstore.Metadata) error { return md.Set("name", name) })
+		require.NoError(t, err)
+	}
+	a.say("s", "one")
+	named(a, "Größe & <ship>")
+	a.sync()
+	b.pull()
+	a.say("s", "from a")
+	named(a, "of a")
+	b.say("s", "from b")
+	a.sync()
+	md, err := b.Metadata(t.Context(), b.sync("s").Conflicts[0].KeptAs)
+	require.NoError(t, err)
+	require.Equal(t, "Größe & <ship>", md.Text("name"))
+	md, err = b.Metadata(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, "of a", md.Text("name"))
+}
+
 func TestMetadataMerges(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, nil)

@@ -19,7 +19,7 @@ import (
 )
 
 // worker syncs in the background. A session is marked when it was written, or when the
-// catalogue shows that the cloud has more. A mark waits a lull for the writes that
+// catalogue shows that the remote has more. A mark waits a lull for the writes that
 // follow, then it waits in the queue until fewer than maxSyncs sessions are synced. A
 // sync that failed, or must be made later, is due at a time. So a slow session delays no
 // other.
@@ -44,7 +44,7 @@ const (
 	lull = 200 * time.Millisecond
 	// maxSyncs is how many sessions are synced at once.
 	maxSyncs = 4
-	// fullPause is the time until the next try for a session that is full in the cloud:
+	// fullPause is the time until the next try for a session that is full in the remote:
 	// another device may have made room.
 	fullPause = 24 * time.Hour
 )
@@ -143,7 +143,7 @@ func (w *worker) pollIsDue() bool {
 	return due
 }
 
-// poll marks the sessions that changed here and in the cloud; the first time also those
+// poll marks the sessions that changed here and in the remote; the first time also those
 // that an earlier process knew of and did not fetch.
 func (w *worker) poll(ctx context.Context) {
 	w.scan(ctx)
@@ -181,7 +181,7 @@ func (w *worker) sync(ctx context.Context, id string, what syncer.Options) {
 }
 
 // ready yields the sessions to sync now, up to the limit. It yields none while the
-// account is away, nor before the first poll has found out whether it is.
+// remote is away, nor before the first poll has found out whether it is.
 func (w *worker) ready(ctx context.Context) iter.Seq2[string, syncer.Options] {
 	return func(yield func(string, syncer.Options) bool) {
 		for ctx.Err() == nil && w.budget.Away() == nil {
@@ -244,8 +244,8 @@ func (w *worker) sendRest(ctx context.Context) (err error) {
 	return err
 }
 
-// unsent returns the sessions that may have lines which are not in the cloud, without
-// sessions that only wait for lines from the cloud. The worker has stopped.
+// unsent returns the sessions that may have lines which are not in the remote, without
+// sessions that only wait for lines from the remote. The worker has stopped.
 func (w *worker) unsent(ctx context.Context) []string {
 	w.collect(w.Dirty.Take())
 	for id := range w.due {
@@ -337,7 +337,7 @@ func atOnce[T any](n int, all []T, do func(T)) {
 }
 
 // queue holds the sessions that the worker has to sync, each once. Sessions written here
-// go before those that may have changed in the cloud alone. A session that is added while
+// go before those that may have changed in the remote alone. A session that is added while
 // it is synced waits until that sync has ended. The zero queue is empty.
 type queue struct {
 	written, hinted []string                  // in the order of their arrival; some wait no more
@@ -409,7 +409,7 @@ type listing struct {
 	changed  map[string]bool    // by id, the sessions to sync
 }
 
-// scanAll finds the sessions that are not known to be in step with the cloud. It
+// scanAll finds the sessions that are not known to be in step with the remote. It
 // opens no file.
 func (e *engine) scanAll(ctx context.Context) (*listing, error) {
 	return e.list(ctx, e.Stats.NotInStep)

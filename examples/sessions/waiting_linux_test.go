@@ -397,7 +397,7 @@ func waitStates() []waits {
 					}
 				}
 			},
-			code: 1, says: `sync session "s": `, list: "failed", state: "Deferred", reason: "copy in the cloud is damaged", command: "sessions remote check s --mend", on: "one",
+			code: 1, says: `sync session "s": `, list: "failed", state: "Deferred", reason: "copy in the remote is damaged", command: "sessions remote check s --mend", on: "one",
 		},
 		{
 			name: "it has a newer format there",

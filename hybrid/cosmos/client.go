@@ -3,7 +3,9 @@ package cosmos
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,9 +30,33 @@ type Remote struct {
 }
 
 // New returns the remote for a container of a client which the program has made. The
-// service has the partition key /pk for it; see [Provision].
+// service has the partition key /pk for it; see [Provision]. The remote is the same as that of
+// [Connect] with the endpoint of the client.
 func New(container *azcosmos.ContainerClient) *Remote {
-	return &Remote{container: container, identity: "cosmos " + container.ID()}
+	return &Remote{container: container, identity: identityOf(container)}
+}
+
+// identityOf returns the identity of a container, as [Config.Identity] does. The SDK tells the
+// endpoint of a client, and not that of a container. If another version of it keeps it elsewhere,
+// the identity is of this process alone: two accounts never have one.
+func identityOf(container *azcosmos.ContainerClient) string {
+	database := field(reflect.ValueOf(container), "database")
+	endpoint, name := field(field(database, "client"), "endpoint"), field(database, "id")
+	if endpoint.Kind() != reflect.String || name.Kind() != reflect.String {
+		return fmt.Sprintf("cosmos %s %d", container.ID(), time.Now().UnixNano())
+	}
+	return Config{Endpoint: endpoint.String(), Database: name.String(), Container: container.ID()}.Identity()
+}
+
+// field returns a field of a struct, or of one that v points to; the zero Value where there is none.
+func field(v reflect.Value, name string) reflect.Value {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return v.FieldByName(name)
 }
 
 // Info implements [remote.Remote]. It makes no request.
@@ -75,7 +101,7 @@ const hopPause = 10 * time.Second
 
 // do makes one request. The SDK makes it again in another region where the first one refuses it.
 func (c *Remote) do(ctx context.Context, part string, r request) reply {
-	t, request := setOut(ctx, func(r remote.Request) { c.observe(ctx, r) })
+	t, request := setOut(ctx, func(r remote.Request) { remote.Observe(ctx, r) })
 	defer t.over()
 	c.mu.Lock()
 	hopped := time.Since(c.hopped) < hopPause
@@ -106,14 +132,9 @@ func (c *Remote) do(ctx context.Context, part string, r request) reply {
 	if response.RawResponse != nil {
 		status = response.RawResponse.StatusCode
 	}
-	c.observe(ctx, remote.Request{Start: t.began, Status: status, Units: units, Err: a.Err})
+	remote.Observe(ctx, remote.Request{Start: t.began, Status: status, Units: units, Err: a.Err})
 	c.note(part, response.RawResponse, token, t.stays && !hopped)
 	return a
-}
-
-// observe reports a request to the observer.
-func (c *Remote) observe(ctx context.Context, r remote.Request) {
-	remote.Observe(ctx, r)
 }
 
 // maxTokens is the number of parts whose session tokens are kept.

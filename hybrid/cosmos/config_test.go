@@ -3,6 +3,7 @@ package cosmos
 import (
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,5 +34,30 @@ func TestConfigFromURL(t *testing.T) {
 		_, err := ConfigFromURL(place)
 		require.ErrorContains(t, err, "COSMOS_KEY", place)
 		require.NotContains(t, err.Error(), "c2VjcmV0")
+	}
+}
+
+// TestIdentityOfAContainer: the containers of two accounts and of two databases have two
+// identities, and the one of Connect and of New are one.
+func TestIdentityOfAContainer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, c := range []Config{
+		{Endpoint: "https://one.documents.azure.com/", Database: "db", Container: "sync"},
+		{Endpoint: "https://two.documents.azure.com/", Database: "db", Container: "sync"},
+		{Endpoint: "https://one.documents.azure.com/", Database: "other", Container: "sync"},
+		{Endpoint: "https://one.documents.azure.com/", Database: "db", Container: "other"},
+	} {
+		cred, err := azcosmos.NewKeyCredential("a2V5")
+		require.NoError(t, err)
+		client, err := azcosmos.NewClientWithKey(c.Endpoint, cred, nil)
+		require.NoError(t, err)
+		container, err := client.NewContainer(c.Database, c.Container)
+		require.NoError(t, err)
+		info, err := New(container).Info(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.Identity(), info.Identity)
+		require.False(t, seen[info.Identity])
+		seen[info.Identity] = true
 	}
 }

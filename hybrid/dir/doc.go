@@ -1,6 +1,6 @@
 // Package dir implements a [remote.Remote] as a directory: of a file server, of a disk
-// that goes from device to device, or of this machine, to try the sync without an
-// account.
+// that goes from device to device, or of this machine, to try the sync without a
+// service.
 //
 // [Provision] makes a remote of an empty directory, and [Open] opens it. All devices of a
 // user open the same directory, each by its own path. It is opened where one of two ways

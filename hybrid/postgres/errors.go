@@ -3,8 +3,10 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,7 +27,13 @@ func unsent(ctx context.Context, err error) error {
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) { // the server answers
 		return reason(e, false)
 	}
-	return &remote.Unreachable{Err: errors.New("no connection to the database"), Kind: remote.Away}
+	why := errors.New("no connection to the database") // whose address may be told, and nothing else of err
+	if cert, network := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil); errors.As(err, &cert) {
+		why = fmt.Errorf("the server's certificate is not accepted: %w", cert.Err)
+	} else if errors.As(err, &network) {
+		why = fmt.Errorf("%w: %w", why, network)
+	}
+	return &remote.Unreachable{Err: why, Kind: remote.Away}
 }
 
 // reason returns the error of package remote for the outcome of a statement.
@@ -67,7 +75,7 @@ func meaning(e *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w", remote.ErrUnauthorized, said)
 	case e.Code == "42P01":
 		return fmt.Errorf("%w: %w: make the table by Provision or by schema.sql", remote.ErrBlocked, said)
-	case slices.Contains([]string{"28", "3D", "3F"}, class), e.Code == "53100":
+	case slices.Contains([]string{"0A", "28", "3D", "3F"}, class), e.Code == "53100":
 		return fmt.Errorf("%w: %w", remote.ErrBlocked, said)
 	case e.Code == "53300":
 		return &remote.Unreachable{Err: said, Kind: remote.Throttled}

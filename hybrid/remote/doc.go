@@ -36,9 +36,45 @@
 // left Commit was given does not change, so it may still read it. A goroutine stays for each
 // left call until that returns, also after the store was closed.
 //
-// # Errors
+// # Consistency and versions
 //
-// Callers check for the errors of this package with [errors.Is]. An implementation
-// returns every other error as it is; the session is tried again later then. No error
-// holds the content of an object.
+// A swap is made on the newest version alone, and a later Get of the same device has it. Get and
+// List of another device may lag: two histories come of that, and nothing is lost.
+//
+// Two versions of an object never have one name, also where their contents are equal: a swap
+// that was decided by the former one must fail. Where a service derives versions from the
+// content, an implementation adds something random to that. Versions may begin anew where an
+// object was removed, and in a remote that was made anew and has another identity.
+//
+// A service whose writes ignore their conditions lets two devices replace one head. An
+// implementation that does not know its service tries the conditions before its first write, on
+// objects of its own, and returns [ErrBlocked] where they do not hold; see [Noter].
+//
+// # Identity
+//
+// A device keeps what it knows of a remote under [Info].Identity. Two remotes of one identity are
+// taken for one: a missing head is sent again, and one that is older than the known one counts
+// after 15 minutes. One remote of two identities, as by another name of its host, costs a read
+// of each head, and nothing is sent again. An identity in the remote itself is best, else the
+// whole address without a secret: it is written to the disk.
+//
+// # Errors and retries
+//
+// Callers check for the errors of this package with [errors.Is]. They decide the next call:
+//
+//	ErrUnreachable  the remote is shut for a while that grows with each failure, or for as long
+//	                as it says; where it did not answer at all, it may be away for half a minute
+//	  Throttled     it also gets calls more slowly, until five minutes after the last of these
+//	  Away          it is away, unless another call got an answer in that time
+//	  Stale         the next call goes at once
+//	ErrUnknown      as ErrUnreachable
+//	NoAnswer        it is away, unless it answered any call in that time
+//	ErrBlocked      it is shut for 15 minutes
+//	ErrUnauthorized it is shut for a minute, and after half an hour for 15: a role assignment
+//	                takes some minutes to arrive, and a late one looks like none
+//	other errors    the session is tried again later; [ErrRefused] and errors of objects show
+//	                that the remote takes requests
+//
+// Package hybrid makes a call four times at most, and a swap once unless it was Throttled: switch
+// off the retries of a client, or at least those of swaps. No error holds the content of an object.
 package remote

@@ -10,7 +10,7 @@ import (
 // The errors of this package, for [errors.Is].
 var (
 	// ErrNotExist is returned when there is no such object.
-	ErrNotExist = errors.New("no such object in the cloud")
+	ErrNotExist = errors.New("there is no such object in the remote")
 	// ErrUnchanged is returned when an object still has the known version.
 	ErrUnchanged = errors.New("the object has not changed")
 	// ErrChanged is returned when an object has another version than the swap expects.
@@ -21,7 +21,7 @@ var (
 	// an object there that is larger than [MaxObject].
 	ErrTooLarge = errors.New("the object is too large")
 	// ErrFull is returned when a part has no room for an object. Other parts have.
-	ErrFull = errors.New("the session has all that it may have in the cloud: prune it, or go on in another session")
+	ErrFull = errors.New("the session has all that it may have in the remote: prune it, or go on in another session")
 	// ErrBlocked is returned when the remote refuses all requests until a user acts.
 	ErrBlocked = errors.New("the remote refuses requests")
 	// ErrRefused is an ErrBlocked that is known of one request alone.
@@ -54,7 +54,12 @@ const (
 	Stale                 // a connection that had served before ended: the next one may be good
 )
 
-func (u *Unreachable) Error() string { return fmt.Sprintf("%v: %v", ErrUnreachable, u.Err) }
+func (u *Unreachable) Error() string {
+	if u.Kind == Failed || u.Kind == Throttled { // it may have answered
+		return fmt.Sprintf("the remote does not serve requests now: %v", u.Err)
+	}
+	return fmt.Sprintf("%v: %v", ErrUnreachable, u.Err)
+}
 
 func (u *Unreachable) Unwrap() []error { return []error{ErrUnreachable, u.Err} }
 

@@ -36,6 +36,14 @@ type Remote interface {
 	Info(ctx context.Context) (Info, error)
 }
 
+// Noter is a [Remote] that finds out about its service what a later process need not find out
+// again, as whether writes keep to their conditions. Package hybrid keeps the note beside the
+// sessions for a week, and only for a remote of the same identity.
+type Noter interface {
+	Note() string        // "" until it has found that out
+	SetNote(note string) // of a former process; a note that says nothing is as ""
+}
+
 // Version is a version of an object, as the remote names it. No two versions of an object
 // have the same name, also when their content is the same. "" is none.
 type Version string

@@ -183,3 +183,28 @@ func TestIdleCosts(t *testing.T) {
 	require.Equal(t, cost{lists: 3, down: quiet.down}, quiet)
 	require.Less(t, quiet.down, 4*3*400, "lists of three names")
 }
+
+// TestCostOfAHandover has two devices take turns, each turn in a process of its own: the sync of
+// a turn makes the requests that the table of the package's documentation has.
+func TestCostOfAHandover(t *testing.T) {
+	t.Parallel()
+	s, root := &server{address: serve(t, gofakes3)}, t.TempDir()
+	for turn := range 6 {
+		st, spent := device(t, s, root, []string{"a", "b"}[turn%2], nil)
+		if turn > 0 {
+			_, err := st.Refresh(t.Context(), "s")
+			require.NoError(t, err)
+		}
+		say(t, st, "s", turn)
+		spent.spent()
+		_, err := st.Sync(t.Context(), "s")
+		require.NoError(t, err)
+		got, want := spent.spent(), cost{puts: 3, gets: 1}
+		if turn < 2 { // each device finds out once whether the bucket keeps to conditions
+			want.puts, want.deletes = want.puts+5, 2
+		}
+		want.up, want.down = got.up, got.down
+		require.Equal(t, want, got, "turn %d", turn)
+		require.NoError(t, st.Close())
+	}
+}

@@ -22,8 +22,8 @@
 // PREFIX/_probe/, which it removes. A bucket that ignores or lacks a condition is refused
 // with [remote.ErrBlocked], before anything of a session is written: with Backblaze B2,
 // and with older versions of other services, two devices could both replace the head of a
-// session. Each program probes for itself, since a proxy on its way to the bucket may drop
-// the conditions. Directory buckets (S3 Express One Zone) are refused, too: their lists are in no
+// session. Package hybrid keeps the outcome for a week (see [remote.Noter]), for this address
+// and device alone, since a proxy on the way to the bucket may drop the conditions. Directory buckets (S3 Express One Zone) are refused, too: their lists are in no
 // order.
 //
 // A bucket with versioning keeps all that is replaced or removed, so a removed session can
@@ -74,7 +74,7 @@
 //
 //	                                      PUT  GET  LIST  DELETE  bytes up  bytes down
 //	a turn of 4 KB                          3    1     0       0      3 KB           0
-//	the first write of a program           +5    0     0      +2    0.5 KB           0
+//	the first write of a device in a week  +5    0     0      +2    0.5 KB           0
 //	Refresh of a session                    0    1     0       0         0           0
 //	an idle minute, up to 1,000 sessions    0    0     1       0         0      400 KB
 //	first list of 100 sessions              0  100     1       0         0       60 KB

@@ -30,14 +30,44 @@ func (r *Remote) prove(ctx context.Context) error {
 	return err
 }
 
+// keeps is the note of a bucket that keeps to the conditions of writes.
+const keeps = "conditions"
+
+// Note implements [remote.Noter].
+func (r *Remote) Note() string {
+	if r.proven.Load() {
+		return keeps
+	}
+	return ""
+}
+
+// SetNote implements [remote.Noter].
+func (r *Remote) SetNote(note string) {
+	if note == keeps {
+		r.proven.Store(true)
+	}
+}
+
 // probes is the part of the keys that probes use. No part of a session has the name.
 const probes = "_probe"
 
-// probe writes two objects in ways of which some must be refused, and removes them.
+// probe writes two objects in ways of which some must be refused, and removes them. A write is
+// made again after an answer that leaves open whether it was done: one that must succeed from
+// the beginning, with other objects.
 func (r *Remote) probe(ctx context.Context) error {
-	name := rand.Text()
-	one, other := r.key(probes, name+"-1"), r.key(probes, name+"-2")
-	wrote, last := false, remote.Version("")
+	steps := []struct {
+		is      bool // with If-Match and the first version; false: with If-None-Match
+		refused bool
+		lacks   string // what a service lacks that does otherwise
+	}{
+		{false, false, "takes no If-None-Match"},
+		{false, true, "ignores If-None-Match"},
+		{true, true, "ignores If-Match where there is no object"}, // the other one
+		{true, false, "takes no If-Match"},
+		{true, true, "ignores If-Match"},
+	}
+	var names []string
+	one, wrote, last := "", false, remote.Version("")
 	defer func() {
 		if !wrote {
 			return
@@ -47,27 +77,32 @@ func (r *Remote) probe(ctx context.Context) error {
 			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
 		}
-		_ = r.Delete(ctx, probes, []string{name + "-1", name + "-2"}) // a remaining object does no harm
+		_ = r.Delete(ctx, probes, names) // a remaining object does no harm
 	}()
-	for _, step := range []struct {
-		key     *string
-		is      bool // with If-Match and the first version; false: with If-None-Match
-		refused bool
-		lacks   string // what a service lacks that does otherwise
-	}{
-		{one, false, false, "takes no If-None-Match"},
-		{one, false, true, "ignores If-None-Match"},
-		{other, true, true, "ignores If-Match where there is no object"},
-		{one, true, false, "takes no If-Match"},
-		{one, true, true, "ignores If-Match"},
-	} {
-		c := condition{swap: true}
+	for i, tries := 0, 1; i < len(steps); i++ {
+		object, step, c, said := one, steps[i], condition{swap: true}, (*statusError)(nil)
+		if i == 0 || i == 2 {
+			object = rand.Text() + fmt.Sprint("-", 1+i/2)
+			names = append(names, object)
+		}
+		if i == 0 {
+			one, last = object, ""
+		}
 		if step.is {
 			c.is = last
 		}
-		v, err := r.put(ctx, step.key, &remote.Object{}, c)
+		v, err := r.put(ctx, r.key(probes, object), &remote.Object{}, c)
 		wrote = wrote || err == nil || errors.Is(err, remote.ErrUnknown)
 		switch changed := errors.Is(err, remote.ErrChanged); {
+		case errors.Is(err, remote.ErrUnknown) && errors.As(err, &said) && tries < 2*maxAttempts && ctx.Err() == nil:
+			select {
+			case <-time.After(time.Second / 2):
+			case <-ctx.Done(): // the next write finds that
+			}
+			if tries++; !step.refused {
+				i = 0
+			}
+			i--
 		case errors.Is(err, errConflict):
 			return &remote.Unreachable{Err: errors.New(err.Error()), Kind: remote.Throttled}
 		case errors.Is(err, errNotImplemented), err == nil && step.refused, changed && !step.refused:

@@ -54,11 +54,9 @@ const maxAttempts = 3
 func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error) error {
 	then, err := r.once(ctx, request)
 	for attempt := 1; then == retry && attempt < maxAttempts; attempt++ {
-		pause := time.NewTimer(rand.N(time.Second << (attempt - 1))) // as the SDK waits
 		select {
-		case <-pause.C:
+		case <-time.After(rand.N(time.Second << (attempt - 1))): // as the SDK waits
 		case <-ctx.Done():
-			pause.Stop()
 			return err
 		}
 		then, err = r.once(ctx, request)

@@ -35,7 +35,7 @@ func (i *instruments) make(m metric.Meter) (metric.Int64ObservableGauge, error) 
 	i.sessionSyncs = seconds("sessionstorage.sync.duration", "syncs of sessions")
 	i.sent = count("sessionstorage.sync.sent", "By", "bytes of documents sent")
 	i.segments = count("sessionstorage.sync.segments", "{document}", "segments stored")
-	i.requests = count("sessionstorage.sync.requests", "{request}", "requests to the account")
+	i.requests = count("sessionstorage.sync.requests", "{request}", "requests to the remote")
 	units, err := m.Float64Counter("sessionstorage.sync.request_units", metric.WithUnit("{RU}"), metric.WithDescription("request units spent"))
 	i.units = units
 	failed = errors.Join(failed, err)

@@ -136,7 +136,7 @@ func (t *Telemetry) SessionSynced(ctx context.Context, v hybrid.SessionSync) {
 	finish(span, end, v.Err)
 }
 
-// Requested counts a request to the account.
+// Requested counts a request to the remote.
 func (t *Telemetry) Requested(ctx context.Context, r hybrid.Request) {
 	t.requests.Add(ctx, 1, metric.WithAttributes(attribute.Int("http.response.status_code", r.Status)))
 	t.units.Add(ctx, r.RequestUnits)

@@ -94,7 +94,7 @@ func (c *restoreCommand) Run(a *app) error {
 }
 
 type checkCommand struct {
-	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions to read, or the beginnings of some (default: none)."`
+	Sessions []string `arg:"" optional:"" name:"session" help:"Ids of sessions to read, or the beginnings of some (default: none); a remote's name before them is as --remote."`
 	remoteFlags
 	All  bool `help:"Read all sessions that are here."`
 	Mend bool `help:"Store again what is missing or damaged of them there, if this device has it."`
@@ -111,6 +111,7 @@ With sessions, or --all, it reads everything that the remote has of them, and ch
 
 // Run checks.
 func (c *checkCommand) Run(a *app) error {
+	c.Sessions = c.of(a, c.Sessions)
 	if len(c.Sessions) == 0 && !c.All {
 		if c.Mend {
 			return usageError{"--mend needs sessions, or --all"}

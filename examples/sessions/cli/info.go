@@ -193,7 +193,7 @@ func (r copied) showState(a *app, s *hybrid.Status) stateShown {
 func tally(total int, counts map[hybrid.State]int) string {
 	text := count(total, "session")
 	for _, state := range []hybrid.State{
-		hybrid.UpToDate, hybrid.Pending, hybrid.Behind, hybrid.Removed, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.KeptLate, hybrid.Remote,
+		hybrid.UpToDate, hybrid.Pending, hybrid.Behind, hybrid.Removed, hybrid.Deferred, hybrid.Blocked, hybrid.Local, hybrid.KeptLate, hybrid.Absent,
 	} {
 		if n := counts[state]; n > 0 {
 			text += fmt.Sprintf(", %s %s", number(n), state)

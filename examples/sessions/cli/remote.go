@@ -32,6 +32,18 @@ type account struct {
 	Redact bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Remote"`
 }
 
+// of takes the name of a remote that was added from the beginning of a command's arguments, and
+// returns the others, which name sessions. With --remote all of them do.
+func (f *remoteFlags) of(a *app, args []string) []string {
+	all, _, err := a.settings()
+	if err != nil || len(args) == 0 || f.Remote != a.env("SESSIONS_REMOTE") ||
+		!slices.ContainsFunc(all, func(s setting) bool { return s.Name == args[0] }) {
+		return args
+	}
+	f.Remote = args[0]
+	return args[1:]
+}
+
 // copied is a project with its copy in the remote.
 type copied struct {
 	*hybrid.Store

@@ -10,7 +10,7 @@ import (
 )
 
 type remoteShowCommand struct {
-	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, all are listed."`
+	Session string `arg:"" optional:"" help:"Id of a session to show, or the beginning of one; without one, or with a remote's name, all are listed."`
 	remoteFlags
 	Messages  bool `short:"m" xor:"part" help:"Show what was said last in the session, too."`
 	Histories bool `xor:"part" help:"List the former histories and branches of the session instead."`
@@ -30,6 +30,9 @@ func (remoteShowCommand) Help() string {
 
 // Run lists or shows.
 func (c *remoteShowCommand) Run(a *app) error {
+	if len(c.of(a, []string{c.Session})) == 0 {
+		c.Session = ""
+	}
 	switch {
 	case c.Session == "" && (c.Messages || c.Histories || c.Logs):
 		return usageError{"--messages, --histories and --logs are of one session"}

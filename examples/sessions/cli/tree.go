@@ -202,7 +202,7 @@ type purgeCommand struct{ familyCommand }
 
 // Help is shown below the usage.
 func (purgeCommand) Help() string {
-	return `Removes sessions from the remote for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again until "remote recreate"; what was only in the remote cannot be taken back. Backups of the account keep what they hold for their time.
+	return `Removes sessions from the remote for every device, after a question, with every document that holds their text: all histories, logs of all devices, small files and names. Files on devices stay, and none is sent again until "remote recreate"; what was only in the remote cannot be taken back. Backups of the remote keep what they hold for their time.
 
 A fork is a session of its own and keeps its copy of the lines: name the forks too, or use --family, which takes sub-sessions as well.
 
@@ -219,7 +219,7 @@ type recreateCommand struct{ familyCommand }
 
 // Help is shown below the usage.
 func (recreateCommand) Help() string {
-	return `Sends sessions to the remote anew, after a question: as this device has them once it brought what the remote has more, with the logs of all devices, and with --redact as today's rules let each line and small file be. Then no document there has what the rules take out, though it was sent before. Former histories and branches do not come back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the account keep what they hold for their time.
+	return `Sends sessions to the remote anew, after a question: as this device has them once it brought what the remote has more, with the logs of all devices, and with --redact as today's rules let each line and small file be. Then no document there has what the rules take out, though it was sent before. Former histories and branches do not come back. No file here or on another device changes. Devices without --redact send nothing more of these sessions. Backups of the remote keep what they hold for their time.
 
 Sessions that were removed from the remote, after a "purge" by mistake, are sent as they are here. Every device that has a session syncs it again, and adds what it has more. It is refused where something cannot be brought, where a branch has no session of its own, and where a rule keeps a session here.
 

@@ -37,8 +37,8 @@ import (
 // call does the remaining steps. Prune finds documents that come even later: it looks at
 // a deleted session at once, and 90 days after the last write of its tombstone.
 
-// ErrAbsent is returned when the cloud has nothing of a session. It Is [fs.ErrNotExist].
-var ErrAbsent = limits.Errorf(fs.ErrNotExist, "the cloud has nothing of the session")
+// ErrAbsent is returned when the remote has nothing of a session. It Is [fs.ErrNotExist].
+var ErrAbsent = limits.Errorf(fs.ErrNotExist, "the remote has nothing of the session")
 
 // A Remover removes sessions for good.
 type Remover struct {

@@ -15,9 +15,9 @@ import (
 var (
 	ErrRedaction = errors.New("rules of redaction hold here that this program does not apply")
 	ErrHeld      = private.ErrHeld
-	ErrOrphan    = fmt.Errorf("%w: its parent is neither here nor in the cloud; %s", ErrHeld, private.HowToRelease)
+	ErrOrphan    = fmt.Errorf("%w: its parent is neither here nor in the remote; %s", ErrHeld, private.HowToRelease)
 	ErrLocal     = private.ErrLocal
-	ErrKeptLate  = fmt.Errorf("%w, but came after it was sent: the cloud has what was sent, until Remove removes it", ErrLocal)
+	ErrKeptLate  = fmt.Errorf("%w, but came after it was sent: the remote has what was sent, until Remove removes it", ErrLocal)
 )
 
 // Verdict is the decision of the rules about a session.

@@ -65,7 +65,7 @@ func decodeEntry(o *remote.Object, uid string) (entry Entry, ok bool, _ error) {
 const maxRounds = 5
 
 // WriteEntry writes an entry, unless there is one of a later revision, and returns its
-// version. last is the version of the last entry that this device wrote, or "". The error Is
+// version. last is the version of the last entry that this device knows, or "". The error Is
 // [ErrContended] when other devices keep writing it, and [remote.ErrUnknown] when it is not
 // known whether it was written.
 func (r *Reader) WriteEntry(ctx context.Context, entry *head.Catalogue, last remote.Version) (remote.Version, error) {
@@ -74,8 +74,11 @@ func (r *Reader) WriteEntry(ctx context.Context, entry *head.Catalogue, last rem
 		return "", err
 	}
 	why := error(ErrContended)
-	for range maxRounds {
-		v, err := r.Commit(ctx, doc.PK, nil, Swap(doc, last))
+	for round := range maxRounds {
+		v, err := remote.Version(""), remote.ErrChanged
+		if round > 0 || last != "" || entry.Revision == 1 { // else another device has entered it
+			v, err = r.Commit(ctx, doc.PK, nil, Swap(doc, last))
+		}
 		switch {
 		case err == nil:
 			return v, nil

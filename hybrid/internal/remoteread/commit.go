@@ -125,14 +125,14 @@ func Swap(d segment.Document, version remote.Version) *remote.Swap {
 
 // The errors of this package, for [errors.Is].
 var (
-	// ErrDamaged is returned when a document in the cloud is missing or does not match
+	// ErrDamaged is returned when a document in the remote is missing or does not match
 	// its hash. Package hybrid documents it.
-	ErrDamaged = errors.New("copy in the cloud is damaged")
-	// ErrOlder is returned when the account answered with an older head than before. It
+	ErrDamaged = errors.New("the copy in the remote is damaged")
+	// ErrOlder is returned when the remote answered with an older head than before. It
 	// Is [ErrLost] too.
 	ErrOlder = fmt.Errorf("%w: a replica is behind", ErrLost)
 	// ErrHead is returned when a session has a head that cannot be followed.
-	ErrHead = errors.New("the session's head in the cloud cannot be read")
+	ErrHead = errors.New("the session's head in the remote cannot be read")
 )
 
 // Damaged turns an error for damaged or missing documents into an [ErrDamaged], and

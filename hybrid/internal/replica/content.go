@@ -44,6 +44,7 @@ type Entry struct {
 	Parent   string `json:"parent,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Revision int64  `json:"rev"`
+	Version  string `json:"v,omitempty"`
 	Updated  int64  `json:"at"` // in nanoseconds since 1970
 	N        int64  `json:"n,omitempty"`
 	Turns    int    `json:"turns,omitempty"`

@@ -63,7 +63,7 @@ type Failure struct {
 	Text string `json:"text"`
 }
 
-// KnownEntry is the catalogue's entry as it was last written.
+// KnownEntry is the catalogue's entry as this device last wrote it, or read it to replace it.
 type KnownEntry struct {
 	Revision int64          `json:"rev"`
 	Version  remote.Version `json:"version"`
@@ -169,9 +169,11 @@ func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (va
 // tombstone stays known, so that no remote gets a removed session.
 func (s *SessionState) move(sid, to string) {
 	if s.Remote != "" && s.Remote != to {
-		s.Head.Version, s.Cat, s.Older = "", KnownEntry{}, time.Time{}
+		s.Head.Version, s.Older = "", time.Time{}
 		if t := s.Head.Head(sid); t == nil || !t.Deleted {
 			s.former, s.Head = s.Head.Doc, remoteread.Known{}
+		} else {
+			s.Cat = KnownEntry{}
 		}
 	}
 	s.Remote = to

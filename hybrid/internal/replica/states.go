@@ -93,17 +93,14 @@ func (s *States) Write(name string, content []byte) error {
 	})
 }
 
-// Fill replaces a file beside the states with the output of write.
+// Fill replaces a file beside the states with the output of write. What that writes may come
+// from the remote, and so may the error.
 func (s *States) Fill(name string, write func(io.Writer) error) error {
 	return s.with(func(dir *vfs.Dir) error {
-		err := dir.Replace(name, true, time.Now(), write)
-		if err == nil {
-			err = dir.Sync()
+		if err := dir.Replace(name, true, time.Now(), write); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("write sync state: %w", err)
-		}
-		return nil
+		return dir.Sync()
 	})
 }
 

@@ -265,9 +265,9 @@ type formatError int
 
 func (v formatError) Error() string {
 	if v > Version {
-		return fmt.Sprintf("format %d in the cloud, and %d in this program: update this program", int(v), Version)
+		return fmt.Sprintf("format %d in the remote, and %d in this program: update this program", int(v), Version)
 	}
-	return fmt.Sprintf("format %d in the cloud, and %d in this program: move the data away, or sync with another container", int(v), Version)
+	return fmt.Sprintf("format %d in the remote, and %d in this program: move the data away, or sync with another remote", int(v), Version)
 }
 
 func (v formatError) Is(target error) bool {

@@ -368,8 +368,10 @@ func (l *local) forkMetadata(ctx context.Context, id string, turn int) (sessions
 		}
 		set(name, json.RawMessage(raw))
 	}
-	if raw, ok := from.Lookup("working_dir"); ok {
-		set("working_dir", json.RawMessage(raw))
+	for _, name := range []string{"name", "working_dir"} {
+		if raw, ok := from.Lookup(name); ok {
+			set(name, json.RawMessage(raw))
+		}
 	}
 	return md, nil
 }

@@ -163,7 +163,7 @@ func (v *work) mendMet(ctx context.Context) (bool, error) {
 	err := v.verifyAll(ctx, &r, true)
 	v.mended = !errors.Is(err, errLost)
 	if r.Mended > 0 {
-		v.Log.Warn("damage in the cloud mended", "session", v.id)
+		v.Log.Warn("damage in the remote mended", "session", v.id)
 	}
 	return r.Mended > 0, err
 }

@@ -413,7 +413,7 @@ func (v *work) pushFiles(ctx context.Context, next *head.Head, uploads *uploader
 // keep records a file that is too large to send and that another device changed, too: it
 // stays here as it is.
 func (v *work) keep(f *localFile) error {
-	v.cloud.lacking = append(v.cloud.lacking, fmt.Errorf("%s: the file here is larger than %d bytes and stays; the cloud has another one", f.name, v.LargestFile))
+	v.cloud.lacking = append(v.cloud.lacking, fmt.Errorf("%s: the file here is larger than %d bytes and stays; the remote has another one", f.name, v.LargestFile))
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -56,14 +57,14 @@ func (v *work) apply(ctx context.Context, a syncplan.Action) error {
 func (v *work) deleted(a syncplan.Action) error {
 	v.out.State = Removed
 	if a.Why == syncplan.AddedSince {
-		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the cloud never had", ErrRemoved))
+		return errors.Join(v.remember(), fmt.Errorf("%w; it has lines that the remote never had", ErrRemoved))
 	}
 	return nil
 }
 
 // absent sets the result for a session that is not here.
 func (v *work) absent(a syncplan.Action) error {
-	v.out.State = Remote
+	v.out.State = Absent
 	switch {
 	case a.Why == syncplan.DeletedThere:
 		v.out.State = Removed
@@ -74,7 +75,7 @@ func (v *work) absent(a syncplan.Action) error {
 			return ErrRemoved
 		}
 	case a.Why == syncplan.Nowhere && v.Named:
-		return limits.Errorf(sessionstore.ErrNotFound, "neither this device nor the cloud has the session")
+		return limits.Errorf(sessionstore.ErrNotFound, "neither this device nor the remote has the session")
 	}
 	return nil
 }
@@ -299,12 +300,32 @@ func (c *cloud) catalogue(ctx context.Context) error {
 // back. An entry without a head means nothing.
 func (c *cloud) writeEntry(ctx context.Context, t *head.Head) error {
 	entry := t.Catalogue(c.UID(), t.Name())
-	version, err := c.link.WriteEntry(ctx, &entry, c.st.Cat.Version)
+	last := c.st.Cat.Version
+	if listed, _ := c.Table.Entry(c.sid); listed.Version != "" && listed.Revision > c.st.Cat.Revision {
+		last = remote.Version(listed.Version)
+	}
+	version, err := c.link.WriteEntry(ctx, &entry, last)
 	if err != nil {
 		return fmt.Errorf("write catalogue: %w", err)
 	}
 	c.st.Cat = replica.KnownEntry{Revision: t.Revision, Version: version, At: time.Now()}
 	return nil
+}
+
+// takeEntry takes over the version of the entry that another device wrote for the head t, which
+// is here now: the entry for this device's next head replaces that one. Where no list had it,
+// it is read for a program that goes on with the session, and where devices take turns.
+func (v *work) takeEntry(ctx context.Context, t *head.Head) {
+	listed, _ := v.Table.Entry(v.sid)
+	if !v.out.Pulled || t.Writer.Device == v.Device.ID || listed.Version != "" && listed.Revision >= t.Revision {
+		return
+	}
+	if v.st.Cat.Version = ""; v.Mode != Resume && !v.turns {
+		return
+	}
+	if entry, err := v.cloud.link.EntryOf(ctx, v.UID(), v.sid); err == nil && entry != nil && !entry.Deleted { // else it is read when it is written
+		v.st.Cat.Revision, v.st.Cat.Version = entry.Revision, entry.Version
+	}
 }
 
 // entryIsOld reports whether the head t, which may be nil, is of this device and

@@ -212,6 +212,7 @@ func (f *firstUpload) stale() bool {
 
 const (
 	inFlight = 4 << 20 // bytes that wait, until all of them are sent
+	maxSwaps = 3       // of one head, while each may have been done and was not
 )
 
 // take takes documents, and uploads them when they are too many for one request.
@@ -280,9 +281,20 @@ func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote
 			return "", err
 		}
 	}
-	if o.first.stale() {
-		return "", fmt.Errorf("%w: %w", errLost, errStale)
+	for try := 1; ; try++ {
+		if o.first.stale() {
+			return "", fmt.Errorf("%w: %w", errLost, errStale)
+		}
+		v, err := o.link.Commit(ctx, o.pk, nil, swap)
+		if !errors.Is(err, remote.ErrUnknown) || try == maxSwaps {
+			return v, tooBig(remoteread.Lost(err))
+		}
+		switch there, still := o.link.Get(ctx, o.pk, doc.ID, last); {
+		case errors.Is(still, remote.ErrUnchanged), still == nil && there == nil && last == "": // the documents need not be stored anew
+		case still == nil:
+			return "", remoteread.Lost(err)
+		default:
+			return "", still
+		}
 	}
-	v, err := o.link.Commit(ctx, o.pk, nil, swap)
-	return v, tooBig(remoteread.Lost(err))
 }

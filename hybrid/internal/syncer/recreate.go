@@ -181,10 +181,10 @@ func (v *work) mayBury(ctx context.Context) error {
 		return err
 	}
 	if err := v.cloud.lacks(); err != nil {
-		return fmt.Errorf("a part in the cloud cannot be brought here, and would be lost: %w", err)
+		return fmt.Errorf("a part in the remote cannot be brought here, and would be lost: %w", err)
 	}
 	if v.out.State == Behind || v.local.main.Point() != v.cloud.head.Transcript.Point() {
-		return errors.Join(fmt.Errorf("%w: what the cloud has more of it could not be brought here", ErrDeferred), v.out.Why)
+		return errors.Join(fmt.Errorf("%w: what the remote has more of it could not be brought here", ErrDeferred), v.out.Why)
 	}
 	if _, err := v.cloud.link.EntryOf(ctx, v.UID(), v.sid); err != nil { // of another format
 		return err
@@ -208,7 +208,7 @@ func (c *cloud) branchesStay(ctx context.Context) error {
 		if stays, err := c.branchStays(ctx, h.Extent.Point(), h.KeptAs); err != nil {
 			return err
 		} else if !stays {
-			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the cloud: "+
+			return fmt.Errorf("%w: the branch of %d messages from device %s has no session of its own in the remote: "+
 				"sync the session that keeps it, or restore it first; Remove and then Recreate gives it up", ErrDeferred, h.Extent.N, h.Device)
 		}
 	}

@@ -196,7 +196,7 @@ func (v *work) once(ctx context.Context) error {
 		v.fetches = true
 	}
 	if !v.local.present && !v.fetches && !v.Named {
-		v.out.State = Remote
+		v.out.State = Absent
 		return v.remember()
 	}
 	v.out.Asking = true
@@ -218,6 +218,9 @@ func (v *work) once(ctx context.Context) error {
 	}
 	if err := v.apply(ctx, a); err != nil {
 		return err
+	}
+	if t := v.cloud.living(); t != nil {
+		v.takeEntry(ctx, t)
 	}
 	if err := v.remember(); err != nil {
 		return err
@@ -297,6 +300,7 @@ type work struct {
 
 	began      time.Time // when the session was last scanned, by the clock on the wall
 	why        error     // the reason why the files must not be changed, when that was last asked
+	turns      bool      // the head that was known before is this device's
 	formsKnown bool      // the forms of lines were compared with those in the cloud
 
 	resumes bool                  // a tombstone that this device wrote to send the session anew is passed over

@@ -185,7 +185,7 @@ const (
 	Blocked
 	Local
 	KeptLate
-	Remote
+	Absent
 	Removed
 )
 
@@ -273,7 +273,7 @@ var (
 	// has to be scanned again.
 	errLost = remoteread.ErrLost
 	// errTooBig is returned when documents must become smaller.
-	errTooBig = errors.New("document is too big for the account")
+	errTooBig = errors.New("document is too big for the remote")
 	// errStale is returned when pruning may have removed uploaded documents.
 	errStale = errors.New("the first upload took too long")
 )

@@ -1,19 +1,7 @@
 // Package throttle bounds the requests of a process to a [remote.Remote], whatever its
 // kind: their cost, their rate, and the time that callers wait for them. [New] wraps a
 // remote, and a [Budget] holds the state that all calls of the process to it share. The
-// errors of package remote decide the next step:
-//
-//	ErrUnreachable  the remote is shut for a while that grows with each failure, or for as long
-//	                as it says; where it did not answer at all, it may be away
-//	  Throttled     it also gets calls more slowly, until five minutes after the last of these
-//	  Away          it is away, unless another call got an answer in that time
-//	  Stale         the next call goes at once
-//	ErrUnknown      as ErrUnreachable
-//	NoAnswer        it is away, unless it answered any call in that time
-//	ErrBlocked      it is shut for 15 minutes
-//	ErrUnauthorized it is shut for a minute, and after half an hour for 15: a role assignment
-//	                takes some minutes to arrive, and a late one looks like none
-//	other errors    nothing; [remote.ErrRefused] and errors of objects show that it takes requests
+// errors of package remote decide the next step, as its documentation says.
 //
 // A remote is away for half a minute when nothing takes the connection, something else
 // answers, a call gets no answer in the time that it has, or the first call of all, or

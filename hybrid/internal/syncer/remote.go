@@ -102,7 +102,8 @@ func (l *leftovers) remove(ctx context.Context, r *remoteread.Reader, pk string)
 
 // readHead reads the head, which costs one point read when it did not change.
 func (s *work) readHead(ctx context.Context) error {
-	was := s.st.Clone()
+	was, last := s.st.Clone(), s.st.Head.Head(s.sid)
+	s.turns = last != nil && last.Writer.Device == s.Device.ID
 	born := s.st.Born
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
 	if errors.Is(err, remoteread.ErrOlder) && s.st.SeeOlder(time.Now()) {
