@@ -96,6 +96,9 @@ func both(ctx context.Context, s *hybrid.Store) error {
 	if err != nil {
 		return fmt.Errorf("pull after a power cut: %w", err)
 	}
+	for _, x := range append(sent.Held, got.Held...) { // no rule keeps them: their metadata are torn
+		return fmt.Errorf("held after a power cut: %w", x.Err)
+	}
 	if n := len(sent.Conflicts) + len(got.Conflicts); n > 0 {
 		return fmt.Errorf("%d conflicts after a power cut", n)
 	}
