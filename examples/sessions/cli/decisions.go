@@ -19,7 +19,7 @@ type decisionsCommand struct {
 
 // Help is shown below the usage.
 func (decisionsCommand) Help() string {
-	return `Shows what a user decided and approved: the calls that wait for an approval or had one, the commands that are approved, and of a phased workflow the approvals, decisions, errors and runs of agents. SESSION may be the directory of a workflow's session-state.json, too. In a pipe every line has the columns kind, time, what and text, separated by tabs.`
+	return `Shows what a user decided and approved: the calls that wait for an approval or had one (of a call that ran, the id), the commands that are approved, and of a phased workflow the approvals, decisions, errors and runs of agents. SESSION may be the directory of a workflow's session-state.json, too. In a pipe every line has the columns kind, time, what and text, separated by tabs.`
 }
 
 // decision is a line of the answer.
