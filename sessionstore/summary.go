@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
@@ -92,9 +94,19 @@ const (
 	promptLimit = 500
 )
 
+// promptHead is how many bytes of a long prompt are decoded at first. They are nearly always
+// enough for what a [Summary] shows.
+const promptHead = 16 << 10
+
 // promptText returns the text of a message as a [Summary] shows it.
 func promptText(m Message) string {
-	return strings.TrimSpace(shorten(m.Content(), promptLimit, func(r rune) bool { return r == '\n' || r == '\t' }))
+	for most := promptHead; ; most = math.MaxInt {
+		content, whole := m.contentHead(most)
+		text := shorten(content, promptLimit, func(r rune) bool { return r == '\n' || r == '\t' })
+		if whole || utf8.RuneCountInString(text) == promptLimit {
+			return strings.TrimSpace(text)
+		}
+	}
 }
 
 // titleOf returns the title of a session with that name and first prompt.
@@ -329,9 +341,12 @@ func (z *summarizer) countLarge(ctx context.Context, e *index.Entry) (sound bool
 	if err != nil {
 		return false, ctx.Err()
 	}
-	text, err := promptAt(t.rows.Facts.Prompt, t.file)
-	if err != nil && z.st.reindex(ctx, e.ID, t) == nil {
+	text := t.prompt
+	if text == "" {
 		text, err = promptAt(t.rows.Facts.Prompt, t.file)
+	}
+	if err != nil && z.st.reindex(ctx, e.ID, t) == nil {
+		text, err = t.prompt, nil
 	}
 	e.Transcript, e.Facts, e.Prompt = t.rows.Seen, t.rows.Facts, text
 	return joinErrors(err, t.file.Close()) == nil, ctx.Err()
