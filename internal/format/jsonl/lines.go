@@ -79,7 +79,7 @@ func ReadRows(line Line, read func(row []byte) error) error {
 
 const (
 	bufferSize = 256 << 10
-	manyBytes  = 2 << 20 // the end of a longer line is looked for before its buffer grows
+	manyBytes  = 1 << 20 // the end of a longer line is looked for before its buffer grows
 )
 
 // Reader reads lines from a stream. It holds one line in memory.
@@ -134,18 +134,14 @@ func (r *Reader) Next() (Line, error) {
 // keep adds a part of a long line to the buffer. The error Is [limits.ErrTooLarge].
 func (r *Reader) keep(part []byte) error {
 	size := len(r.long) + len(part)
-	if size > cap(r.long) {
-		room := max(2*size, manyBytes)
-		if size > manyBytes {
-			rest, found := r.ahead(int64(size))
-			if err := limits.Check(int64(size) + rest); err != nil {
-				return err
-			}
-			if found {
-				room = size + int(rest)
-			}
+	if size > cap(r.long) && size > manyBytes {
+		rest, found := r.ahead(int64(size))
+		if err := limits.Check(int64(size) + rest); err != nil {
+			return err
 		}
-		r.long = append(make([]byte, 0, room), r.long...)
+		if found {
+			r.long = append(make([]byte, 0, size+int(rest)), r.long...)
+		}
 	}
 	r.long = append(r.long, part...)
 	return limits.Check(int64(size))
