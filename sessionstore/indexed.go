@@ -177,22 +177,25 @@ func (st *Store) pass(ctx context.Context, t *openTranscript, trusted bool) (kno
 // scan reads the transcript with the stamp is: its end if t's index is known to be right
 // about its beginning, else all of it.
 func (t *openTranscript) scan(ctx context.Context, is sessiondir.Stamp, trusted bool) (x *index.Rows, known bool, err error) {
-	reader := newIndexReader(true)
+	reader := &indexReader{}
 	defer func() { t.prompt = reader.prompt }()
-	parse := reader.parse
+	parse := func() index.Parse { // of one try
+		reader = newIndexReader(true)
+		return reader.parse
+	}
 	old, all := t.rows, func() index.Source { return io.NewSectionReader(t.file, 0, is.Size) }
 	if trusted && old != nil && old.Begins(is) {
-		if x, err := old.ExtendEnd(ctx, t.file, is.Size, parse); err == nil {
+		if x, err := old.ExtendEnd(ctx, t.file, is.Size, parse()); err == nil {
 			return x, true, nil
 		}
 	}
 	if old != nil && old.Size <= is.Size {
-		x, err := old.Extend(ctx, all(), parse)
+		x, err := old.Extend(ctx, all(), parse())
 		if err == nil || !errors.Is(err, index.ErrOther) {
 			return x, false, err
 		}
 	}
-	x, err = index.Build(ctx, all(), parse)
+	x, err = index.Build(ctx, all(), parse())
 	return x, false, err
 }
 

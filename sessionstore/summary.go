@@ -3,7 +3,6 @@ package sessionstore
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"math"
 	"strings"
@@ -341,12 +340,9 @@ func (z *summarizer) countLarge(ctx context.Context, e *index.Entry) (sound bool
 	if err != nil {
 		return false, ctx.Err()
 	}
-	text := t.prompt
-	if text == "" {
-		text, err = promptAt(t.rows.Facts.Prompt, t.file)
-	}
+	text, err := t.firstPrompt()
 	if err != nil && z.st.reindex(ctx, e.ID, t) == nil {
-		text, err = t.prompt, nil
+		text, err = t.firstPrompt()
 	}
 	e.Transcript, e.Facts, e.Prompt = t.rows.Seen, t.rows.Facts, text
 	return joinErrors(err, t.file.Close()) == nil, ctx.Err()
@@ -364,13 +360,14 @@ func promptIn(line []byte) (text string) {
 	return text
 }
 
-// promptAt returns the text of the first prompt, whose line is at a place of the
-// transcript r.
-func promptAt(at index.Line, r io.ReaderAt) (string, error) {
-	if at.Size == 0 {
-		return "", nil
+// firstPrompt returns the text of the first prompt. It reads the prompt's line unless the
+// last pass over the transcript found it.
+func (t *openTranscript) firstPrompt() (string, error) {
+	at := t.rows.Facts.Prompt
+	if at.Size == 0 || t.prompt != "" {
+		return t.prompt, nil
 	}
-	line, err := at.Text(r)
+	line, err := at.Text(t.file)
 	return promptIn(line), err
 }
 

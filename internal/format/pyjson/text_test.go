@@ -30,8 +30,6 @@ func text(tb testing.TB, s []byte) {
 	}
 }
 
-// TestTextOfMany joins texts at random, so that blocks begin and end at every
-// place of each.
 // TestHead cuts strings everywhere: what is decoded is the beginning of the text, and no
 // character is cut in two.
 func TestHead(t *testing.T) {
@@ -50,6 +48,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// TestTextOfMany joins texts at random, so that blocks begin and end at every
+// place of each.
 func TestTextOfMany(t *testing.T) {
 	t.Parallel()
 	texts := []string{
