@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -16,20 +17,32 @@ import (
 // Content returns the text of the message: content where it is a string, else
 // its text blocks, joined by line breaks.
 func (m Message) Content() string {
+	text, _ := m.contentHead(math.MaxInt)
+	return text
+}
+
+// contentHead returns the beginning of the content, of which it decodes no more than most
+// bytes, and whether that is all.
+func (m Message) contentHead(most int) (text string, whole bool) {
 	raw := m.from("content")
 	switch pyjson.KindOf(raw) {
 	case pyjson.String:
-		return pyjson.Text(pyjson.First(raw))
+		return pyjson.Head(pyjson.First(raw), most)
 	case pyjson.Array:
 		var texts []string
 		for _, f := range pyjson.Pick(raw, "type", "text") {
-			if pyjson.KeyIs(f[0], "text") {
-				texts = append(texts, pyjson.Text(f[1]))
+			if !pyjson.KeyIs(f[0], "text") {
+				continue
+			}
+			text, whole := pyjson.Head(f[1], most)
+			texts = append(texts, text)
+			if most -= min(most, len(f[1])); !whole {
+				return strings.Join(texts, "\n"), false
 			}
 		}
-		return strings.Join(texts, "\n")
+		return strings.Join(texts, "\n"), true
 	}
-	return ""
+	return "", true
 }
 
 // Thinking returns the model's thoughts before it wrote the message, in the order of the

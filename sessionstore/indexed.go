@@ -81,7 +81,8 @@ type openTranscript struct {
 	file   *os.File
 	dir    *sessiondir.Dir
 	rows   *index.Rows
-	failed bool // the messages could not be read, or contradict the index
+	prompt string // the text of the first prompt, if the last pass over the transcript found it
+	failed bool   // the messages could not be read, or contradict the index
 }
 
 // errUnindexed is returned for a transcript that cannot have an index and must be read
@@ -176,20 +177,25 @@ func (st *Store) pass(ctx context.Context, t *openTranscript, trusted bool) (kno
 // scan reads the transcript with the stamp is: its end if t's index is known to be right
 // about its beginning, else all of it.
 func (t *openTranscript) scan(ctx context.Context, is sessiondir.Stamp, trusted bool) (x *index.Rows, known bool, err error) {
-	parse := newIndexReader(true).parse
-	old, all := t.rows, func() io.Reader { return io.NewSectionReader(t.file, 0, is.Size) }
+	reader := &indexReader{}
+	defer func() { t.prompt = reader.prompt }()
+	parse := func() index.Parse { // of one try
+		reader = newIndexReader(true)
+		return reader.parse
+	}
+	old, all := t.rows, func() index.Source { return io.NewSectionReader(t.file, 0, is.Size) }
 	if trusted && old != nil && old.Begins(is) {
-		if x, err := old.ExtendEnd(ctx, t.file, is.Size, parse); err == nil {
+		if x, err := old.ExtendEnd(ctx, t.file, is.Size, parse()); err == nil {
 			return x, true, nil
 		}
 	}
 	if old != nil && old.Size <= is.Size {
-		x, err := old.Extend(ctx, all(), parse)
+		x, err := old.Extend(ctx, all(), parse())
 		if err == nil || !errors.Is(err, index.ErrOther) {
 			return x, false, err
 		}
 	}
-	x, err = index.Build(ctx, all(), parse)
+	x, err = index.Build(ctx, all(), parse())
 	return x, false, err
 }
 

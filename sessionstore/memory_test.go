@@ -260,6 +260,37 @@ func TestMemoryOfLongLines(t *testing.T) {
 	require.NoError(t, st.Close())
 }
 
+// TestMemoryOfListedLines lists sessions with a line that is long, for the first time: that
+// takes what the line has and little more.
+func TestMemoryOfListedLines(t *testing.T) {
+	const long, little = 24 << 20, 6 << 20
+	a := strings.Repeat("a", long)
+	for name, line := range map[string]string{
+		"prompt":          `{"role": "user", "content": "` + a + `"}`,
+		"prompt, escaped": `{"role": "user", "content": "` + strings.Repeat(`\u00e9\\`, long/8) + `"}`,
+		"prompt, blocks":  `{"role": "user", "content": [{"type": "text", "text": "` + a + `"}, {"type": "text", "text": "b"}]}`,
+		"answer":          `{"role": "assistant", "content": "` + a + `"}`,
+		"result":          `{"role": "tool", "tool_call_id": "c", "content": "` + a + `"}`,
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "s"), 0o700))
+		text := line + "\n" + `{"role": "user", "content": "last"}` + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "s", sessiondir.Transcript), []byte(text), 0o600))
+		st, err := Open(dir, nil)
+		require.NoError(t, err)
+		before := allocated()
+		for s, err := range st.Summaries(t.Context(), nil) {
+			require.NoError(t, err)
+			require.Equal(t, 2, s.Messages)
+			require.Equal(t, strings.HasPrefix(name, "prompt"), s.FirstPrompt != "last", name)
+		}
+		took := int64(allocated() - before)
+		t.Logf("%s: %d KiB more than the line", name, (took-int64(len(line)))>>10)
+		require.LessOrEqual(t, took, int64(len(line)+little), name)
+		require.NoError(t, st.Close())
+	}
+}
+
 // A clone of a message keeps its own bytes in memory, and no others of the transcript that
 // it was loaded with. It reads as the message does.
 func TestMemoryOfAClone(t *testing.T) {

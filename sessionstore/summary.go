@@ -3,12 +3,13 @@ package sessionstore
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
+	"math"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
@@ -92,9 +93,19 @@ const (
 	promptLimit = 500
 )
 
+// promptHead is how many bytes of a long prompt are decoded at first. They are nearly always
+// enough for what a [Summary] shows.
+const promptHead = 16 << 10
+
 // promptText returns the text of a message as a [Summary] shows it.
 func promptText(m Message) string {
-	return strings.TrimSpace(shorten(m.Content(), promptLimit, func(r rune) bool { return r == '\n' || r == '\t' }))
+	for most := promptHead; ; most = math.MaxInt {
+		content, whole := m.contentHead(most)
+		text := shorten(content, promptLimit, func(r rune) bool { return r == '\n' || r == '\t' })
+		if whole || utf8.RuneCountInString(text) == promptLimit {
+			return strings.TrimSpace(text)
+		}
+	}
 }
 
 // titleOf returns the title of a session with that name and first prompt.
@@ -329,9 +340,9 @@ func (z *summarizer) countLarge(ctx context.Context, e *index.Entry) (sound bool
 	if err != nil {
 		return false, ctx.Err()
 	}
-	text, err := promptAt(t.rows.Facts.Prompt, t.file)
+	text, err := t.firstPrompt()
 	if err != nil && z.st.reindex(ctx, e.ID, t) == nil {
-		text, err = promptAt(t.rows.Facts.Prompt, t.file)
+		text, err = t.firstPrompt()
 	}
 	e.Transcript, e.Facts, e.Prompt = t.rows.Seen, t.rows.Facts, text
 	return joinErrors(err, t.file.Close()) == nil, ctx.Err()
@@ -349,13 +360,14 @@ func promptIn(line []byte) (text string) {
 	return text
 }
 
-// promptAt returns the text of the first prompt, whose line is at a place of the
-// transcript r.
-func promptAt(at index.Line, r io.ReaderAt) (string, error) {
-	if at.Size == 0 {
-		return "", nil
+// firstPrompt returns the text of the first prompt. It reads the prompt's line unless the
+// last pass over the transcript found it.
+func (t *openTranscript) firstPrompt() (string, error) {
+	at := t.rows.Facts.Prompt
+	if at.Size == 0 || t.prompt != "" {
+		return t.prompt, nil
 	}
-	line, err := at.Text(r)
+	line, err := at.Text(t.file)
 	return promptIn(line), err
 }
 

@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +74,62 @@ func TestLimits(t *testing.T) {
 			}
 			require.ErrorIs(t, err, ErrLimit)
 			require.ErrorContains(t, err, " "+tt.what)
+			require.Empty(t, listed(t, to))
+		})
+	}
+}
+
+// TestLimitOfSmallArchives reads archives that gzip made very small: beyond a size they are
+// refused, with what to do, unless the caller says how many bytes there may be.
+func TestLimitOfSmallArchives(t *testing.T) {
+	t.Parallel()
+	zip := func(write func(w io.Writer)) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		write(z)
+		require.NoError(t, z.Close())
+		return out.Bytes()
+	}
+	line := func(size int) []byte {
+		return []byte(`{"role": "user", "content": "` + strings.Repeat("x", size) + "\"}\n")
+	}
+	tarred := func(text []byte) []byte {
+		return zip(func(w io.Writer) { require.NoError(t, packLines(w, int64(len(text)), bytes.NewReader(text))) })
+	}
+	lines := func(text []byte) []byte {
+		return zip(func(w io.Writer) {
+			_, err := w.Write(text)
+			require.NoError(t, err)
+		})
+	}
+	many := bytes.Repeat(line(1000), unpackedFreely/1000)
+	of := make([]byte, 1<<20)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(of) // never fails
+	random := fmt.Appendf(nil, `{"role": "user", "content": "%x"}`+"\n", of)
+	for name, tt := range map[string]struct {
+		data    []byte
+		opts    ReadOptions
+		refused bool
+	}{
+		"one line":            {tarred(line(unpackedFreely)), ReadOptions{}, true},
+		"many lines":          {tarred(many), ReadOptions{}, true},
+		"one line, no tar":    {lines(line(unpackedFreely)), ReadOptions{}, true},
+		"many lines, no tar":  {lines(many), ReadOptions{}, true},
+		"as many as was said": {tarred(many), ReadOptions{MaxBytes: 2 * unpackedFreely}, false},
+		"a little":            {tarred(line(unpackedFreely / 2)), ReadOptions{}, false},
+		"what stayed large":   {tarred(bytes.Repeat(random, unpackedFreely/len(random)+1)), ReadOptions{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			to := open(t, nil)
+			_, err := Read(t.Context(), bytes.NewReader(tt.data), to, &tt.opts)
+			if !tt.refused {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrLimit)
+			require.ErrorContains(t, err, "100 times")
+			require.ErrorContains(t, err, "gunzip")
 			require.Empty(t, listed(t, to))
 		})
 	}

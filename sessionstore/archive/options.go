@@ -46,6 +46,7 @@ type imageWriter func(conversation.File) (address string, err error)
 const (
 	defaultMaxEntries = 1_000_000
 	defaultMaxBytes   = 64 << 30
+	defaultMaxRatio   = 100
 )
 
 // ReadOptions control [Read] and [ReadDir]. A nil *ReadOptions is the zero value.
@@ -65,7 +66,8 @@ type ReadOptions struct {
 
 	// MaxEntries is the largest number of entries of a tar archive. MaxBytes is the largest
 	// number of bytes in all files together, unpacked. 0 means 1,000,000 entries and 64 GiB;
-	// a negative number means no limit.
+	// a negative number means no limit. Where MaxBytes is 0, what gzip compressed may besides
+	// unpack to 64 MiB, or to 100 times its size if that is more.
 	MaxEntries int
 	MaxBytes   int64
 }
@@ -75,10 +77,11 @@ type ReadOptions struct {
 type bounds struct {
 	sessions, entries int
 	bytes             int64
+	ratio             int64 // of unpacked bytes to those that gzip made of them
 }
 
 func (o *ReadOptions) bounds() bounds {
-	b := bounds{o.MaxSessions, o.MaxEntries, o.MaxBytes}
+	b := bounds{o.MaxSessions, o.MaxEntries, o.MaxBytes, -1}
 	if b.sessions == 0 {
 		b.sessions = -1
 		if o.ID != "" || o.Name != "" {
@@ -89,7 +92,7 @@ func (o *ReadOptions) bounds() bounds {
 		b.entries = defaultMaxEntries
 	}
 	if b.bytes == 0 {
-		b.bytes = defaultMaxBytes
+		b.bytes, b.ratio = defaultMaxBytes, defaultMaxRatio
 	}
 	return b
 }

@@ -35,7 +35,7 @@ import (
 // this package.
 func Read(ctx context.Context, r io.Reader, st *sessionstore.Store, opts *ReadOptions) ([]Imported, error) {
 	im := newImporter(st, opts)
-	in, err := unzipped(contextReader{ctx, r})
+	in, err := unzipped(contextReader{ctx, r}, im.max)
 	if err != nil {
 		return nil, err
 	}

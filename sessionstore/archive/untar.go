@@ -20,8 +20,9 @@ const bufferSize = 64 << 10
 var gzipMagic = []byte{0x1f, 0x8b}
 
 // unzipped returns r, decompressed where gzip compressed it.
-func unzipped(r io.Reader) (*bufio.Reader, error) {
-	in := bufio.NewReaderSize(r, bufferSize)
+func unzipped(r io.Reader, max bounds) (*bufio.Reader, error) {
+	packed := &countedReader{in: r}
+	in := bufio.NewReaderSize(packed, bufferSize)
 	if magic, _ := in.Peek(len(gzipMagic)); !bytes.Equal(magic, gzipMagic) {
 		return in, nil
 	}
@@ -29,7 +30,38 @@ func unzipped(r io.Reader) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, readError(err)
 	}
-	return bufio.NewReaderSize(plain, bufferSize), nil
+	return bufio.NewReaderSize(&unpacked{countedReader{in: plain}, packed, max.ratio}, bufferSize), nil
+}
+
+// countedReader counts the bytes that are read.
+type countedReader struct {
+	in io.Reader
+	n  int64
+}
+
+func (c *countedReader) Read(b []byte) (int, error) {
+	n, err := c.in.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// unpackedFreely is how many bytes gzip may unpack whatever it read.
+const unpackedFreely = 64 << 20
+
+// unpacked fails when many more bytes are unpacked than were read: an archive of a megabyte
+// can hold a gigabyte.
+type unpacked struct {
+	countedReader
+	packed *countedReader
+	ratio  int64 // the most bytes for each that was read; negative: any number
+}
+
+func (u *unpacked) Read(b []byte) (int, error) {
+	n, err := u.countedReader.Read(b)
+	if u.ratio >= 0 && u.n > max(unpackedFreely, u.ratio*u.packed.n) {
+		return 0, limits.Errorf(ErrLimit, "it unpacks to more than %d times its size; if that is meant, unpack it with gunzip and import what comes out", u.ratio)
+	}
+	return n, err
 }
 
 // isTar reports whether a tar archive begins here.

@@ -67,10 +67,13 @@ func readAll(r io.Reader) (all []Line, err error) {
 // TestReaderAtAnyLength reads lines around the size of the buffer.
 func TestReaderAtAnyLength(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{bufferSize - 2, bufferSize - 1, bufferSize, bufferSize + 1, 2 * bufferSize, 3*bufferSize + 7} {
+	for _, size := range []int{bufferSize - 2, bufferSize - 1, bufferSize, bufferSize + 1, 2 * bufferSize, 3*bufferSize + 7, manyBytes, manyBytes + 1, 2*manyBytes + 7} {
 		data := []byte("x\n" + strings.Repeat("y", size) + "\nz\n" + strings.Repeat("w", size))
 		want := slices.Collect(Lines(data))
-		for _, r := range []io.Reader{bytes.NewReader(data), iotest.DataErrReader(bytes.NewReader(data)), iotest.HalfReader(bytes.NewReader(data))} {
+		begun := bytes.NewReader(slices.Concat([]byte("before\n"), data))
+		_, err := begun.Seek(int64(len("before\n")), io.SeekStart)
+		require.NoError(t, err)
+		for _, r := range []io.Reader{bytes.NewReader(data), begun, iotest.DataErrReader(bytes.NewReader(data)), iotest.HalfReader(bytes.NewReader(data))} {
 			got, err := readAll(r)
 			require.NoError(t, err)
 			require.True(t, slices.EqualFunc(want, got, equal), size)

@@ -77,19 +77,34 @@ func ReadRows(line Line, read func(row []byte) error) error {
 	return err
 }
 
-const bufferSize = 256 << 10
+const (
+	bufferSize = 256 << 10
+	manyBytes  = 1 << 20 // the end of a longer line is looked for before its buffer grows
+)
 
 // Reader reads lines from a stream. It holds one line in memory.
 type Reader struct {
 	src    *bufio.Reader
-	long   []byte // a line longer than the buffer of src
+	file   io.ReaderAt // of the same bytes; nil: it can only be read onward
+	from   int64       // the offset in file at which src begins
+	long   []byte      // a line longer than the buffer of src
 	number int
 	offset int64
 }
 
-// NewReader returns a Reader of the lines of r.
+// NewReader returns a Reader of the lines of r. Where r is an [io.ReaderAt] and an
+// [io.Seeker] too, as a file is, a long line takes no more memory than it has bytes.
 func NewReader(r io.Reader) *Reader {
-	return &Reader{src: bufio.NewReaderSize(r, bufferSize)}
+	lines := &Reader{src: bufio.NewReaderSize(r, bufferSize)}
+	if f, ok := r.(interface {
+		io.ReaderAt
+		io.Seeker
+	}); ok {
+		if at, err := f.Seek(0, io.SeekCurrent); err == nil { // a pipe has no offset
+			lines.file, lines.from = f, at
+		}
+	}
+	return lines
 }
 
 // Next returns the next line, whose bytes are valid until the next call, and io.EOF after
@@ -100,8 +115,7 @@ func (r *Reader) Next() (Line, error) {
 	for {
 		part, err := r.src.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			r.long = append(r.long, part...)
-			if err := limits.Check(int64(len(r.long))); err != nil {
+			if err := r.keep(part); err != nil {
 				return Line{}, fmt.Errorf("line %d, offset %d: %w", r.number+1, r.offset, err)
 			}
 			continue
@@ -115,6 +129,41 @@ func (r *Reader) Next() (Line, error) {
 		}
 		return r.line(part, err == nil)
 	}
+}
+
+// keep adds a part of a long line to the buffer. The error Is [limits.ErrTooLarge].
+func (r *Reader) keep(part []byte) error {
+	size := len(r.long) + len(part)
+	if size > cap(r.long) && size > manyBytes {
+		rest, found := r.ahead(int64(size))
+		if err := limits.Check(int64(size) + rest); err != nil {
+			return err
+		}
+		if found {
+			r.long = append(make([]byte, 0, size+int(rest)), r.long...)
+		}
+	}
+	r.long = append(r.long, part...)
+	return limits.Check(int64(size))
+}
+
+// ahead returns how many bytes of the line follow its first size bytes, with the LF, or some
+// number beyond [limits.Max]. It returns false where that is not known.
+func (r *Reader) ahead(size int64) (rest int64, found bool) {
+	if r.file == nil {
+		return 0, false
+	}
+	for block := make([]byte, bufferSize); size+rest <= limits.Max; {
+		n, err := r.file.ReadAt(block, r.from+r.offset+size+rest)
+		if i := bytes.IndexByte(block[:n], '\n'); i >= 0 {
+			return rest + int64(i) + 1, true
+		}
+		rest += int64(n)
+		if err != nil {
+			return rest, errors.Is(err, io.EOF)
+		}
+	}
+	return rest, true
 }
 
 func (r *Reader) line(raw []byte, ended bool) (Line, error) {

@@ -2,6 +2,7 @@ package pyjson
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -50,6 +51,26 @@ func Text(str []byte) string {
 		}
 	}
 	return string(text)
+}
+
+// Head is [Text] of the beginning of the string str, of no more than most bytes of it, and
+// reports whether that is all of it.
+func Head(str []byte, most int) (text string, whole bool) {
+	if len(str) <= most || len(str) == 0 || str[0] != '"' {
+		return Text(str), true
+	}
+	s, end := inner(str), 0
+	for end < most {
+		i := bytes.IndexByte(s[end:], '\\')
+		if i < 0 || end+i >= most {
+			for end = min(most, len(s)); end > 0 && end < len(s) && !utf8.RuneStart(s[end]); end-- { // a character stays whole
+			}
+			break
+		}
+		_, n := decodeEscape(s[end+i:])
+		end += i + n
+	}
+	return Text(slices.Concat(str[:1+end], str[:1])), end >= len(s)
 }
 
 // textOf is Text for a string without surrogates as bytes, given without its quotes.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -26,6 +27,24 @@ func text(tb testing.TB, s []byte) {
 	}
 	if got := Text(str); got != string(want) {
 		tb.Fatalf("%q of %q, not %q", got, s, want)
+	}
+}
+
+// TestHead cuts strings everywhere: what is decoded is the beginning of the text, and no
+// character is cut in two.
+func TestHead(t *testing.T) {
+	t.Parallel()
+	for _, str := range []string{
+		`""`, `"abc"`, `"\n\"\\"`, `"a\\\u0041\/"`, `"\u00e9\u00e9"`, `"\ud83d\ude00x"`, `"\ud83d\ud83d"`, `"é€😀é"`, "\"\xed\xa0\x80a\"", `7`, `["a"]`,
+	} {
+		all := Text([]byte(str))
+		for most := range len(str) + 2 {
+			text, whole := Head([]byte(str), most)
+			require.True(t, strings.HasPrefix(all, text), "%s %d: %q", str, most, text)
+			require.True(t, utf8.ValidString(text))
+			require.True(t, text == all || !whole, "%s %d: %q", str, most, text)
+			require.True(t, whole || most < len(str), "%s %d", str, most)
+		}
 	}
 }
 

@@ -26,16 +26,22 @@ type Row struct {
 // line is damaged.
 type Parse func(line jsonl.Line, keep func(Row)) error
 
+// Source is a transcript that is read, which lies in a file.
+type Source interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
+
 // Build reads the transcript in r from its beginning to its end. It fails when
 // a line is damaged or r cannot be read.
-func Build(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
+func Build(ctx context.Context, r Source, parse Parse) (*Rows, error) {
 	return (&Rows{Ended: true, full: true}).extend(ctx, r, 0, parse)
 }
 
 // Extend returns the index of the transcript in r, whose beginning x describes. It hashes
 // the beginning and parses the rest. The error Is [ErrOther] when the transcript has
 // another beginning, or x cannot be extended.
-func (x *Rows) Extend(ctx context.Context, r io.Reader, parse Parse) (*Rows, error) {
+func (x *Rows) Extend(ctx context.Context, r Source, parse Parse) (*Rows, error) {
 	return x.extend(ctx, r, 0, parse)
 }
 
@@ -47,12 +53,12 @@ func (x *Rows) ExtendEnd(ctx context.Context, r io.ReaderAt, size int64, parse P
 }
 
 // extend is Extend for a reader that begins with block from.
-func (x *Rows) extend(ctx context.Context, r io.Reader, from int, parse Parse) (*Rows, error) {
+func (x *Rows) extend(ctx context.Context, r Source, from int, parse Parse) (*Rows, error) {
 	if !x.Ended || !x.full {
 		return nil, ErrOther
 	}
 	b := newBuilder(x)
-	h := &hashed{r: r, from: from, size: int64(from) * BlockSize}
+	h := &hashed{Source: r, from: from, size: int64(from) * BlockSize}
 	if err := h.verify(ctx, x); err != nil {
 		return nil, err
 	}
@@ -188,7 +194,7 @@ func (b *builder) done(h *hashed) *Rows {
 
 // hashed hashes the blocks that are read.
 type hashed struct {
-	r    io.Reader
+	Source
 	from int            // number of the first block
 	size int64          // offset of the end of the bytes read
 	full []xxh3.Uint128 // of the blocks that are full
@@ -196,7 +202,7 @@ type hashed struct {
 }
 
 func (h *hashed) Read(p []byte) (int, error) {
-	n, err := h.r.Read(p)
+	n, err := h.Source.Read(p)
 	for p = p[:n]; len(p) > 0; {
 		k := min(len(p), int(BlockSize-h.size%BlockSize))
 		h.size += int64(k)

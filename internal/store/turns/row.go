@@ -2,6 +2,7 @@ package turns
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -161,6 +162,9 @@ func ReadUser(content []byte, answers bool, result func(block []byte)) UserRow {
 // reminderTag begins texts that tools write in the name of the user.
 const reminderTag = "<system-reminder>"
 
+// reminderHead is how many bytes of a text are decoded at first to look for the tag.
+const reminderHead = 1 << 10
+
 // IsReminder reports whether raw begins with a JSON string that a tool inserted in the
 // name of the user. Anything may follow the string.
 func IsReminder(raw []byte) bool {
@@ -171,7 +175,13 @@ func IsReminder(raw []byte) bool {
 	if len(start) == 0 || start[0] != reminderTag[0] && start[0] != '\\' {
 		return false // most messages need not be decoded
 	}
-	return bytes.HasPrefix(pyjson.TrimSpace([]byte(pyjson.Text(pyjson.First(raw)))), []byte(reminderTag))
+	raw = pyjson.First(raw)
+	for most := reminderHead; ; most = math.MaxInt {
+		text, whole := pyjson.Head(raw, most)
+		if begin := pyjson.TrimSpace([]byte(text)); whole || len(begin) >= len(reminderTag) {
+			return bytes.HasPrefix(begin, []byte(reminderTag))
+		}
+	}
 }
 
 // IsPrompt reports whether a user message is a prompt of a person, by the stricter rule
