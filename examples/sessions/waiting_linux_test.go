@@ -525,6 +525,8 @@ func TestUndoOfAPull(t *testing.T) { //nolint:paralleltest // it sets the enviro
 	require.Equal(t, after, transcript(t, w.two, "s"))
 	w.run(w.two, 0, "undo", "s")
 	w.run(w.two, 0, "sync")
+	hour := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(w.file(w.one, "transcript.jsonl"), hour, hour))
 	w.run(w.one, 0, "sync")
 	require.Equal(t, before, transcript(t, w.one, "s"))
 }
