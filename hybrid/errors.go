@@ -69,6 +69,11 @@ var (
 	// tries the session again once a day, or when this store pruned it. Prune it, or go
 	// on in another session.
 	ErrFull = remote.ErrFull
+	// ErrTakenAway is returned when a pull would take lines away that are here, and those that
+	// former pulls took away take 1 GB, or four times the session where that is more. They are
+	// kept for 30 days, so that slice.Undo brings them back; slice.DropBackups removes them.
+	// Nothing is lost, and nothing changes until then.
+	ErrTakenAway = syncer.ErrTakenAway
 	// ErrContended is returned when other devices changed the session at each of many
 	// tries, or recreated it while it was removed.
 	ErrContended = remoteread.ErrContended

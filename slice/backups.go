@@ -15,10 +15,11 @@ import (
 )
 
 // Backup is a copy of a transcript that this package, a salvage or the Python
-// tools made before they changed it, or of metadata from before a rename.
+// tools made before they changed it, or a sync before it took lines away, or of metadata from
+// before a rename.
 type Backup struct {
 	Name   string    // of the file in the session's directory
-	Label  string    // the change that it was made for: pre-repair, pre-rewind, pre-salvage, pre-rename, pre-undo, pre-undo-step or pre-redo
+	Label  string    // the change that it was made for: pre-repair, pre-rewind, pre-salvage, pre-rename, pre-pull, pre-undo, pre-undo-step or pre-redo
 	Time   time.Time // when it was made, in UTC, to the second, but never before the copy before it; the number behind it in Name orders the copies of one second
 	Size   int64     // in bytes, without Events
 	Log    int64     // size of Events in bytes
@@ -79,7 +80,8 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 
 // DropBackups removes the copies of session id, those of its log too, and returns them as they
 // were. What they kept comes back by no undo and no redo then. The copies of a session with an
-// empty transcript stay, since they tell that it was rewound to nothing. After an error it
+// empty transcript stay, since they tell that it was rewound to nothing. A later salvage may bring
+// back what was rewound, where the copy told it not to. After an error it
 // returns those that it removed. If the store syncs, the removal is durable.
 func DropBackups(ctx context.Context, st *sessionstore.Store, id string) (dropped []Backup, err error) {
 	err = core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) error {

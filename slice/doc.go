@@ -34,7 +34,7 @@
 // through what was undone. Where a session stands follows from its copies and its files alone:
 //
 //	               undo                     redo
-//	repair, rewind, salvage
+//	repair, rewind, salvage, and a sync that took lines away
 //	               the transcript from      the transcript from
 //	               before it, and the log   before the undo
 //	rename         the former name          the name again

@@ -310,3 +310,18 @@ func TestDropBackups(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, dropped, "they tell that it was emptied on purpose")
 }
+
+// TestForkWithAName names a fork as a rename does, or makes none.
+func TestForkWithAName(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	broken(t, st)
+	f, err := slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Name: " a name "})
+	require.NoError(t, err)
+	md, err := st.Metadata(t.Context(), f.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a name", "manual"}, []string{md.Text("name"), md.Text("name_source")})
+	_, err = slice.Fork(t.Context(), st, parentID, &slice.ForkOptions{Name: strings.Repeat("x", 201), NewID: "long"})
+	require.ErrorIs(t, err, sessionstore.ErrUnstorable)
+	require.False(t, st.Exists("long"))
+}

@@ -45,7 +45,8 @@ func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *
 // Redo makes the last change again that [Undo] took back, byte for byte, and takes the last
 // Undo back with that. It first copies the files that it replaces. The error Is
 // [fs.ErrNotExist] when there is nothing to redo: nothing was undone, or the file was changed
-// since. What was undone then is still among the [Backups]. If the store syncs, the file is
+// since. What was undone then is still among the [Backups], and so are, after a Redo, the events
+// that were logged since the undo. If the store syncs, the file is
 // durable when Redo returns.
 func Redo(ctx context.Context, st *sessionstore.Store, id string) (UndoReport, error) {
 	return undoWith(ctx, st, id, &UndoOptions{Force: true}, (*undoing).chooseRedo) // no write since is lost

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -29,6 +30,13 @@ func (u *undoing) checkFound() error {
 		if is, err := files.follows(b.Name, sessiondir.Transcript); is == same || err != nil {
 			return err
 		}
+	}
+	if u.backup.Label == sessiondir.LabelPull { // the backup is the transcript before the last write
+		is, err := files.compare(u.backup.Name, sessiondir.Backup(sessiondir.Transcript))
+		if is != same && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+			err = ErrWentOn
+		}
+		return err
 	}
 	results, err := u.results()
 	if err != nil {

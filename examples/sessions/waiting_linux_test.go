@@ -215,6 +215,9 @@ func (s *waits) walk(w *waitWorld) {
 		if strings.Contains(command, " recreate ") || strings.Contains(command, " purge ") || strings.Contains(command, " prune ") {
 			args = append(args, "--force") // there is nobody to be asked
 		}
+		if strings.Contains(command, " undo --drop ") {
+			args = append(args, "--yes")
+		}
 		tool(t, device, 0, args...)
 		if strings.Contains(command, " repair ") {
 			w.anHourPasses()
@@ -323,6 +326,19 @@ func waitStates() []waits {
 			},
 			code: 1, says: `sync session "s": `, list: "failed", state: "Blocked", reason: "all that it may have", command: "sessions remote prune s",
 			ends: (*waitWorld).heal, // the command makes room
+		},
+		{
+			name: "what pulls took away takes its room",
+			about: func(w *waitWorld) {
+				kept := w.file(w.two, "transcript.jsonl.bak-pre-pull-"+time.Now().UTC().Format("20060102150405"))
+				w.write(kept, "")
+				require.NoError(w.t, os.Truncate(kept, 1<<30))
+				w.theirs()
+				w.run(w.two, 0, "sync")
+				w.run(w.one, 0, "rewind", "s", "--to-turn", "1")
+				w.run(w.one, 0, "sync")
+			},
+			code: 1, says: `sync session "s": `, list: "failed", state: "Blocked", reason: "takes too much room", command: "sessions undo --drop s",
 		},
 		{
 			name: "it was removed there, and has more here",
@@ -488,4 +504,29 @@ func TestElsewhere(t *testing.T) { //nolint:paralleltest // it sets the environm
 	require.Contains(t, w.run(w.two, 0, "sync", "--json"), `"elsewhere": 0`)
 	w.run(w.two, 0, "pull", "new")
 	require.FileExists(t, filepath.Join(w.sessions(w.two), "new", "transcript.jsonl"))
+}
+
+// TestUndoOfAPull: undo leaves what other devices changed, unless the session is named.
+func TestUndoOfAPull(t *testing.T) { //nolint:paralleltest // it sets the environment
+	w := newWaitWorld(t)
+	w.theirs()
+	w.run(w.two, 0, "sync")
+	before := transcript(t, w.two, "s")
+	w.run(w.one, 0, "rewind", "s", "--to-turn", "1")
+	w.run(w.one, 0, "sync")
+	w.run(w.two, 0, "sync")
+	after := transcript(t, w.two, "s")
+	require.Less(t, len(after), len(before))
+	require.Contains(t, w.run(w.two, 0, "undo", "--yes"), "nothing to take back")
+	require.Contains(t, w.run(w.two, 0, "undo", "--list", "s"), "pre-pull")
+	w.run(w.two, 0, "undo", "s")
+	require.Equal(t, before, transcript(t, w.two, "s"))
+	w.run(w.two, 0, "redo", "s")
+	require.Equal(t, after, transcript(t, w.two, "s"))
+	w.run(w.two, 0, "undo", "s")
+	w.run(w.two, 0, "sync")
+	hour := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(w.file(w.one, "transcript.jsonl"), hour, hour))
+	w.run(w.one, 0, "sync")
+	require.Equal(t, before, transcript(t, w.one, "s"))
 }

@@ -91,7 +91,7 @@ func (c *undoCommand) Run(a *app) error {
 	t, err := (anywhere{c.What, c.where}).reach(a)
 	switch {
 	case errors.Is(err, sessionstore.ErrNotFound):
-		return c.removal(a, m, err)
+		return c.removal(a, err)
 	case err != nil:
 		return err
 	case c.List:
@@ -293,7 +293,7 @@ func (m mover) step(a *app, t target, backup string) error {
 
 // removal brings back the sessions in the trash that the argument means, or lists their
 // removal. It returns notFound when there are none.
-func (c *undoCommand) removal(a *app, m mover, notFound error) error {
+func (c *undoCommand) removal(a *app, notFound error) error {
 	all, err := a.bins(c.where)
 	if err != nil {
 		return err

@@ -111,6 +111,7 @@ var remedies = []struct {
 	{hybrid.ErrLocal, "sessions remote purge ID"},
 	{hybrid.ErrRemoved, "sessions remote recreate ID"},
 	{hybrid.ErrFull, "sessions remote prune ID"},
+	{hybrid.ErrTakenAway, "sessions undo --drop ID"},
 	{hybrid.ErrRedaction, "sessions sync ID --redact"},
 	{hybrid.ErrNewer, ""},
 	{hybrid.ErrForeign, ""},

@@ -85,6 +85,11 @@ func (v *work) installMain(tx core.Tx, a *download) error {
 			return err
 		}
 	}
+	if v.local.main.There {
+		if err := v.keepTaken(tx, a, stamp.Size); err != nil {
+			return err
+		}
+	}
 	at := vfs.Now(stamp.Mtime)
 	if a.to.N == 0 {
 		if at, err = dir.MarkEmpty(stamp.Mtime, v.Core.Syncs()); err != nil {
@@ -165,6 +170,9 @@ func (v *work) installFiles(tx core.Tx) error {
 		}
 		if err != nil {
 			return err
+		}
+		if f.name == sessiondir.Config && f.there {
+			v.Log.Warn("another device's configuration replaced the one here", "session", v.id, "file", f.name)
 		}
 	}
 	return nil

@@ -38,6 +38,7 @@ var lasting = []struct {
 }{
 	{"held", privacy.ErrHeld},
 	{"full", remote.ErrFull},
+	{"taken", ErrTakenAway},
 	{"redaction", privacy.ErrRedaction},
 	{"newer", segment.ErrNewer},
 	{"foreign", segment.ErrForeign},
@@ -285,7 +286,7 @@ func StateOf(err error) State {
 	switch {
 	case errors.Is(err, ErrRemoved):
 		return Removed
-	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrNewer), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead), errors.Is(err, sessionstore.ErrInvalidID):
+	case errors.Is(err, remote.ErrBlocked), errors.Is(err, privacy.ErrRedaction), errors.Is(err, privacy.ErrHeld), errors.Is(err, remote.ErrFull), errors.Is(err, ErrTakenAway), errors.Is(err, remote.ErrTooLarge), errors.Is(err, segment.ErrNewer), errors.Is(err, segment.ErrFormat), errors.Is(err, segment.ErrForeign), errors.Is(err, remoteread.ErrHead), errors.Is(err, sessionstore.ErrInvalidID):
 		return Blocked
 	}
 	return Deferred

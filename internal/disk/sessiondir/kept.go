@@ -81,6 +81,7 @@ const (
 	LabelRewind  = "pre-rewind"
 	LabelSalvage = "pre-salvage"
 	LabelRename  = "pre-rename"
+	LabelPull    = "pre-pull"      // a sync took lines away that another device does not have any more
 	LabelUndo    = "pre-undo"      // a copy that the caller named came back
 	LabelBack    = "pre-undo-step" // the last change was undone
 	LabelForth   = "pre-redo"      // the last undo was taken back

@@ -42,7 +42,7 @@ func (c *client) agents(ctx context.Context, id string, n int) error {
 		c.call(ctx, subject, "decide", func() error { return s.Decide(ctx, name, agentstate.Approved) })
 		c.call(ctx, subject, "claim", func() error { return s.Claim(ctx, name, call) })
 		c.call(ctx, subject, "items", func() error {
-			return s.RecordItems(ctx, json.RawMessage(fmt.Sprintf(`{"type": "k", "k": "%s-i%d"}`, id, i)))
+			return s.RecordItems(ctx, json.RawMessage(fmt.Sprintf(`{"role": "user", "k": "%s-i%d"}`, id, i)))
 		})
 	}
 	return s.Close()

@@ -63,7 +63,7 @@ func (c *client) forks(ctx context.Context, id string, n int) error {
 	return nil
 }
 
-// rewinds cuts a session turn by turn, and undoes each second cut.
+// rewinds cuts a session turn by turn, undoes each second cut, and makes each fourth again.
 func (c *client) rewinds(ctx context.Context, id string, n int) error {
 	msgs := c.messages(id, 0, 2*n+4)
 	c.session(ctx, id, "save", func() error { return c.st.Save(ctx, id, msgs, metadata(1)) })
@@ -78,28 +78,26 @@ func (c *client) rewinds(ctx context.Context, id string, n int) error {
 		if i%2 == 0 {
 			c.undo(ctx, id)
 		}
+		if i%4 == 2 {
+			c.redo(ctx, id)
+		}
 	}
 	c.appends(ctx, id, 2)
 	return nil
 }
 
-// undo brings back the files from before the last rewind or repair.
+// undo takes back the last rewind or repair.
 func (c *client) undo(ctx context.Context, id string) {
 	c.withEvents(ctx, id, "undo", func() error {
-		all, err := slice.Backups(ctx, c.st, id)
-		if err != nil {
-			return err
-		}
-		if len(all) == 0 {
-			return fmt.Errorf("session %s has no backups", id)
-		}
-		newest := all[0]
-		for _, b := range all {
-			if b.Time.After(newest.Time) {
-				newest = b
-			}
-		}
-		_, err = slice.Undo(ctx, c.st, id, newest.Name, &slice.UndoOptions{Force: true})
+		_, err := slice.Undo(ctx, c.st, id, "", &slice.UndoOptions{Force: true})
+		return err
+	})
+}
+
+// redo makes the change again that was taken back last.
+func (c *client) redo(ctx context.Context, id string) {
+	c.withEvents(ctx, id, "redo", func() error {
+		_, err := slice.Redo(ctx, c.st, id)
 		return err
 	})
 }
