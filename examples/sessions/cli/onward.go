@@ -100,11 +100,7 @@ func (c *resumeCommand) with(a *app, t target) error {
 		return c.with(a, target{o.t.store, o.other})
 	}
 	if a.json {
-		turns := 0
-		for _, n := range o.home {
-			turns += n
-		}
-		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, turns, filled(o.former), left, o.dir, append([]string{c.With}, args...)})
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home[foreign.Claude] + o.home[foreign.Codex], filled(o.former), left, o.dir, append([]string{c.With}, args...)})
 	}
 	o.tell(added, left)
 	return begin.run(a, os.Environ(), args...)
@@ -220,9 +216,7 @@ func (o *onward) bringHome() error {
 		if !o.plan {
 			o.a.changed("import", string(h.Tool), imported(o.p, h, report)...)
 		}
-		if turns := report.Home[o.t.id]; turns > 0 {
-			o.home[h.Tool] += turns
-		}
+		o.home[h.Tool] += report.Home[o.t.id]
 		if slices.ContainsFunc(report.Sessions, func(s foreign.Imported) bool { return s.ID == o.t.id && s.Action == foreign.Updated }) {
 			o.grew[h.Tool] = true
 		}
@@ -478,7 +472,9 @@ func (o *onward) tell(added int64, left map[string]int) {
 		a.Notef("%s %s went on apart from this session in %s; %s", a.PaintError(screen.Yellow, "note:"), name, id, there)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(o.home)) {
-		a.Notef("%s %s came home from %s", a.PaintError(screen.Green, "✓"), count(o.home[tool], "turn"), tool)
+		if n := o.home[tool]; n > 0 {
+			a.Notef("%s %s came home from %s", a.PaintError(screen.Green, "✓"), count(n, "turn"), tool)
+		}
 	}
 	verb := "Wrote"
 	if o.plan {

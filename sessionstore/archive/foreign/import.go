@@ -168,7 +168,29 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	if err := ld.findParent(ctx, &top, h); err != nil {
 		return ss, err
 	}
-	return sessionsOf(top, leaves, roots), nil
+	ss = sessionsOf(top, leaves, roots)
+	for i := range ss.all {
+		ld.asBefore(&ss.all[i])
+	}
+	return ss, nil
+}
+
+// asBefore gives a fork the id that an earlier version gave it, which took a prompt that the
+// thread repeats of its origin for the first one of the fork.
+func (ld *lander) asBefore(tg *target) {
+	if tg.kind != Branch || ld.has(tg.id) {
+		return
+	}
+	for _, at := range tg.chain {
+		if r := tg.file.Table.Records.At(at); r.Is(thread.IsPerson) && !r.Is(thread.IsPrompt|thread.IsQueued) && ld.has(branchID(tg.file, at)) {
+			tg.id = branchID(tg.file, at)
+		}
+	}
+}
+
+// branchID returns the id of the fork whose first prompt is a record.
+func branchID(f *thread.File, at int32) string {
+	return thread.UUID5(f.Tool.Name(), f.ID+"/branch/"+f.RecordID(at))
 }
 
 // topOf returns the session of the conversation of a file. It is a sub-session when
@@ -239,7 +261,7 @@ func (ss *sessions) add(tg target, leaves []int32) {
 	for _, b := range found {
 		chain := f.Table.Back(b.Leaf, f.Table.Scope)
 		ss.all = append(ss.all, target{
-			file: f, kind: Branch, id: thread.UUID5(f.Tool.Name(), f.ID+"/branch/"+f.RecordID(b.Prompt)), chain: chain, parent: tg.id,
+			file: f, kind: Branch, id: branchID(f, b.Prompt), chain: chain, parent: tg.id,
 			turn: f.Table.Prompts(chain[:max(0, slices.Index(chain, b.Prompt))]),
 		})
 	}

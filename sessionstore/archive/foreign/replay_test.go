@@ -16,8 +16,9 @@ import (
 
 // rollout is a file of Codex that a test writes.
 type rollout struct {
-	id   string
-	rows []map[string]any
+	id    string
+	rows  []map[string]any
+	ahead bool // the event of a prompt stands ahead of it
 }
 
 func (r *rollout) add(kind string, payload map[string]any) {
@@ -29,8 +30,14 @@ func (r *rollout) turn(said string, total int) {
 	say := func(role, kind, text string) {
 		r.add("response_item", map[string]any{"type": "message", "role": role, "content": []any{map[string]any{"type": kind, "text": text}}})
 	}
+	event := func() { r.add("event_msg", map[string]any{"type": "user_message", "message": said}) }
+	if r.ahead {
+		event()
+	}
 	say("user", "input_text", said)
-	r.add("event_msg", map[string]any{"type": "user_message", "message": said})
+	if !r.ahead {
+		event()
+	}
 	say("assistant", "output_text", "re "+said)
 	used := map[string]any{"input_tokens": total, "output_tokens": 0, "cached_input_tokens": 0, "total_tokens": total}
 	r.add("event_msg", map[string]any{"type": "token_count", "info": map[string]any{"total_token_usage": used, "last_token_usage": used}})
@@ -93,13 +100,13 @@ func TestReplayedCounts(t *testing.T) {
 			t.Run(fmt.Sprint(name, c.apart, c.gap), func(t *testing.T) {
 				t.Parallel()
 				home := t.TempDir()
-				p := &rollout{id: parent}
+				p := &rollout{id: parent, ahead: c.gap == 0}
 				p.begin(nil)
 				p.turn("PARENT one", 100_000)
 				p.turn("PARENT two", 200_000)
 				p.save(t, home, 0, 0, 0)
 				for k := range 3 {
-					f := &rollout{id: fmt.Sprintf("01a08000-0000-7000-8000-0000000008b%d", k)}
+					f := &rollout{id: fmt.Sprintf("01a08000-0000-7000-8000-0000000008b%d", k), ahead: p.ahead}
 					f.begin(more)
 					for _, row := range p.rows {
 						f.add(row["type"].(string), row["payload"].(map[string]any))
@@ -130,11 +137,46 @@ func TestReplayedCounts(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, forks, 4)
 				for _, path := range forks {
+					said := original(t, filepath.Join(filepath.Dir(path), "transcript.jsonl"))
+					require.NotContains(t, said, "system-reminder")
+				}
+				for _, path := range forks {
 					if md := original(t, path); name == "forks" && strings.Contains(md, "forked_from_turn") {
 						require.Contains(t, md, `"forked_from_turn": 2`)
 					}
 				}
 			})
 		}
+	}
+}
+
+// TestForkOfAnEarlierVersion has a fork of a line of a thread that an earlier version named
+// after a prompt that the thread repeats of its origin: no second fork is made.
+func TestForkOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	const parent, id = "01a08000-0000-7000-8000-0000000008aa", "01a08000-0000-7000-8000-0000000008b1"
+	home, store := t.TempDir(), openProjects(t)
+	p := &rollout{id: parent}
+	p.begin(nil)
+	p.turn("PARENT", 1)
+	p.save(t, home, 0, 0, 0)
+	f := &rollout{id: id}
+	f.begin(map[string]any{"forked_from_id": parent})
+	for _, row := range p.rows {
+		f.add(row["type"].(string), row["payload"].(map[string]any))
+	}
+	f.turn("TAKEN BACK", 2)
+	f.add("event_msg", map[string]any{"type": "thread_rolled_back", "num_turns": 1})
+	f.turn("OWN", 3)
+	f.save(t, home, 2*time.Second, 0, 0)
+	importAll(t, store, Codex, home)
+	st, err := store.Store("-w")
+	require.NoError(t, err)
+	now, before := idOf(Codex, id+"/branch/line 9"), idOf(Codex, id+"/branch/line 5")
+	require.NoError(t, os.Rename(filepath.Join(st.Dir(), now), filepath.Join(st.Dir(), before)))
+	md := filepath.Join(st.Dir(), before, "metadata.json")
+	require.NoError(t, os.WriteFile(md, []byte(strings.Replace(original(t, md), now, before, 1)), 0o600))
+	for _, s := range importAll(t, store, Codex, home) {
+		require.Equal(t, Unchanged, s.Action, s)
 	}
 }

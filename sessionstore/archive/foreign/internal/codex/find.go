@@ -28,7 +28,7 @@ type Tool struct{}
 func (Tool) Name() string { return "codex" }
 
 func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool, origin iter.Seq2[thread.Line, error]) thread.Format {
-	return &format{layout: *l, copied: &l.Copied, origin: origin}
+	return &format{layout: *l, origin: origin}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }

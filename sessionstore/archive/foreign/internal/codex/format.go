@@ -35,7 +35,6 @@ type format struct {
 	began   bool
 	facts   Facts
 	base    base
-	copied  *int64                        // see Layout.Copied
 	origin  iter.Seq2[thread.Line, error] // the lines of the session that lines were copied from, where it is there
 }
 
@@ -67,8 +66,6 @@ type copyState struct {
 	on   bool
 	last time.Time
 	said []uint64 // the messages of that session that were not copied yet
-
-	paused, across bool // a pause was there; a copied message is behind it
 }
 
 // maxPause is the longest pause between copied lines.
@@ -256,7 +253,7 @@ func (f *format) settle(t *thread.Table) {
 // endCopy notes the pause behind copied lines.
 func (f *format) endCopy(s *thread.Scanning, l line) {
 	t := s.Table
-	if f.copy.on && !f.isBorrowed(s) && f.isOwn(s, l) {
+	if f.copy.on && !f.isBorrowed(s) && f.isOwn(l) {
 		f.copy.on = false
 		f.settle(t)
 		t.Lineage.Shared = len(f.turns)
@@ -267,31 +264,20 @@ func (f *format) endCopy(s *thread.Scanning, l line) {
 }
 
 // isOwn reports whether a line behind copied ones is the session's own.
-func (f *format) isOwn(s *thread.Scanning, l line) bool {
-	c := &f.copy
-	paused := !l.at.IsZero() && l.at.Sub(c.last) > maxPause
-	if f.layout.Copied > 0 {
-		return s.Offset >= f.layout.Copied
+func (f *format) isOwn(l line) bool {
+	if f.copy.said == nil {
+		return !l.at.IsZero() && l.at.Sub(f.copy.last) > maxPause
 	}
-	if c.said == nil {
-		return paused
-	}
-	c.paused = c.paused || paused
 	said := l.spoken()
-	i := slices.Index(c.said, said)
-	if said == 0 || i >= 0 {
-		c.said, c.across = c.said[i+1:], c.across || c.paused && i >= 0
-		return false
-	}
-	if !c.paused || c.across { // else the pause tells as much
-		*f.copied = s.Offset
-	}
-	return true
+	i := slices.Index(f.copy.said, said)
+	f.copy.said = f.copy.said[i+1:]
+	return said != 0 && i < 0
 }
 
 // beginCopy begins the copied lines.
 func (f *format) beginCopy() {
-	if f.copy.on = true; f.layout.Copied > 0 || f.origin == nil {
+	f.copy.on = true
+	if f.origin == nil {
 		return
 	}
 	for in, err := range f.origin {
@@ -306,6 +292,9 @@ func (f *format) beginCopy() {
 func (l line) spoken() uint64 {
 	it := l.item()
 	role := thread.Text(it.get("role")[0])
+	if it.kind == "user_message" { // which may stand ahead of its prompt
+		return thread.Hash("user" + it.Prompt())
+	}
 	if it.kind != "message" || role != "assistant" && !it.said(role == "user").Is(thread.IsPerson) {
 		return 0
 	}

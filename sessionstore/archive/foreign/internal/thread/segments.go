@@ -45,7 +45,6 @@ func Whole(path string) []Segment { return []Segment{{Path: path, End: -1, Base:
 // Most files have the zero layout.
 type Layout struct {
 	Own       int64    `json:"own,omitempty"`       // where the session's own lines begin, behind those that it was forked from
-	Copied    int64    `json:"copied,omitempty"`    // where the lines end that the file itself repeats of its origin, where that is known
 	Joins     []Join   `json:"joins,omitempty"`     // in the order of their lines
 	Elsewhere []string `json:"elsewhere,omitempty"` // hashes of the uuids of parents that another file has, in order
 }
