@@ -79,7 +79,7 @@ func (a *app) close() error {
 // where are the flags that say in which projects a command looks.
 type where struct {
 	SessionsRoot string `placeholder:"DIR" help:"Directory of projects (default: ~/.amplifier/projects)." group:"Where"`
-	Project      string `placeholder:"NAME" help:"Look in this project alone: its name, or the path of its directory." group:"Where"`
+	Project      string `placeholder:"NAME" help:"Look in this project alone: its name, as lists show it too, or the path of its directory." group:"Where"`
 }
 
 // storeOptions are the options of all stores.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -236,12 +237,8 @@ func (a *app) places(projects []string) func(project string) string {
 	return func(project string) string { return names[project] }
 }
 
-// maxPlace is the longest name that is shown of a project whose directory is not known, and
-// lookedAt limits the sessions that are asked for a directory.
-const (
-	maxPlace = 24
-	lookedAt = 5
-)
+// maxPlace is the longest name that is shown of a project whose directory is not known.
+const maxPlace = 24
 
 // workDir returns the directory of which the sessions are a project, as its newest sessions
 // name it, "" if they do not. The project is one of the projects that were opened last.
@@ -253,10 +250,5 @@ func (a *app) workDir(project string) string {
 	if err != nil {
 		return ""
 	}
-	for s, err := range st.Summaries(a.ctx, &sessionstore.ListOptions{All: true, Limit: lookedAt}) {
-		if err == nil && s.WorkingDir != "" && sessionstore.ProjectSlug(s.WorkingDir) == project {
-			return s.WorkingDir
-		}
-	}
-	return ""
+	return host.WorkDir(a.ctx, st, project)
 }

@@ -253,6 +253,9 @@ func (a *app) showPicked(ctx context.Context, p *projects.Projects, s picker.Ses
 // directory if it has sessions. "" means all projects.
 func (c *pickCommand) shown(a *app, p *projects.Projects) (string, error) {
 	slug, err := c.existing(a, p, !c.AllProjects)
+	if errors.Is(err, errNoDirectory) {
+		return "", nil
+	}
 	if err != nil || c.AllProjects || c.Project != "" {
 		return slug, err
 	}

@@ -229,7 +229,7 @@ type here struct {
 // local are the flags that say in which one project a command works.
 type local struct {
 	SessionsRoot string `placeholder:"DIR" help:"Directory of projects (default: ~/.amplifier/projects)." group:"Where"`
-	Project      string `placeholder:"NAME" help:"Look in this project: its name, or the path of its directory (default: the working directory's, or all)." group:"Where"`
+	Project      string `placeholder:"NAME" help:"Look in this project: its name, as lists show it too, or the path of its directory (default: the working directory's, or all)." group:"Where"`
 }
 
 // find finds a session. In the project, sub-sessions are found when the reference

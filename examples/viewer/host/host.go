@@ -1,9 +1,10 @@
-// Package host names the programs that go on with a session, as amplifier does, and the
-// commands for that. The tool and the viewer share it.
+// Package host names the programs that go on with a session, as amplifier does, the
+// commands for that, and the directories of projects. The tool and the viewer share it.
 package host
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -65,6 +66,20 @@ func Tool(tool string) string { return tools[tool] }
 // OnwardLine returns the command that goes on with a session in another tool, in a shell.
 func OnwardLine(dir, tool, id string) string {
 	return Line(dir, slices.Concat([]string{"sessions", "resume", "--with", tool}, Argument(id))...)
+}
+
+// lookedAt limits the sessions that are asked for the directory of their project.
+const lookedAt = 5
+
+// WorkDir returns the directory of which the sessions of st are the project, as the newest of
+// them name it, "" if they do not.
+func WorkDir(ctx context.Context, st *sessionstore.Store, project string) string {
+	for s, err := range st.Summaries(ctx, &sessionstore.ListOptions{All: true, Limit: lookedAt}) {
+		if err == nil && s.WorkingDir != "" && sessionstore.ProjectSlug(s.WorkingDir) == project {
+			return s.WorkingDir
+		}
+	}
+	return ""
 }
 
 // Line returns the command that runs a program in a shell, in the directory dir, if that

@@ -32,6 +32,7 @@ type item struct {
 // listing is a page of the list.
 type listing struct {
 	Project  string
+	Dir      string // of the project
 	Path     string
 	Projects []projectLink
 	Items    []item
@@ -46,18 +47,18 @@ type listing struct {
 // projectLink is a project in a list of projects.
 type projectLink struct {
 	Name, Path string
+	Dir        string // of the project, else its name
 	Open       bool
 	Reason     string // why it cannot be read; "": it can, or nothing is known
 
 	// These are known on the first page alone.
-	Dir      string // in which the newest session works, else the directory of the project
-	Sessions int    // without sub-sessions
-	Failed   int    // sessions that cannot be read
+	Sessions int // without sub-sessions
+	Failed   int // sessions that cannot be read
 }
 
-func linksTo(names []string, open string) (links []projectLink) {
+func (p *Places) linksTo(ctx context.Context, names []string, open string) (links []projectLink) {
 	for _, name := range names {
-		links = append(links, projectLink{Name: name, Path: pathOf(name, ""), Open: name == open})
+		links = append(links, projectLink{Name: name, Path: pathOf(name, ""), Dir: p.dir(ctx, name), Open: name == open})
 	}
 	return links
 }
@@ -67,7 +68,7 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.page(w, "list.html", map[string]any{"Title": l.Project, "List": l})
+	return s.page(w, "list.html", map[string]any{"Title": l.Dir, "List": l})
 }
 
 // listing reads the page of the list that the request asks for.
@@ -76,7 +77,7 @@ func (s *Server) listing(r *request) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{Project: r.at.name, Path: pathOf(r.at.name, ""), Projects: linksTo(names, r.at.name), Open: r.id}
+	l := &listing{Project: r.at.name, Dir: s.places.dir(r.Context(), r.at.name), Path: pathOf(r.at.name, ""), Projects: s.places.linksTo(r.Context(), names, r.at.name), Open: r.id}
 	query := r.URL.Query()
 	l.All = query.Get("all") != "" || r.id != "" && !sessionstore.IsTopLevel(r.id)
 	var all []sessionstore.Summary
@@ -190,8 +191,25 @@ var functions = template.FuncMap{
 	"path":    pathOf,
 	"next":    func(n int) int { return n + 1 },
 	"count":   countText,
+	"tail":    endOf,
 	"dollars": Dollars,
 	"dict":    func(a string, x any, b string, y any) map[string]any { return map[string]any{a: x, b: y} },
+}
+
+// shownEnd is the number of characters of a directory that fit the narrowest window.
+const shownEnd = 36
+
+// endOf returns the end of a long directory, which tells it apart from others.
+func endOf(dir string) string {
+	all := []rune(dir)
+	if len(all) <= shownEnd {
+		return dir
+	}
+	end := string(all[len(all)-shownEnd+1:])
+	if at := strings.IndexAny(end, `/\`); at >= 0 {
+		end = end[at:]
+	}
+	return "…" + end
 }
 
 // classOf makes a name for style sheets of a status.

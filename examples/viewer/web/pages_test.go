@@ -211,3 +211,50 @@ func TestProjects(t *testing.T) {
 	require.Contains(t, body, `<a href="/p/other" aria-current="true">other</a>`)
 	require.Contains(t, s.get(404, "/p/none"), "Not Found")
 }
+
+// TestProjectsAreDirectories shows a project as its directory, and of a long one the end, and by
+// its name where no session names the directory.
+func TestProjectsAreDirectories(t *testing.T) {
+	t.Parallel()
+	const long = "/home/ada/work/customers/of-the-north/payments/service-of-invoices"
+	s := newSite(t)
+	s.stop()
+	root := t.TempDir()
+	for project, metadata := range map[string]string{
+		sessionstore.ProjectSlug("/home/ada/shop"): `{"working_dir": "/home/ada/shop", "name": "one"}`,
+		sessionstore.ProjectSlug(long):             `{"working_dir": "` + long + `", "name": "two"}`,
+		"-elsewhere":                               `{"working_dir": "/home/ada/shop", "name": "three"}`,
+	} {
+		dir := filepath.Join(root, project, "sessions", "s")
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(metadata), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "transcript.jsonl"), []byte(`{"role": "user", "content": "q1"}`+"\n"), 0o600))
+	}
+	var err error
+	s.places, err = OpenPlaces(root, nil)
+	require.NoError(t, err)
+	s.serve()
+	start := s.get(200, "/")
+	require.ElementsMatch(t, []string{"one", "two", "three", "/home/ada/shop", "…/payments/service-of-invoices", "-elsewhere"}, titles(start))
+	require.Contains(t, start, `title="`+long+`"><span class="title">…/payments/service-of-invoices</span>`)
+	require.Contains(t, start, `<span class="project-name" title="`+long+`">…/payments/service-of-invoices</span>`)
+	list := s.get(200, pathOf(sessionstore.ProjectSlug(long), ""))
+	require.Contains(t, list, "<title>"+long+" · sessions</title>")
+	require.Contains(t, list, `<span class="project">`+long+`</span>`)
+	require.Contains(t, list, `>/home/ada/shop</a></li>`)
+	require.Contains(t, list, `>-elsewhere</a></li>`)
+	require.Contains(t, list, `<main class="sidebar"`)
+	require.Contains(t, s.get(200, "/search?q=q1"), `<p class="meta"><span>/home/ada/shop</span>`)
+	require.Contains(t, s.get(200, pathOf(sessionstore.ProjectSlug(long), "")+"/usage"), `>`+long+`</a>`)
+}
+
+// TestOnward has the command that goes on in the tool from which a session came.
+func TestOnward(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.create(one, map[string]any{"working_dir": "/home/ada", "import": map[string]any{"tool": "claude"}})
+	s.create("plain", map[string]any{"working_dir": "/home/ada"})
+	require.Contains(t, s.get(200, page(one)), `readonly>cd /home/ada &amp;&amp; sessions resume --with claude `+one+`</textarea>`)
+	require.Contains(t, s.get(200, page(one)), `<h3>Go on in Claude Code, from which it came</h3>`)
+	require.NotContains(t, s.get(200, page("plain")), "from which it came")
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -21,8 +22,9 @@ type Places struct {
 	projects  *projects.Projects // nil: there is one sessions directory
 	manifests []workflow.Manifest
 
-	mu   sync.Mutex // guards open
+	mu   sync.Mutex // guards the fields below
 	open map[string]*place
+	dirs map[string]string // directories of places, as far as they are known
 }
 
 // place is one sessions directory.
@@ -37,7 +39,7 @@ type place struct {
 // OpenPlaces opens dir, a sessions directory or a directory of projects, which must
 // exist; "" means the user's projects.
 func OpenPlaces(dir string, manifests []workflow.Manifest) (*Places, error) {
-	p := &Places{manifests: manifests, open: map[string]*place{}}
+	p := &Places{manifests: manifests, open: map[string]*place{}, dirs: map[string]string{}}
 	if dir != "" {
 		if dir, err := sessionsIn(dir); err != nil {
 			return nil, err
@@ -130,6 +132,28 @@ func (p *Places) place(ctx context.Context, name string) (*place, error) {
 	}
 	p.open[name] = p.newPlace(name, st)
 	return p.open[name], nil
+}
+
+// dir returns the directory of which the sessions of a place are the project, or the name of
+// the place if that is not known.
+func (p *Places) dir(ctx context.Context, name string) string {
+	p.mu.Lock()
+	dir := p.dirs[name]
+	p.mu.Unlock()
+	if dir != "" {
+		return dir
+	}
+	at, err := p.place(ctx, name)
+	if err != nil { // the page of the project says so
+		return name
+	}
+	if dir = host.WorkDir(ctx, at.store, name); dir == "" {
+		return name
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dirs[name] = dir
+	return dir
 }
 
 // Close ends all watches and closes the stores.

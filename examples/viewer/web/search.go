@@ -36,9 +36,9 @@ type hit struct {
 
 // foundSession is a session in which the text was found.
 type foundSession struct {
-	Project, Title, Path string
-	Created              time.Time // zero: unknown
-	Hits                 []hit
+	Dir, Title, Path string
+	Created          time.Time // zero: unknown
+	Hits             []hit
 }
 
 // textPattern returns the expression that finds a text in upper or lower case.
@@ -71,7 +71,7 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 	if r.at != nil {
 		project = r.at.name
 		data["All"] = s.places.projects != nil
-		data["Project"], data["Path"], data["Action"] = project, pathOf(project, ""), pathOf(project, "")+"/search"
+		data["Dir"], data["Path"], data["Action"] = s.places.dir(r.Context(), project), pathOf(project, ""), pathOf(project, "")+"/search"
 	}
 	if data["Query"] != "" {
 		if _, err := textPattern(r.URL.Query().Get("q")); err != nil {
@@ -121,7 +121,7 @@ func (p *Places) search(ctx context.Context, project, text string) (out []foundS
 			if err != nil {
 				return nil, err
 			}
-			out, last = append(out, at.found(ctx, filepath.Base(h.Dir), h.Created)), h.Dir
+			out, last = append(out, at.found(ctx, p.dir(ctx, h.Project), filepath.Base(h.Dir), h.Created)), h.Dir
 		}
 		f := &out[len(out)-1]
 		f.Hits = append(f.Hits, shownHit(h.Hit))
@@ -159,7 +159,7 @@ func (p *Places) searchOne(ctx context.Context, sought sessionstore.Sought) (out
 			}
 		}
 		if len(hits) > 0 {
-			f := at.found(ctx, info.ID, info.Modified)
+			f := at.found(ctx, p.dir(ctx, at.name), info.ID, info.Modified)
 			f.Hits = hits
 			out = append(out, f)
 		}
@@ -173,8 +173,8 @@ func shownHit(h sessionstore.Hit) hit {
 }
 
 // found returns a session as the page shows it.
-func (p *place) found(ctx context.Context, id string, at time.Time) foundSession {
-	f := foundSession{Project: p.name, Title: id, Path: pathOf(p.name, id), Created: at}
+func (p *place) found(ctx context.Context, dir, id string, at time.Time) foundSession {
+	f := foundSession{Dir: dir, Title: id, Path: pathOf(p.name, id), Created: at}
 	if s, err := p.store.Summary(ctx, id); err == nil {
 		if it, err := p.item(ctx, s); err == nil {
 			f.Title = cmp.Or(it.Title, id)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -15,9 +14,9 @@ const maxRecent = 8
 
 // recent is a session that changed lately.
 type recent struct {
-	Title, Path, Project string
-	Prompts              int
-	Changed              time.Time
+	Title, Path, Dir string
+	Prompts          int
+	Changed          time.Time
 }
 
 // start shows the projects and the sessions that changed last, or the only project.
@@ -39,10 +38,9 @@ func (s *Server) start(w http.ResponseWriter, r *request) error {
 
 // overview reads the lists of all projects. What cannot be read hides nothing else.
 func (p *Places) overview(ctx context.Context, names []string) (links []projectLink, last []recent, err error) {
-	links = linksTo(names, "")
+	links = p.linksTo(ctx, names, "")
 	at := map[string]*projectLink{}
 	for i := range links {
-		links[i].Dir = filepath.Join(p.projects.Dir(), links[i].Name)
 		at[links[i].Name] = &links[i]
 	}
 	for row, err := range p.projects.Summaries(ctx, &sessionstore.ListOptions{}) {
@@ -56,11 +54,9 @@ func (p *Places) overview(ctx context.Context, names []string) (links []projectL
 		case err != nil:
 			link.Failed++
 		default:
-			if link.Sessions++; link.Sessions == 1 {
-				link.Dir = cmp.Or(row.WorkingDir, link.Dir)
-			}
+			link.Sessions++
 			if len(last) < maxRecent {
-				last = append(last, recent{cmp.Or(row.Title, row.ID), pathOf(row.Project, row.ID), row.Project, row.Prompts, row.Changed})
+				last = append(last, recent{cmp.Or(row.Title, row.ID), pathOf(row.Project, row.ID), link.Dir, row.Prompts, row.Changed})
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func (s *Server) usage(w http.ResponseWriter, r *request) error {
 	project := ""
 	if r.at != nil {
 		project = r.at.name
-		data["Project"], data["Path"], data["All"] = project, pathOf(project, ""), s.places.projects != nil
+		data["Dir"], data["Path"], data["All"] = s.places.dir(r.Context(), project), pathOf(project, ""), s.places.projects != nil
 	}
 	if err := s.searching(r.Context()); err != nil {
 		return err

@@ -26,7 +26,10 @@ func TestExpression(t *testing.T) {
 		{"caf\u00e9 (x)", "cafe\u0301 (x)"},
 		{"\ud55c\uae00", "\u1112\u1161\u11ab\u1100\u1173\u11af"},
 		{"\u1ec7 \u00e9", "e\u0323\u0302 e\u0301", "e\u0302\u0323 \u00e9", "\u1ec7 e\u0301"},
-		{"\uf900", "\uf900"}, {"plain.", "plain."}, {"x\u0301*", "x\u0301*"}, {"が", "か\u3099"},
+		{"\uf900", "\uf900"},
+		{"plain.", "plain."},
+		{"x\u0301*", "x\u0301*"},
+		{"が", "か\u3099"},
 	} {
 		for _, one := range forms {
 			for _, other := range forms[:min(2, len(forms))] {

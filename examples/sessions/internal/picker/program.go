@@ -231,9 +231,11 @@ func (p *program) preview(k Key) tea.Cmd {
 func (p *program) turns(k Key) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.turns(p.ctx, k) })
 }
+
 func (p *program) fork(k Key, turn int) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.fork(p.ctx, k, turn) })
 }
+
 func (p *program) export(k Key, file string) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.export(p.ctx, k, file) })
 }
@@ -242,18 +244,23 @@ func (p *program) export(k Key, file string) tea.Cmd {
 func (p *program) rename(k Key, name string) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.rename(context.WithoutCancel(p.ctx), k, name) })
 }
+
 func (p *program) remove(s Session, allow []trash.Kind) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.remove(context.WithoutCancel(p.ctx), s, allow) })
 }
+
 func (p *program) restore(k Key, r trash.Receipt) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.restore(context.WithoutCancel(p.ctx), k, r) })
 }
+
 func (p *program) plan(s Session) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.plan(p.ctx, s) })
 }
+
 func (p *program) check(s Session) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.check(p.ctx, p.Host, s) })
 }
+
 func (p *program) makeDir(s Session) tea.Cmd {
 	return p.begin(func() tea.Msg { return p.store.makeDir(p.ctx, p.Host, s) })
 }

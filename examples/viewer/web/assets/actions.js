@@ -18,7 +18,7 @@ export function startActions() {
   });
   // The dialog closes itself on Escape, which must not close the session too.
   dialog.addEventListener("keydown", (event) => event.key === "Escape" && event.stopPropagation());
-  for (const button of dialog.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(byID(button.dataset.copies)));
+  for (const [button, field] of [["copy", "command"], ["copy-onward", "onward"]]) byID(button)?.addEventListener("click", () => copy(byID(field)));
   byID("redact").addEventListener("change", (event) => redact(event.target.checked));
   redact(byID("redact").checked);
 }

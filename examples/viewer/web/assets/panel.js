@@ -15,6 +15,7 @@ export function startPanel() {
   const panel = byID("panel");
   if (!panel) return;
   const api = panel.dataset.api;
+  for (const heading of document.querySelectorAll(".pane > h3")) heading.ariaLevel = "2"; // it follows the heading of the page
   const views = { phases: new Cards(api), transcript: new Transcript(api), conversation: conversation(api), decisions: decisions(api), events: new Events(api) };
   startTabs(views);
   startResume(api);
