@@ -41,9 +41,10 @@ var ErrElsewhere = errors.New("the other remote has the session, but not from th
 // Copy copies the sessions of a user's project from one remote to another one: their lines,
 // files and histories, the logs of all devices, and the tombstones of removed sessions. It goes
 // into an empty project, or one that has nothing but what earlier calls for the same two
-// remotes stored: Copy stores nothing where the project there has a session that the source
-// lacks, unless it is a removed one, and does not touch a session that devices changed there. The error Is [ErrElsewhere] then,
-// and names the sessions. End the programs that sync with the two remotes first.
+// remotes stored. Where the other project has a session that the source lacks, unless it was
+// removed, Copy stores nothing; a session that devices changed in the other remote it leaves as
+// it is. The error Is [ErrElsewhere] then, and names the sessions. End the programs that sync
+// with the two remotes first.
 //
 // Objects keep their names and contents, so devices that change to the other remote find the
 // heads that they know. A head is stored last, after everything that it leads to was read from

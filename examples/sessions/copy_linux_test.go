@@ -14,10 +14,10 @@ import (
 )
 
 // TestCopyLeavesOutWhatIsKept copies a project to another remote after rules came that keep
-// sessions on this machine: a session, one that was deleted here since, a child of one, and one
-// whose metadata are lost. None gets there, and each is named.
+// sessions on this machine: a session, one that was deleted here since, a child of one, a child
+// that was never here, and one whose metadata are lost. None gets there, and each is named.
 func TestCopyLeavesOutWhatIsKept(t *testing.T) { //nolint:paralleltest // it sets the environment
-	device, shared := t.TempDir(), t.TempDir()
+	device, other, shared := t.TempDir(), t.TempDir(), t.TempDir()
 	sessions := filepath.Join(device, "projects", "demo", "sessions")
 	for _, id := range []string{"open", "late", "gone", "child", "lost"} {
 		say(t, device, id, "secret")
@@ -27,15 +27,18 @@ func TestCopyLeavesOutWhatIsKept(t *testing.T) { //nolint:paralleltest // it set
 		tool(t, device, 0, "remote", "add", name, "dir:"+filepath.Join(shared, name), "--provision")
 	}
 	tool(t, device, 0, "sync", "--project=demo", "--remote=one")
+	say(t, other, "far", "secret")
+	require.NoError(t, os.WriteFile(filepath.Join(other, "projects", "demo", "sessions", "far", "metadata.json"), []byte(`{"session_id": "far", "parent_id": "gone"}`), 0o600))
+	tool(t, other, 0, "sync", "--project=demo", "--remote=dir:"+filepath.Join(shared, "one"))
 	for _, id := range []string{"late", "gone"} {
 		tool(t, device, 0, "remote", "keep-local", id, "--project=demo", "--remote=one")
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(sessions, "gone")))
 	require.NoError(t, os.WriteFile(filepath.Join(sessions, "lost", "metadata.json"), []byte("{"), 0o600))
-	kept := []string{"child", "gone", "late", "lost"}
+	kept := []string{"child", "far", "gone", "late", "lost"}
 
 	out, errs := tool(t, device, 0, "remote", "copy", "one", "two", "--project=demo")
-	require.Contains(t, out, "5 sessions looked at, 1 copied")
+	require.Contains(t, out, "6 sessions looked at, 1 copied")
 	for _, id := range kept {
 		require.Contains(t, errs, "Not copied, since a rule keeps it on this machine: "+id)
 	}

@@ -252,7 +252,8 @@ func (c *copyCommand) Run(a *app) error {
 }
 
 // stays returns a function that reports whether a session must not get into another remote: the
-// rules that a sessions directory remembers keep it on this machine, or may do so.
+// rules that a sessions directory remembers keep it on this machine, or may do so. A session that
+// is not here follows the parent that the remote names.
 func (a *app) stays(dir string, o *hybrid.Options) (func(id string) bool, error) {
 	if !isDir(dir) {
 		return nil, nil
@@ -262,11 +263,21 @@ func (a *app) stays(dir string, o *hybrid.Options) (func(id string) bool, error)
 		return nil, err
 	}
 	a.later(st.Close)
+	parents := map[string]string{}
+	listed, err := st.Remote(a.ctx)
+	for _, s := range listed {
+		parents[s.SessionID] = s.Parent
+	}
 	return func(id string) bool {
-		found, err := st.Status(a.ctx, id)
-		if err != nil {
-			return !errors.Is(err, sessionstore.ErrNotFound)
+		for range len(parents) + 1 {
+			found, err := st.Status(a.ctx, id)
+			if err == nil {
+				return found[0].State == hybrid.Local || found[0].State == hybrid.KeptLate || errors.Is(found[0].Err, hybrid.ErrHeld)
+			}
+			if id = parents[id]; id == "" || !errors.Is(err, sessionstore.ErrNotFound) {
+				return !errors.Is(err, sessionstore.ErrNotFound)
+			}
 		}
-		return found[0].State == hybrid.Local || found[0].State == hybrid.KeptLate || errors.Is(found[0].Err, hybrid.ErrHeld)
-	}, nil
+		return true // they name each other
+	}, err
 }
