@@ -70,15 +70,13 @@
 // A sync changes no session that a program uses: it stays Behind. A program that opened
 // the directory with this package uses a session for ten minutes after each write to it,
 // and as long as it holds it by Acquire. The programs of a device record in
-// .sessionstore/processes which sessions they use. Two stores of one process are two
-// programs, and each looks through the directory when it opens: a server shares one
-// store. A program of this library that has ended, also by a kill, no longer uses a
-// session. A sync is no use of a session either. So a later sync waits neither after a
-// write of an ended program nor after a sync. After a write of any other tool, which may
-// keep the messages in memory, a sync waits ten minutes. A program that opened the
-// directory with package sessionstore alone, or without a remote, is such a tool. A
-// program that goes on with a session calls [Store.Refresh] first. The whole rule is a
-// table in hybrid/internal/syncer/permit.go.
+// .sessionstore/processes which sessions they use; two stores of one process are two
+// programs. A program of this library that has ended, also by a kill, no longer uses a
+// session, and a sync is no use of one: a later sync waits for neither. After a write of any
+// other tool, which may keep the messages in memory, a sync waits ten minutes. A program
+// that opened the directory with package sessionstore alone, or without a remote, is such a
+// tool. A program that goes on with a session calls [Store.Refresh] first. The whole rule is
+// a table in hybrid/internal/syncer/permit.go.
 //
 // # Devices
 //
@@ -109,8 +107,8 @@
 // away, all calls return [ErrUnreachable] at once, and then a single request finds out
 // whether it is back; one that refuses everything is also asked by each explicit call. When
 // a request gets no answer, the head shows whether the request was done. A turn is one
-// point read and one batch of its new segments and the head; an
-// idle session costs nothing. The state on the disk records up to where the catalogue was
+// point read and one batch of its new segments and the head; an idle session costs
+// nothing. The state on the disk records up to where the catalogue was
 // read, the entries that were read, and the stamps of the files of each session at the
 // last sync. So a process asks for and opens only what changed since the last process. A
 // Sync of all sessions reads the heads of the six that changed last. For the others it
@@ -142,20 +140,16 @@
 // pull brings back come as they were sent. Errors and logs hold no content.
 //
 // The settings Options.Private, KeepLocal and Options.Redact are remembered beside the
-// sessions, and hold for every program that opens the directory, with or without options.
-// Only the version of a Redactor is remembered. A program without options applies the
-// built-in rules where the directory remembers these; otherwise it sends nothing, with
-// [ErrRedaction]. Versions, such as "secrets/7+1f", show which rules are weaker: by the
-// number, and by whether patterns of the user follow it. They do not show which of two
-// sets of patterns is weaker. Weaker rules do not replace the remembered ones, and a
-// program with weaker rules sends nothing. [Exact] ends the remembered redaction. A
-// session whose parent (parent_id) stays here stays, too, to any depth. So forks and
-// conflict copies stay, also after the parent was removed, and so does a session whose
-// metadata were lost after a rule kept it. A session is held back with
-// [ErrHeld] when its metadata cannot be read, or, where there are rules, its parent is
-// neither here nor in the remote. It is Blocked then, and a Sync of all sessions, Close and
-// Shutdown succeed beside it. A session that went through rules gets no lines from devices
-// that do not apply them.
+// sessions, and hold for every program that opens the directory, with or without options;
+// of a Redactor only the version is remembered. A program without options applies the
+// built-in rules where the directory remembers these. Otherwise it sends nothing, with
+// [ErrRedaction], and neither does a program with weaker rules, which replace none: README.md
+// says which are weaker. [Exact] ends the remembered redaction. Forks, sub-sessions and
+// conflict copies of a session that stays here stay, too, to any depth. A session is held
+// back with [ErrHeld] when its metadata cannot be read, or, where there are rules, its parent
+// is neither here nor in the remote. It is Blocked then, and a Sync of all sessions, Close
+// and Shutdown succeed beside it. A session that went through rules gets no lines from
+// devices that do not apply them.
 //
 // Rules may change within one name, which is their version up to the slash: a new version
 // of [Secrets], or other patterns. A line keeps the form in which it was first sent, on
@@ -172,9 +166,8 @@
 // session has more than 1,000 former heads, the oldest go earlier. Tombstones stay. It is
 // safe beside writers of other devices: the head names the documents before they are
 // removed, by a swap that succeeds only on the head that Prune decided by, and a device
-// that decided by an older head begins again. Each former head and each branch has a
-// document of its own, and the head names them. Where the list of them lags, nothing is
-// removed.
+// that decided by an older head begins again. Where the list of former heads and branches
+// lags, nothing is removed.
 //
 // # Another remote
 //

@@ -22,8 +22,8 @@ var (
 	ErrBlocked = remote.ErrBlocked
 	// ErrUnauthorized is returned when the identity that signed in has no role in the
 	// remote that allows the request, or when a role given to it has not arrived there,
-	// which takes some minutes. Nothing is dropped: the worker asks every few minutes for
-	// half an hour, then each 15 minutes, and each explicit call does.
+	// which takes some minutes. Nothing is dropped: the worker asks again, see package
+	// remote, and each explicit call does.
 	ErrUnauthorized = remote.ErrUnauthorized
 	// ErrClock is returned when requests are refused because this machine's clock is
 	// wrong. It Is ErrBlocked too.

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
+	"crypto/ed25519"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -23,10 +21,9 @@ import (
 func TestCertificate(t *testing.T) {
 	t.Parallel()
 	s := own(t)
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	is := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "db"}, DNSNames: []string{"db.example"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
-	cert, err := x509.CreateCertificate(rand.Reader, &is, &is, &key.PublicKey, key)
+	cert, err := x509.CreateCertificate(nil, &is, &is, key.Public(), key)
 	require.NoError(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/hybrid/remote"
 )
 
 // TestMuteRemote asks remotes that take connections and never answer.
@@ -27,5 +30,15 @@ func TestMuteRemote(t *testing.T) { //nolint:paralleltest // it sets the environ
 		code := Run(t.Context(), Process{Args: []string{"remote", "check", "--remote", place}, Stdin: strings.NewReader(""), Stdout: &stderr, Stderr: &stderr})
 		require.Equal(t, exitError, code)
 		require.Contains(t, stderr.String(), "the remote cannot be reached: no answer in 100ms. Nothing is lost: run the command again when "+place+" answers.")
+	}
+}
+
+// TestAdvice: a remote that answers and does not serve is not told to be away.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for kind, does := range map[remote.Kind]string{remote.Failed: "does", remote.Throttled: "does", remote.Away: "answers", remote.Stale: "answers"} {
+		err := &remote.Unreachable{Err: errors.New("the reason"), Kind: kind}
+		require.Equal(t, "Nothing is lost: run the command again when dir:/x "+does+".", place("dir:/x").advice(err))
+		require.Equal(t, does == "answers", strings.HasPrefix(err.Error(), "the remote cannot be reached: "))
 	}
 }

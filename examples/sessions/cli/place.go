@@ -151,7 +151,11 @@ func (p place) advice(err error) string {
 	case p == "", errors.Is(err, hybrid.ErrClock):
 		return ""
 	case errors.Is(err, hybrid.ErrUnreachable):
-		return fmt.Sprintf("Nothing is lost: run the command again when %s answers.", p)
+		does := "answers"
+		if u := (*remote.Unreachable)(nil); errors.As(err, &u) && (u.Kind == remote.Failed || u.Kind == remote.Throttled) {
+			does = "does"
+		}
+		return fmt.Sprintf("Nothing is lost: run the command again when %s %s.", p, does)
 	case !errors.Is(err, hybrid.ErrUnauthorized) && !errors.Is(err, hybrid.ErrBlocked):
 		return ""
 	case p.scheme() == "cosmos" && os.Getenv("COSMOS_KEY") == "":

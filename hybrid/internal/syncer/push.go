@@ -265,32 +265,32 @@ func tooBig(err error) error {
 	return err
 }
 
-// commit makes the head visible after all documents that it leads to are stored. The
+// commit makes the head visible after all documents that it leads to are stored. Where it is
+// open whether the swap was made, and the head is still the last one, it is made again. The
 // error Is [errLost] when another device was first, or may have been.
 func (o *uploader) commit(ctx context.Context, doc segment.Document, last remote.Version) (remote.Version, error) {
 	swap := remoteread.Swap(doc, last)
 	swap.Remove = o.remove
-	if len(o.waiting) > 0 && !o.sent && !o.first.stale() && o.link.Fits(ctx, o.waiting, swap) {
-		v, err := o.link.Commit(ctx, o.pk, o.waiting, swap)
-		if !errors.Is(err, remote.ErrTooLarge) {
-			return v, remoteread.Lost(err)
-		}
-	}
-	if len(o.waiting) > 0 {
-		if err := o.upload(ctx); err != nil {
-			return "", err
-		}
-	}
+	whole := len(o.waiting) > 0 && !o.sent && o.link.Fits(ctx, o.waiting, swap)
 	for try := 1; ; try++ {
+		if !whole && len(o.waiting) > 0 {
+			if err := o.upload(ctx); err != nil {
+				return "", err
+			}
+		}
 		if o.first.stale() {
 			return "", fmt.Errorf("%w: %w", errLost, errStale)
 		}
-		v, err := o.link.Commit(ctx, o.pk, nil, swap)
-		if !errors.Is(err, remote.ErrUnknown) || try == maxSwaps {
+		v, err := o.link.Commit(ctx, o.pk, o.waiting, swap)
+		switch {
+		case whole && errors.Is(err, remote.ErrTooLarge):
+			whole = false
+			continue
+		case !errors.Is(err, remote.ErrUnknown) || try == maxSwaps:
 			return v, tooBig(remoteread.Lost(err))
 		}
 		switch there, still := o.link.Get(ctx, o.pk, doc.ID, last); {
-		case errors.Is(still, remote.ErrUnchanged), still == nil && there == nil && last == "": // the documents need not be stored anew
+		case errors.Is(still, remote.ErrUnchanged), still == nil && there == nil && last == "":
 		case still == nil:
 			return "", remoteread.Lost(err)
 		default:
