@@ -120,7 +120,7 @@ func checkNative(s Session) error {
 		return err
 	}
 	path := s.NativeRoot
-	for _, part := range append([]string{""}, s.nativeParts()...) {
+	for _, part := range []string{"", "projects", ProjectSlug(s.Workspace), "sessions", s.ID} {
 		path = join(path, part)
 		info, err := os.Lstat(path)
 		switch {

@@ -235,11 +235,7 @@ func (s Session) NativeDirectory() string {
 	if s.Sessions != "" {
 		return join(s.Sessions, s.ID)
 	}
-	return join(s.NativeRoot, s.nativeParts()...)
-}
-
-func (s Session) nativeParts() []string {
-	return []string{"projects", ProjectSlug(s.Workspace), "sessions", s.ID}
+	return join(s.NativeRoot, "projects", ProjectSlug(s.Workspace), "sessions", s.ID)
 }
 
 // ProjectSlug returns the name of the directory that the reference keeps a project in.
