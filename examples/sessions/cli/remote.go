@@ -73,6 +73,11 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(set, project)
 		o.Remote, o.Identity, o.Limits, o.OnStatus = at, identity, limits, told
+		o.Store = &sessionstore.Options{OnChange: func(c sessionstore.Change) { // which the sync alone makes here
+			if c.File == "config.md" {
+				a.Notef("%s the config.md of %s is that of another device now", a.PaintError(screen.Yellow, "note:"), screen.Plain(c.ID))
+			}
+		}}
 		if as == looks && !isDir(dir) {
 			if dir, err = os.MkdirTemp("", "sessions-"); err != nil {
 				return nil, err
