@@ -524,9 +524,14 @@ func TestUndoOfAPull(t *testing.T) { //nolint:paralleltest // it sets the enviro
 	w.run(w.two, 0, "redo", "s")
 	require.Equal(t, after, transcript(t, w.two, "s"))
 	w.run(w.two, 0, "undo", "s")
-	w.run(w.two, 0, "sync")
+	require.NotContains(t, w.run(w.two, 0, "sync"), "config.md")
 	hour := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(w.file(w.one, "transcript.jsonl"), hour, hour))
 	w.run(w.one, 0, "sync")
 	require.Equal(t, before, transcript(t, w.one, "s"))
+
+	w.write(w.file(w.one, "config.md"), "another")
+	w.anHourPasses()
+	w.run(w.one, 0, "sync")
+	require.Contains(t, w.run(w.two, 0, "pull"), "note: the config.md of s is that of another device now")
 }

@@ -85,6 +85,11 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 		project := filepath.Base(filepath.Dir(dir))
 		o := f.options(set, project)
 		o.Store, o.Remote, o.Identity, o.Limits, o.OnStatus = a.storeOptions(), at, identity, limits, told
+		o.Store.OnChange = func(c sessionstore.Change) { // which the sync alone makes here
+			if c.File == "config.md" {
+				a.Notef("%s the config.md of %s is that of another device now", a.PaintError(screen.Yellow, "note:"), screen.Plain(c.ID))
+			}
+		}
 		if as == looks && !isDir(dir) {
 			if dir, err = os.MkdirTemp("", "sessions-"); err != nil {
 				return nil, err

@@ -267,7 +267,7 @@ func (m mover) step(a *app, t target, backup string) error {
 	}
 	has := count(report.Messages, "message")
 	if report.Name != nil {
-		has = fmt.Sprintf("the name %q", screen.Plain(*report.Name))
+		has = strings.ReplaceAll(fmt.Sprintf("the name %q", screen.Plain(*report.Name)), `the name ""`, "no name")
 	}
 	done := map[slice.Status]string{slice.Undone: "Undone", slice.Redone: "Redone"}[report.Status] + ": " + screen.Plain(t.id) + " has " + has + " again"
 	if report.BackupPath == "" || named && report.Status == slice.Undone {
