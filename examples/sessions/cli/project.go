@@ -92,10 +92,10 @@ func (w where) shown(a *app, p *projects.Projects, slug string) ([]string, error
 	return slices.Compact(all), err
 }
 
-// formsOf returns the projects whose names are slug, or slug with its accents written in
-// another form of Unicode.
-func formsOf(slugs []string, slug string) []string {
-	return slices.DeleteFunc(slices.Clone(slugs), func(other string) bool { return norm.NFC.String(other) != norm.NFC.String(slug) })
+// formsOf returns those of the names that are name, or differ from it only in the form of their
+// accents, which Unicode composes or not.
+func formsOf(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(other string) bool { return norm.NFC.String(other) != norm.NFC.String(name) })
 }
 
 func beyondASCII(r rune) bool { return r >= utf8.RuneSelf }

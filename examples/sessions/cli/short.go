@@ -2,12 +2,11 @@ package cli
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
@@ -218,19 +217,14 @@ func (a *app) places(projects []string) func(project string) string {
 		}
 		twins[names[p]]++
 	}
-	forms := map[string]map[string]bool{}
 	for p, name := range names {
 		if twins[name] > 1 && dirs[p] != "" {
 			names[p] = filepath.Base(filepath.Dir(dirs[p])) + "/" + name
 		}
-		key := norm.NFC.String(names[p])
-		if forms[key] == nil {
-			forms[key] = map[string]bool{}
-		}
-		forms[key][names[p]] = true
 	}
+	all := slices.Compact(slices.Sorted(maps.Values(names)))
 	for p, name := range names {
-		if len(forms[norm.NFC.String(name)]) > 1 {
+		if strings.ContainsFunc(name, beyondASCII) && len(formsOf(all, name)) > 1 {
 			names[p] = inForm(name)
 		}
 	}
