@@ -31,6 +31,7 @@ type historyResult struct {
 	Damaged   []historyDamage `json:"damaged"`
 	Unplaced  []historyDamage `json:"prompts_in_no_session"`
 	Shorter   []string        `json:"shorter_files"` // of sessions that a longer file has
+	TakenUp   []string        `json:"taken_up"`      // sessions that are in the trash, because another one has all of them
 
 	unnoted error
 	actions map[foreign.Action]int
@@ -55,7 +56,7 @@ type historyDamage struct {
 
 func newHistoryResult(dry bool) *historyResult {
 	return &historyResult{
-		DryRun: dry, Sessions: []historyOne{}, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
+		DryRun: dry, Sessions: []historyOne{}, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, TakenUp: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
 		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
 	}
 }
@@ -190,7 +191,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	for _, d := range report.Damaged {
 		r.Damaged = append(r.Damaged, damageOf(h, d))
 	}
-	r.Shorter = append(r.Shorter, report.Shorter...)
+	r.Shorter, r.TakenUp = append(r.Shorter, report.Shorter...), append(r.TakenUp, report.TakenUp...)
 	for _, u := range report.Unplaced {
 		r.Unplaced = append(r.Unplaced, damageOf(h, u))
 	}
@@ -271,6 +272,9 @@ func (r *historyResult) print(a *app, all int, failed error) {
 		a.Printf("  %s went on apart from the session here, which stays: what the other tool has is in a session beside it\n", count(n, "conversation"))
 	}
 	r.tellHome(a)
+	if n := len(r.TakenUp); n > 0 {
+		a.Printf("  %s of a part that stood alone: in the trash, for the session of its thread has all of it now\n", count(n, "session"))
+	}
 	if left := r.left(); len(left) > 0 {
 		what := "kept"
 		if r.Left[repeats] > 0 {

@@ -30,7 +30,7 @@ func (resumeCommand) Help() string {
     sessions resume --show 8f14    what would be resumed
     sessions resume 8f14 --with claude
 
---with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. Called again, it first brings home what was said there, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where both went on, the tool gets a conversation of its own.
+--with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. It first brings home what was said in Claude Code and Codex since, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where the session and the tool went on, the tool gets a conversation of its own; where two tools did, it asks which goes out.
 
 --json shows as --show does, and starts nothing. The exit code is that of the program.`
 }

@@ -84,7 +84,9 @@
 // to date; [Apart] names it. A session that was removed from the store comes back with the
 // next import. An existing session stays in its project.
 //
-// No import removes messages. A file with no lines but those that the session keeps of it
+// No import removes messages; a session of a part of a thread, which stood alone until a
+// file between was there, goes to the trash once the session of the thread has all of it. A
+// file with no lines but those that the session keeps of it
 // changes nothing. A file may go on without records that the session was made of, or have
 // them on no line that becomes a session: then the two went on apart, too. Import compares
 // records and not messages: records of Claude Code by their uuids and contents, records of

@@ -131,10 +131,13 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 			}
 		}
 	}
-	if failed == nil && len(done.Sessions) == 0 {
+	switch {
+	case failed != nil:
+		return failed
+	case len(done.Sessions) == 0:
 		return ErrEmpty
 	}
-	return failed
+	return ld.takeUp(ctx, f, h.Parts)
 }
 
 // prepare finds the sessions that a file of the history makes.

@@ -97,6 +97,10 @@ type Report struct {
 	// of the tool: a longer one has the session, and nothing of these came.
 	Shorter []string
 
+	// TakenUp are sessions that are in the trash now: earlier imports made them of parts of
+	// a thread that stood alone, and the session of the thread has all of them.
+	TakenUp []string
+
 	// Home has the sessions that were exported and went on in the tool, and that received
 	// the new turns: the number of these turns, by the id of the session.
 	Home map[string]int

@@ -10,6 +10,8 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 )
@@ -102,6 +104,38 @@ func TestThreadGoesOn(t *testing.T) {
 	before := tree(t, h.p.Dir())
 	h.run()
 	require.Equal(t, before, tree(t, h.p.Dir()))
+}
+
+// TestMiddleComesLater has a thread whose middle file is missing at first: what stood alone is
+// taken up by the session of the thread, unless it went on here.
+func TestMiddleComesLater(t *testing.T) {
+	t.Parallel()
+	for _, wentOn := range []bool{false, true} {
+		h, id, alone := newCodexHome(t), idOf(Codex, threadID), idOf(Codex, segmentID(2))
+		first := codexLines(0, "", "a", "b")
+		second := codexLines(5, base(threadID, 5, len(first)), "c")
+		h.put(0, first)
+		h.put(2, codexLines(8, base(segmentID(1), 8, len(second)), "d"))
+		said, why := h.run()
+		require.Len(t, said, 2)
+		require.NotEmpty(t, why)
+		st, err := h.p.Store("-w")
+		require.NoError(t, err)
+		if wentOn {
+			(&growing{t: t, st: st}).say(alone, "ours", "answer")
+		}
+		h.put(1, second)
+		said, why = h.run()
+		require.Empty(t, why)
+		require.Equal(t, map[string]string{id: "a asked a b asked b c asked c d asked d"}, said)
+		require.Equal(t, wentOn, st.Exists(alone))
+		bin, err := trash.List(t.Context(), st)
+		require.NoError(t, err)
+		require.Len(t, bin, map[bool]int{true: 0, false: 1}[wentOn])
+		before := tree(t, h.p.Dir())
+		h.run()
+		require.Equal(t, before, tree(t, h.p.Dir()))
+	}
 }
 
 // TestThreadIsReverted has a thread that went on from the middle: what that hides is a

@@ -3,9 +3,11 @@ package foreign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
 // settle returns the file to read instead of the file that sessions are made from: the file
@@ -80,6 +82,41 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 		}
 	}
 	return false, nil
+}
+
+// takeUp moves sessions into the trash that earlier imports made of parts of a thread which
+// stood alone, now that the session of the thread has what they say. A session that went on
+// here stays, and so does one that the trash does not take.
+func (ld *lander) takeUp(ctx context.Context, f *thread.File, parts []string) error {
+	for _, part := range parts {
+		id := thread.UUID5(f.Tool.Name(), part)
+		if ld.dry || !ld.has(id) {
+			continue
+		}
+		md, err := ld.st.Metadata(ctx, id)
+		if err != nil {
+			return err
+		}
+		has, err := ld.transcript(ctx, id, -1)
+		if err != nil {
+			return err
+		}
+		rel, _, err := relate(ctx, f, ld.kept(id, importFolder))
+		if err != nil {
+			return err
+		}
+		if rel != wider && rel != grown || stateIn(md, importFolder).Transcript != revisionText(has) {
+			continue
+		}
+		gone, err := trash.Delete(ctx, ld.st, []string{id}, &trash.Options{Reason: "the session of its thread has all of it", Quiet: -1})
+		if err != nil {
+			return fmt.Errorf("take up session %q: %w", id, err)
+		}
+		for _, s := range gone.Receipt.Sessions {
+			ld.done.TakenUp = append(ld.done.TakenUp, s.ID)
+		}
+	}
+	return nil
 }
 
 // landAll brings sessions into the store. The session of the conversation comes last:

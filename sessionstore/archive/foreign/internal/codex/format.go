@@ -158,13 +158,16 @@ func (f *format) nested(raw []byte, n int) item {
 }
 
 func (*format) Says(_ context.Context, f *thread.File) (all []uint64, err error) {
+	said, last := uint64(0), int64(-1)
 	for i, r := range f.Table.Records.All() {
 		if r.UUID == 0 || !f.Tool.IsCompared(*r) {
 			continue
 		}
-		said, err := f.Says(int32(i))
-		if err != nil {
-			return nil, err
+		if r.Offset != last { // else it is of the same line
+			if said, err = f.Says(int32(i)); err != nil {
+				return nil, err
+			}
+			last = r.Offset
 		}
 		all = append(all, said)
 	}

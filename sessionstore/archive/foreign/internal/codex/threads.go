@@ -163,6 +163,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 		if next != f {
 			s.Base, s.After = index[next.base], next.after
 			f.Size += next.Size
+			f.Parts = append(f.Parts, next.fileID)
 			f.Shorter = append(f.Shorter, next.Shorter...)
 			if next.Modified.After(f.Modified) {
 				f.Modified = next.Modified

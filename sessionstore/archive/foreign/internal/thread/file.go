@@ -267,20 +267,24 @@ func (f *File) Part(at int32) (Part, error) {
 	return p, nil
 }
 
-// Says returns a hash of what the line of a record says, and of the place of the record there.
+// Says returns a hash of what the line of a record says.
 func (f *File) Says(at int32) (uint64, error) {
 	raw, err := f.Input.Line(f.Table.Records.At(at).Offset)
 	if err != nil {
 		return 0, err
 	}
-	return f.Tool.Says(raw) + uint64(f.Table.nth(at)), nil
+	return f.Tool.Says(raw), nil
 }
 
-// BySays returns 1 more than each record by what it says.
+// BySays returns 1 more than the first record of each line by what the line says.
 func (f *File) BySays() map[uint64]int32 {
-	all := map[uint64]int32{}
+	all, last := map[uint64]int32{}, int64(-1)
 	for i, r := range f.Table.Records.All() {
-		if said, err := f.Says(int32(i)); err == nil && r.UUID != 0 {
+		if r.UUID == 0 || r.Offset == last {
+			continue
+		}
+		last = r.Offset
+		if said, err := f.Says(int32(i)); err == nil {
 			all[said] = int32(i) + 1
 		}
 	}

@@ -181,6 +181,7 @@ type History struct {
 	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
 	Shorter   []string                                    // paths of shorter files of it, or of its sub-agents, in other folders
 	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
+	Parts     []string                                    // the ids of further files of it, which are histories of their own while one before them is missing
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
 	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
