@@ -101,3 +101,25 @@ func TestLineRepeatsItself(t *testing.T) {
 		require.True(t, bytes.Equal(want, got), id)
 	}
 }
+
+// TestCostOfAHandover has two devices take turns: the sync of a turn makes three statements.
+func TestCostOfAHandover(t *testing.T) {
+	t.Parallel()
+	s := running(t)
+	address, top := s.address("admin", s.provisioned(t)), t.TempDir()
+	for turn := range 6 {
+		name := []string{"a", "b"}[turn%2]
+		st := device(t, address, name, filepath.Join(top, name))
+		if turn > 0 {
+			_, err := st.Refresh(t.Context(), "forecast")
+			require.NoError(t, err)
+		}
+		say(t, st, "forecast", fmt.Sprint("turn ", turn))
+		got, err := st.Sync(t.Context(), "forecast")
+		require.NoError(t, err)
+		if turn > 0 {
+			require.Equal(t, 3, got.Requests, "turn %d", turn)
+		}
+		require.NoError(t, st.Close())
+	}
+}

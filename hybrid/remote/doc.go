@@ -75,6 +75,7 @@
 //	other errors    the session is tried again later; [ErrRefused] and errors of objects show
 //	                that the remote takes requests
 //
-// Package hybrid makes a call four times at most, and a swap once unless it was Throttled: switch
-// off the retries of a client, or at least those of swaps. No error holds the content of an object.
+// Package hybrid makes a call four times at most, and a swap that may have been done again only
+// after it has read the object: switch off the retries of a client, or at least those of swaps.
+// No error holds the content of an object.
 package remote
