@@ -113,6 +113,12 @@ func (a *app) picked(p *projects.Projects, outcome any) {
 		}
 	case picker.Deleted:
 		n.Kind, n.Sessions = "removal", gone(e.Receipt)
+	case picker.Renamed:
+		if st, err := p.Store(e.Key.Project); err == nil && e.Kept != "" {
+			s := target{st, e.Key.ID}.noted()
+			s.Kept = filepath.Base(e.Kept)
+			n.Kind, n.Sessions = "rename", []noted{s}
+		}
 	}
 	_ = keepNote(a.env, n)
 }

@@ -29,6 +29,7 @@ type (
 	Renamed struct {
 		Key  Key
 		Name string
+		Kept string // the path of the copy that undo brings back; empty: nothing was written
 		Err  error
 	}
 

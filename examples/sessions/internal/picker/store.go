@@ -208,11 +208,12 @@ func (s store) restore(ctx context.Context, k Key, r trash.Receipt) tea.Msg {
 	return Restored{k, err}
 }
 
-// rename gives a session a name.
+// rename gives a session a name. It keeps the former one.
 func (s store) rename(ctx context.Context, k Key, name string) tea.Msg {
 	st, err := s.projects.Store(k.Project)
-	if err == nil {
-		_, _, err = st.SetName(ctx, k.ID, sessionstore.Naming{Name: name, Source: "manual"})
+	if err != nil {
+		return Renamed{Key: k, Name: name, Err: err}
 	}
-	return Renamed{k, name, err}
+	report, err := slice.RenameSession(ctx, st, k.ID, name)
+	return Renamed{k, name, report.BackupPath, err}
 }

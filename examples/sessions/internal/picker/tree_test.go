@@ -127,7 +127,9 @@ func TestRename(t *testing.T) {
 	require.Equal(t, note{"Not renamed: full", true}, m.note)
 
 	st, session := openTest(t)
-	require.Equal(t, Renamed{session.Key, "A leak", nil}, st.rename(t.Context(), session.Key, "A leak"))
+	done := st.rename(t.Context(), session.Key, "A leak").(Renamed)
+	require.Equal(t, Renamed{session.Key, "A leak", done.Kept, nil}, done)
+	require.FileExists(t, done.Kept, "undo brings the former name back")
 	st.list(t.Context(), 1, "", false, func(e tea.Msg) {
 		for _, s := range e.(Listed).Sessions {
 			require.Equal(t, "A leak", s.Title)
