@@ -126,7 +126,7 @@ func (u *undoing) choose(name string) error {
 	next, at := last(u.at.undo), slices.IndexFunc(u.all, named)
 	switch {
 	case name == "" && len(u.all) == 0:
-		return limits.Errorf(fs.ErrNotExist, "nothing to undo: session %s was neither repaired nor rewound nor renamed", limits.ID(u.id))
+		return limits.Errorf(fs.ErrNotExist, "nothing to undo: session %s was neither repaired nor rewound nor renamed, or what was kept was dropped", limits.ID(u.id))
 	case name == "" && next.Name == "":
 		return limits.Errorf(fs.ErrNotExist, "nothing to undo: every change of session %s was taken back", limits.ID(u.id))
 	case name == "" || name == next.Name:

@@ -194,17 +194,34 @@ func (a *app) replayed() (made, undone []changeNote, err error) {
 			*to = append(*to, changeNote{At: of, Kind: "change", Sessions: n.Sessions})
 			continue
 		}
-		c := (*from)[i]
-		for j, s := range c.Sessions {
-			for _, now := range n.Sessions {
-				if now.Dir == s.Dir && now.ID == s.ID {
-					c.Sessions[j].Kept, c.Sessions[j].Receipt = now.Kept, cmp.Or(now.Receipt, s.Receipt)
-				}
-			}
+		moved, rest := n.split((*from)[i])
+		if *from = slices.Delete(*from, i, i+1); len(rest.Sessions) > 0 {
+			*from = slices.Insert(*from, i, rest)
 		}
-		*from, *to = slices.Delete(*from, i, i+1), append(*to, c)
+		if i = slices.IndexFunc(*to, func(c changeNote) bool { return c.At.Equal(of) }); i >= 0 { // another part of it
+			moved.Sessions = slices.Concat((*to)[i].Sessions, moved.Sessions)
+			*to = slices.Delete(*to, i, i+1)
+		}
+		*to = append(*to, moved)
 	}
 	return made, undone, err
+}
+
+// split returns the part of the change c that n took back or made again, as n left its
+// sessions, and the rest.
+func (n changeNote) split(c changeNote) (moved, rest changeNote) {
+	moved, rest = c, c
+	moved.Sessions, rest.Sessions = nil, nil
+	for _, s := range c.Sessions {
+		j := slices.IndexFunc(n.Sessions, func(now noted) bool { return now.Dir == s.Dir && now.ID == s.ID })
+		if j < 0 {
+			rest.Sessions = append(rest.Sessions, s)
+			continue
+		}
+		s.Kept, s.Receipt = n.Sessions[j].Kept, cmp.Or(n.Sessions[j].Receipt, s.Receipt)
+		moved.Sessions = append(moved.Sessions, s)
+	}
+	return moved, rest
 }
 
 // change is a change that undo takes back, or redo makes again.

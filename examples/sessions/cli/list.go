@@ -212,10 +212,10 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 
 // count returns a number of things in words, as "3 calls".
 func count(n int, thing string) string {
-	switch stem, ends := strings.CutSuffix(thing, "ry"); {
+	switch stem, ends := strings.CutSuffix(thing, "y"); {
 	case n == 1 || thing == "more":
-	case ends:
-		thing = stem + "ries"
+	case ends && (strings.HasSuffix(stem, "r") || strings.HasSuffix(stem, "p")):
+		thing = stem + "ies"
 	default:
 		thing += "s"
 	}

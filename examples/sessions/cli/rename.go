@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -26,6 +28,9 @@ func (c *renameCommand) Run(a *app) error {
 		return err
 	}
 	report, err := slice.RenameSession(a.ctx, t.store, t.id, c.Name)
+	if errors.Is(err, sessionstore.ErrCorrupt) {
+		return fmt.Errorf("%w; sessions repair %s --name=NAME writes them anew", err, screen.Plain(t.id))
+	}
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type repairCommand struct {
 
 // Help is shown below the usage.
 func (repairCommand) Help() string {
-	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo SESSION" brings it back.
+	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo SESSION" brings it back; damaged metadata that --name writes anew stay beside the file, and undo leaves them.
 
 --for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
 

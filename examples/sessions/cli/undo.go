@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,13 @@ func (c *redoCommand) Run(a *app) error {
 	}
 	t, err := (anywhere{c.Session, c.where}).reach(a)
 	if errors.Is(err, sessionstore.ErrNotFound) { // an undo may have moved it to the trash
-		return m.last(a, c.where, c.Session)
+		all, failed := a.moves(forth, c.where)
+		for _, made := range all {
+			if slices.ContainsFunc(made.sessions, func(s placed) bool { return strings.HasPrefix(s.id, c.Session) }) {
+				return m.last(a, c.where, c.Session)
+			}
+		}
+		err = cmp.Or(failed, err)
 	}
 	if err != nil {
 		return err
@@ -164,8 +171,9 @@ func (m mover) last(a *app, w where, id string) error {
 		return err
 	}
 	for _, c := range all {
-		if id != "" && !slices.ContainsFunc(c.sessions, func(s placed) bool { return s.id == id }) {
-			continue
+		of := func(s placed) bool { return strings.HasPrefix(s.id, id) }
+		if id != "" && !slices.ContainsFunc(c.sessions, of) || m.way == forth && len(c.sessions)+len(c.stays) == 0 {
+			continue // of another session, or of sessions that are gone for good
 		}
 		if len(c.sessions) == 0 || c.sessions[0].Kept == "" {
 			return m.move(a, c)
@@ -527,7 +535,7 @@ type kept struct {
 }
 
 func (k kept) String() string {
-	return fmt.Sprintf("%s (%d copies) of %s", size(k.Bytes), k.Copies, count(k.Sessions, "session"))
+	return fmt.Sprintf("%s (%s) of %s", size(k.Bytes), count(k.Copies, "copy"), count(k.Sessions, "session"))
 }
 
 // sum adds up the copies that of returns for each session.
@@ -576,7 +584,7 @@ func (a *app) backups(t target) error {
 		return a.writeJSON(out)
 	}
 	if len(all) == 0 {
-		a.Notef("Nothing of %s was kept: it was neither repaired nor rewound nor renamed.", screen.Plain(t.id))
+		a.Notef("Nothing of %s is kept: it was neither repaired nor rewound nor renamed, or the copies were dropped.", screen.Plain(t.id))
 		return nil
 	}
 	var rows [][]string

@@ -138,6 +138,8 @@ func (r copied) remedy(a *app, id string, err error) string {
 	switch {
 	case command == "":
 		return ""
+	case errors.Is(err, hybrid.ErrHeld) && errors.Is(err, sessionstore.ErrCorrupt): // its metadata are torn
+		command = "sessions repair ID --name=NAME"
 	case errors.Is(err, hybrid.ErrDeferred):
 		s, _ := r.Load(a.ctx, id)
 		if s == nil || s.Recovered == nil {
