@@ -99,7 +99,7 @@ func (c *sessionCache) end(s *session) {
 	if small == nil {
 		return
 	}
-	small.cached = nil // the transcript is nearly always the large part
+	small.putTranscript(nil) // which is nearly always the large part
 	if cost := small.cost(); cost <= c.most {
 		c.keep(small, cost)
 	} else {
@@ -154,7 +154,7 @@ func (c *sessionCache) host(s *session) {
 func (c *sessionCache) unhost(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.holds--; s.holds == 0 && s.calls == 0 && !s.worthCaching() {
+	if s.holds--; s.holds == 0 && s.calls == 0 && s.at == nil && c.large != s { // it was kept for its locks
 		c.drop(s)
 	}
 }

@@ -50,7 +50,6 @@ func (st *Store) Acquire(ctx context.Context, id string, o Owner) (*Hold, error)
 	if err := hold.take(ctx, o); err != nil {
 		return nil, wrap("acquire", id, joinErrors(err, hold.giveBack()))
 	}
-	st.cache.host(hold.s)
 	return hold, nil
 }
 
@@ -121,28 +120,27 @@ func (h *Hold) take(ctx context.Context, o Owner) error {
 		return err
 	}
 	for _, place := range places {
-		l := h.s.lockAt(&place)
-		if err := h.st.host(ctx, l, place, o); err != nil {
+		if err := h.host(ctx, h.s.lockAt(&place), place, o); err != nil {
 			return err
 		}
-		h.locks = append(h.locks, l)
 	}
+	h.st.cache.host(h.s) // before another call has the gate: a removal leaves the locks of a host
 	return nil
 }
 
 // host takes l, the lock at place, for a host. A lock of this directory alone is made under
 // the session's lock: calls that write the session look for it while they hold the
 // session's lock.
-func (st *Store) host(ctx context.Context, l *ownerLock, place ownership.Session, o Owner) (err error) {
+func (h *Hold) host(ctx context.Context, l *ownerLock, place ownership.Session, o Owner) (err error) {
 	if place.Sessions != "" {
-		lock, failed := st.lockHere(ctx, place.ID)
+		lock, failed := h.st.lockHere(ctx, place.ID)
 		if failed != nil {
 			return failed
 		}
 		defer func() { err = joinErrors(err, lock.Unlock()) }()
 	}
 	if !l.join() {
-		held, err := st.takeOwnership(ctx, place)
+		held, err := h.st.takeOwnership(ctx, place)
 		if err != nil {
 			return err
 		}
@@ -152,7 +150,11 @@ func (st *Store) host(ctx context.Context, l *ownerLock, place ownership.Session
 	if app == "" {
 		app = filepath.Base(os.Args[0])
 	}
-	return l.announce(ctx, ownership.Options{App: app, Extra: o.Extra})
+	if err := l.announce(ctx, ownership.Options{App: app, Extra: o.Extra}); err != nil {
+		return err
+	}
+	h.locks = append(h.locks, l)
+	return nil
 }
 
 // lockHere takes the lock of session id and makes the directory for the ownership

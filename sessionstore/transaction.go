@@ -246,11 +246,8 @@ func (tx *transaction) close(err error) error {
 func (tx *transaction) end(err *error) {
 	opened := tx.dir != nil
 	*err = tx.close(*err)
-	switch {
-	case opened && (*err != nil || !tx.committed):
+	if opened && (*err != nil || !tx.committed) {
 		tx.s.invalidate()
-	case tx.committed:
-		tx.st.changed(tx.id, Wrote, tx.wrote...)
 	}
 	if tx.here != nil {
 		*err = joinErrors(*err, tx.here.release())
@@ -262,7 +259,9 @@ func (tx *transaction) end(err *error) {
 		*err = joinErrors(*err, tx.workspace.release())
 	}
 	for _, a := range tx.batch {
-		a.done, a.err = true, *err
+		if a.done, a.err = true, *err; !tx.committed && *err == nil { // a callback of the caller ended the goroutine
+			a.err = errNotCommitted
+		}
 	}
 	if tx.entered {
 		if tx.mode&removes != 0 { // a later session of that id may have other places
@@ -274,6 +273,8 @@ func (tx *transaction) end(err *error) {
 	tx.st.calls.Done()
 	*err = tx.called(*err)
 }
+
+var errNotCommitted = errors.New("the call that wrote it with others ended before it was stored")
 
 // called reports the call to the observer, and returns err with the call's name. A write
 // without a name is part of another call.
@@ -306,6 +307,7 @@ func (tx *transaction) commit(err error) error {
 	switch {
 	case err == nil:
 		tx.committed = true
+		tx.st.changed(tx.id, Wrote, tx.wrote...)
 	case overtaken(err):
 		err = fmt.Errorf("%w: %w", ErrConflict, err)
 	}
