@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ import (
 type alias struct {
 	remote.Remote
 	identity string
-	swaps    *int // that were made or tried
+	swaps    *atomic.Int32 // that were made or tried
 }
 
 func (n alias) Info(ctx context.Context) (remote.Info, error) {
@@ -26,7 +27,7 @@ func (n alias) Info(ctx context.Context) (remote.Info, error) {
 }
 
 func (n alias) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
-	*n.swaps++
+	n.swaps.Add(1)
 	return n.Remote.Commit(ctx, part, objects, swap)
 }
 
@@ -34,7 +35,8 @@ func (n alias) Commit(ctx context.Context, part string, objects []remote.Object,
 // once, and nothing is written. Then each name costs what it cost.
 func TestAnotherNameOfOneRemote(t *testing.T) {
 	t.Parallel()
-	at, r, swaps := filepath.Join(t.TempDir(), "sessions"), &memremote.Remote{}, 0
+	at, r := filepath.Join(t.TempDir(), "sessions"), &memremote.Remote{}
+	var swaps atomic.Int32
 	const sessions = 20
 	sync := func(name string) SyncResult {
 		s, err := Open(t.Context(), at, &Options{Remote: alias{r, name, &swaps}, Project: "demo", User: "ada", Device: "a", Manual: true})
@@ -51,9 +53,9 @@ func TestAnotherNameOfOneRemote(t *testing.T) {
 	}
 	sync("s3 https://one.example bucket/")
 	for _, name := range []string{"s3 https://other.example bucket/", "s3 https://one.example bucket/"} {
-		swaps = 0
+		swaps.Store(0)
 		got := sync(name)
-		require.Zero(t, swaps, "all is there")
+		require.Zero(t, swaps.Load(), "all is there")
 		require.LessOrEqual(t, got.Requests, sessions+2, "a list of the catalogue, and each head")
 		require.Equal(t, sessions, got.Sessions)
 	}

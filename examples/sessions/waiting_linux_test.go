@@ -296,7 +296,7 @@ func waitStates() []waits {
 				w.write(w.file(w.two, "metadata.json"), "{")
 				w.say(w.two, "2")
 			},
-			says: "stays: s: ", list: "held", state: "Blocked", reason: "its metadata cannot be read", command: "sessions remote keep-local s --release",
+			says: "stays: s: ", list: "held", state: "Blocked", reason: "its metadata cannot be read", command: "sessions repair s --name=NAME",
 		},
 		{
 			name: "two histories wait",

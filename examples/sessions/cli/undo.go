@@ -171,9 +171,8 @@ func (m mover) last(a *app, w where, id string) error {
 		return err
 	}
 	for _, c := range all {
-		of := func(s placed) bool { return strings.HasPrefix(s.id, id) }
-		if id != "" && !slices.ContainsFunc(c.sessions, of) || m.way == forth && len(c.sessions)+len(c.stays) == 0 {
-			continue // of another session, or of sessions that are gone for good
+		if id != "" && !slices.ContainsFunc(c.sessions, func(s placed) bool { return strings.HasPrefix(s.id, id) }) {
+			continue
 		}
 		if len(c.sessions) == 0 || c.sessions[0].Kept == "" {
 			return m.move(a, c)
@@ -200,7 +199,11 @@ func (m mover) last(a *app, w where, id string) error {
 func (m mover) move(a *app, last change) error {
 	last = a.titled(last)
 	if len(last.sessions) == 0 && len(last.stays) == 0 {
-		return fmt.Errorf("the last change is %s, which is neither there nor in the trash: sessions undo --list shows what can be taken back by its name", last.words())
+		text := "the last change is %s, which is neither there nor in the trash: sessions undo --list shows what can be taken back by its name"
+		if m.way == forth {
+			text = "the last change that was taken back is %s, which is neither there nor in the trash: sessions redo SESSION makes a change of another session again"
+		}
+		return fmt.Errorf(text, last.words())
 	}
 	if sure, err := m.sure(a, last); err != nil || !sure {
 		return err

@@ -138,8 +138,10 @@ func (r copied) remedy(a *app, id string, err error) string {
 	switch {
 	case command == "":
 		return ""
-	case errors.Is(err, hybrid.ErrHeld) && errors.Is(err, sessionstore.ErrCorrupt): // its metadata are torn
-		command = "sessions repair ID --name=NAME"
+	case errors.Is(err, hybrid.ErrHeld):
+		if _, torn := r.Metadata(a.ctx, id); errors.Is(torn, sessionstore.ErrCorrupt) {
+			command = "sessions repair ID --name=NAME"
+		}
 	case errors.Is(err, hybrid.ErrDeferred):
 		s, _ := r.Load(a.ctx, id)
 		if s == nil || s.Recovered == nil {
