@@ -25,7 +25,7 @@ func threeFiles() (all [3]string) {
 
 // synced is a sessions directory with a remote.
 type synced struct {
-	t    *testing.T
+	t *testing.T
 
 	path string
 	opts hybrid.Options
@@ -205,5 +205,83 @@ func TestChangedPartStandsAlone(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(testenv.Lost(t), bin)
 		})
+	}
+}
+
+// TestForkOfAKeptPart has a thread that the tool forked in a part of another one which stands
+// alone, and which a rule keeps: the fork stays here, or has none of its words.
+func TestForkOfAKeptPart(t *testing.T) {
+	t.Parallel()
+	for _, names := range []string{"", `,"forked_from_id":"` + threadID + `"`} {
+		h, files := newCodexHome(t), threeFiles()
+		id, fork, alone := idOf(Codex, threadID), idOf(Codex, segmentID(9)), idOf(Codex, segmentID(2))
+		h.put(0, files[0])
+		h.put(2, files[2])
+		h.run()
+		st, err := h.p.Store("-w")
+		require.NoError(t, err)
+		s := newSynced(t, st.Dir())
+		s.do(func(st *hybrid.Store) { require.NoError(t, st.KeepLocal(t.Context(), alone)) })
+		own := strings.Replace(codexLines(11, base(segmentID(2), 11, len(files[2]))+names, "x"), `"id":"`+threadID, `"id":"`+segmentID(9), 1)
+		path := filepath.Join(h.dir, "sessions", "rollout-2026-09-09T11-00-00-"+segmentID(9)+".jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(own), 0o600))
+		for n := range 3 {
+			if n == 2 {
+				h.put(1, files[1])
+			}
+			said, _ := h.run()
+			require.Contains(t, said[fork], "x asked x")
+			require.Equal(t, names == "", strings.Contains(said[fork], "secret"), said[fork])
+			require.NotContains(t, said[id], "secret")
+			require.Empty(testenv.Lost(t), s.leaks())
+		}
+	}
+}
+
+// TestKeptSessionComesHome has a session that a rule keeps and that goes on in a tool: what
+// comes back stays here, in the session, in one beside it, in a new one once the session
+// is gone, and in another project.
+func TestKeptSessionComesHome(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{"id", "name"} {
+		for _, went := range []string{"home", "apart", "trash", "project"} {
+			t.Run(rule+"/"+went, func(t *testing.T) {
+				t.Parallel()
+				eachTool(t, func(t *testing.T, a *away) {
+					var globs []string
+					if rule == "name" {
+						globs = []string{"Min*"}
+					}
+					s := newSynced(t, a.st.Dir(), globs...)
+					s.do(func(st *hybrid.Store) {
+						if rule == "id" {
+							require.NoError(t, st.KeepLocal(t.Context(), a.id))
+						}
+					})
+					require.Empty(t, s.leaks())
+					a.say("A secret")
+					a.export()
+					switch went {
+					case "apart":
+						a.say("Ours")
+					case "trash":
+						_, err := trash.Delete(t.Context(), a.st, []string{a.id}, &trash.Options{Quiet: -1})
+						require.NoError(t, err)
+					}
+					o := &Options{}
+					if went == "project" {
+						other, err := a.p.Store("-other")
+						require.NoError(t, err)
+						s, o.Project = newSynced(t, other.Dir()), "-other"
+					}
+					for _, text := range []string{"Theirs", "More"} {
+						a.goOn(text)
+						require.NotEmpty(t, a.run(o))
+						require.Empty(testenv.Lost(t), s.leaks())
+					}
+					require.Len(t, a.all(), map[string]int{"home": 1, "apart": 2, "trash": 1, "project": 1}[went])
+				})
+			})
+		}
 	}
 }

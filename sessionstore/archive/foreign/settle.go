@@ -102,13 +102,11 @@ func (ld *lander) leaveOut(ctx context.Context, h *thread.History) error {
 	if err != nil {
 		return err
 	}
-	slugs, failed := ld.p.Slugs(ctx)
+	var failed error
 	out := h.LeaveOut(func(part string) bool {
-		return slices.ContainsFunc(slugs, func(slug string) bool {
-			st, err := ld.p.Store(slug)
-			failed = errors.Join(failed, err)
-			return err == nil && binds(ctx, st, thread.UUID5(ld.tool.Name(), part)) && !binds(ctx, st, id)
-		})
+		kept, err := ld.binds(ctx, thread.UUID5(ld.tool.Name(), part), id)
+		failed = errors.Join(failed, err)
+		return kept
 	})
 	for _, part := range out {
 		ld.done.StandAlone = append(ld.done.StandAlone, thread.UUID5(ld.tool.Name(), part))
@@ -116,14 +114,46 @@ func (ld *lander) leaveOut(ctx context.Context, h *thread.History) error {
 	return failed
 }
 
-// binds reports whether what comes from the session id stays on this machine, too.
+// stay has a new session stay on this machine, durably, before it appears, if its file is an
+// export of a session that does, and if that one is not here any more, or in another project.
+func (ld *lander) stay(ctx context.Context, tg target) error {
+	of := tg.file.Table.Exported
+	if of == "" || tg.parent != "" && binds(ctx, ld.st, tg.parent) {
+		return nil
+	}
+	if kept, err := ld.binds(ctx, of, ""); !kept || err != nil {
+		return err
+	}
+	return bookOf(ld.st).SetLocalOnly(tg.id, true)
+}
+
+// binds reports whether the rules of a project keep on this machine what comes from the session
+// id, but not what comes from the session other.
+func (ld *lander) binds(ctx context.Context, id, other string) (bool, error) {
+	slugs, err := ld.p.Slugs(ctx)
+	for _, slug := range slugs {
+		st, err := ld.p.Store(slug)
+		if err != nil {
+			return false, err
+		}
+		if binds(ctx, st, id) && (other == "" || !binds(ctx, st, other)) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// binds reports whether what comes from the session id of a store stays on this machine, too.
 func binds(ctx context.Context, st *sessionstore.Store, id string) bool {
 	if _, err := os.Stat(filepath.Join(st.Dir(), sessiondir.Bookkeeping, private.Folder)); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	g := private.Guard{Dir: st.Dir(), Sessions: core.Of(st)}
-	g.Book = private.NewBook(st.Dir(), private.Opened(func() (*vfs.Dir, error) { return core.Of(st).Bookkeeping(private.Folder) }))
+	g := private.Guard{Dir: st.Dir(), Sessions: core.Of(st), Book: bookOf(st)}
 	return g.Binds(ctx, id)
+}
+
+func bookOf(st *sessionstore.Store) *private.Book {
+	return private.NewBook(st.Dir(), private.Opened(func() (*vfs.Dir, error) { return core.Of(st).Bookkeeping(private.Folder) }))
 }
 
 // takeUp moves sessions into the trash that earlier imports made of parts of a thread which

@@ -151,7 +151,7 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	add := func(s thread.Segment) { f.segments = append(f.segments, s) }
 	for at, end := f.base, f.after; at != nil; at, end = at.base, at.after {
 		s := thread.Segment{Path: at.Path, End: end, Base: -1, Borrowed: true}
-		if at.fileID != at.lineage.ID { // else it is the beginning of a thread, and of its session
+		if at.fileID != at.lineage.ID && at.fileID != f.lineage.Original { // else its session is the parent, or an ancestor
 			s.Part = at.fileID
 		}
 		add(s)

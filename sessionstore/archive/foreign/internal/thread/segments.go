@@ -20,10 +20,10 @@ import (
 // Segment is a file, or a part of one.
 type Segment struct {
 	Path     string
-	End      int64 // of the part, in bytes; -1: of the file
-	Base     int   // the segment that it goes on from; -1: the one before
-	After    int64 // where in the file of base it goes on
-	Borrowed bool  // it is of the session that this one was forked from
+	End      int64  // of the part, in bytes; -1: of the file
+	Base     int    // the segment that it goes on from; -1: the one before
+	After    int64  // where in the file of base it goes on
+	Borrowed bool   // it is of the session that this one was forked from
 	Part     string // the id of the file, if it is a history of its own while one before it is missing
 }
 
