@@ -278,7 +278,7 @@ func (r *historyResult) print(a *app, all int, failed error) {
 		a.Printf("  %s of a part that stood alone: in the trash, for the session of its thread has all of it now\n", count(n, "session"))
 	}
 	if n := len(r.Apart); n > 0 {
-		a.Printf("  %s of a part of a thread: stays as it is, for it is kept on this machine, or it was changed here: %s\n", count(n, "session"), strings.Join(r.Apart, ", "))
+		a.Printf("  %s of parts of threads left alone, for a rule keeps them on this machine, or they were changed here: %s\n", count(n, "session"), strings.Join(r.Apart[:min(n, maxShort)], ", "))
 	}
 	if left := r.left(); len(left) > 0 {
 		what := "kept"

@@ -285,3 +285,51 @@ func TestKeptSessionComesHome(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptSessionWentOnApart has an imported session that a rule keeps, and that went on here
+// and in the tool: the session of what the tool has stays, too, also once the other one is gone.
+func TestKeptSessionWentOnApart(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{"id", "name"} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			g, id := newGrowing(t), idOf(Claude, "g")
+			g.write(many("g", 2))
+			g.run(nil)
+			var globs []string
+			if rule == "name" {
+				globs = []string{"tax *"}
+				name(t, g.st, id, "tax 2026")
+			}
+			s := newSynced(t, g.st.Dir(), globs...)
+			s.do(func(st *hybrid.Store) {
+				if rule == "id" {
+					require.NoError(t, st.KeepLocal(t.Context(), id))
+				}
+			})
+			local := func() {
+				s.do(func(st *hybrid.Store) {
+					_, err := st.Sync(t.Context())
+					require.NoError(t, err)
+					all, err := st.Status(t.Context())
+					require.NoError(t, err)
+					require.NotEmpty(t, all)
+					for _, one := range all {
+						require.Equal(testenv.Lost(t), hybrid.Local, one.State, one.SessionID)
+					}
+				})
+			}
+			local()
+			g.say(id, "ours", "answer")
+			g.write(many("g", 3))
+			require.Equal(t, Diverged, g.run(nil)[0].Kind)
+			local()
+			_, err := trash.Delete(t.Context(), g.st, []string{id}, &trash.Options{Quiet: -1})
+			require.NoError(t, err)
+			local()
+			g.write(many("g", 4))
+			require.Len(t, g.run(nil), 1)
+			local()
+		})
+	}
+}
