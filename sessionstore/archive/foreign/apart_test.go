@@ -333,3 +333,25 @@ func TestKeptSessionWentOnApart(t *testing.T) {
 		})
 	}
 }
+
+// TestKeptSessionComesBack has an imported session that a rule kept by the name that somebody gave
+// it, and that was removed: the next import makes it anew, with the name of the tool, and it stays.
+func TestKeptSessionComesBack(t *testing.T) {
+	t.Parallel()
+	g, id := newGrowing(t), idOf(Claude, "g")
+	g.write(many("g", 2) + `{"type":"custom-title","customTitle":"Theirs","sessionId":"g"}` + "\n")
+	g.run(nil)
+	name(t, g.st, id, "tax 2026")
+	s := newSynced(t, g.st.Dir(), "tax *")
+	require.Empty(t, s.leaks())
+	_, err := trash.Delete(t.Context(), g.st, []string{id}, &trash.Options{Quiet: -1})
+	require.NoError(t, err)
+	require.Equal(t, Created, g.run(nil)[0].Action)
+	s.do(func(st *hybrid.Store) {
+		_, err := st.Sync(t.Context())
+		require.NoError(t, err)
+		one, err := st.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(testenv.Lost(t), hybrid.Local, one[0].State)
+	})
+}

@@ -114,14 +114,19 @@ func (ld *lander) leaveOut(ctx context.Context, h *thread.History) error {
 	return failed
 }
 
-// stay has a new session stay on this machine, durably, before it appears, if its file is an
-// export of a session that does, and if that one is not here any more, or in another project.
-func (ld *lander) stay(ctx context.Context, tg target) error {
-	of := tg.file.Table.Exported
-	if of == "" || tg.parent != "" && binds(ctx, ld.st, tg.parent) {
+// stay has a new session stay on this machine, durably, before it appears, if it was here and a
+// rule kept it, whose glob its new name may not fit, or if its file is an export of a session
+// that stays, and that one is not here any more, or in another project.
+func (ld *lander) stay(ctx context.Context, tg target) (err error) {
+	if tg.parent != "" && binds(ctx, ld.st, tg.parent) {
 		return nil
 	}
-	if kept, err := ld.binds(ctx, of, ""); !kept || err != nil {
+	never := thread.UUID5(tg.file.Tool.Name(), tg.id) // globs that keep it, too, keep all sessions
+	kept, of := binds(ctx, ld.st, tg.id) && !binds(ctx, ld.st, never), tg.file.Table.Exported
+	if !kept && of != "" {
+		kept, err = ld.binds(ctx, of, never)
+	}
+	if !kept || err != nil {
 		return err
 	}
 	return bookOf(ld.st).SetLocalOnly(tg.id, true)
