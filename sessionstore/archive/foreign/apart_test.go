@@ -243,7 +243,7 @@ func TestForkOfAKeptPart(t *testing.T) {
 // is gone, and in another project.
 func TestKeptSessionComesHome(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{"id", "name"} {
+	for _, rule := range []string{"id", "name", "all"} {
 		for _, went := range []string{"home", "apart", "trash", "project"} {
 			t.Run(rule+"/"+went, func(t *testing.T) {
 				t.Parallel()
@@ -251,6 +251,9 @@ func TestKeptSessionComesHome(t *testing.T) {
 					var globs []string
 					if rule == "name" {
 						globs = []string{"Min*"}
+					}
+					if rule == "all" {
+						globs = []string{"*"}
 					}
 					s := newSynced(t, a.st.Dir(), globs...)
 					s.do(func(st *hybrid.Store) {
@@ -354,4 +357,28 @@ func TestKeptSessionComesBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(testenv.Lost(t), hybrid.Local, one[0].State)
 	})
+}
+
+// TestKeptPartInAnotherProject has a part of a thread in a project that keeps all: the thread
+// comes into another project without its words.
+func TestKeptPartInAnotherProject(t *testing.T) {
+	t.Parallel()
+	h, files := newCodexHome(t), threeFiles()
+	h.put(2, files[2])
+	h.run()
+	st, err := h.p.Store("-w")
+	require.NoError(t, err)
+	require.Empty(t, newSynced(t, st.Dir(), "*").leaks())
+	other, err := h.p.Store("-other")
+	require.NoError(t, err)
+	h.put(0, files[0])
+	h.put(1, files[1])
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: h.dir})
+	require.NoError(t, err)
+	report, err := Import(t.Context(), h.p, all[0], &Options{Project: "-other"})
+	require.NoError(t, err)
+	require.Equal(t, []string{idOf(Codex, segmentID(2))}, report.StandAlone)
+	require.Empty(testenv.Lost(t), newSynced(t, other.Dir()).leaks())
+	said, _ := h.run()
+	require.Equal(t, "a asked a b asked b c asked c", said[idOf(Codex, threadID)]) // which stays in its project
 }

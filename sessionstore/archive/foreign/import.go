@@ -73,7 +73,7 @@ func (d *results) report() *Report {
 // run brings a history into a project.
 func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	done, tool := ld.done, ld.tool
-	if err := ld.leaveOut(ctx, &h); err != nil {
+	if err := ld.leaveOut(ctx, &h, o.Project); err != nil {
 		return err
 	}
 	f, leave, err := thread.Open(ctx, h.Source(h.Path), tool, h.ID, done.notes)

@@ -94,7 +94,7 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 
 // leaveOut leaves the parts of a thread out of its history that a rule keeps on this machine,
 // where no rule keeps the session of the thread: it would carry their words away.
-func (ld *lander) leaveOut(ctx context.Context, h *thread.History) error {
+func (ld *lander) leaveOut(ctx context.Context, h *thread.History, project string) error {
 	if len(h.Files[h.Path].Segments) < 2 {
 		return nil
 	}
@@ -102,9 +102,9 @@ func (ld *lander) leaveOut(ctx context.Context, h *thread.History) error {
 	if err != nil {
 		return err
 	}
-	var failed error
+	slug, failed := projectOf(ld.p, *h, id, project)
 	out := h.LeaveOut(func(part string) bool {
-		kept, err := ld.binds(ctx, thread.UUID5(ld.tool.Name(), part), id)
+		kept, err := ld.binds(ctx, thread.UUID5(ld.tool.Name(), part), id, slug)
 		failed = errors.Join(failed, err)
 		return kept
 	})
@@ -121,10 +121,10 @@ func (ld *lander) stay(ctx context.Context, tg target) (err error) {
 	if tg.parent != "" && binds(ctx, ld.st, tg.parent) {
 		return nil
 	}
-	never := thread.UUID5(tg.file.Tool.Name(), tg.id) // globs that keep it, too, keep all sessions
+	never := thread.UUID5(tg.file.Tool.Name(), tg.id) // a glob that keeps it, too, keeps all sessions
 	kept, of := binds(ctx, ld.st, tg.id) && !binds(ctx, ld.st, never), tg.file.Table.Exported
 	if !kept && of != "" {
-		kept, err = ld.binds(ctx, of, never)
+		kept, err = ld.binds(ctx, of, "", "")
 	}
 	if !kept || err != nil {
 		return err
@@ -133,15 +133,16 @@ func (ld *lander) stay(ctx context.Context, tg target) (err error) {
 }
 
 // binds reports whether the rules of a project keep on this machine what comes from the session
-// id, but not what comes from the session other.
-func (ld *lander) binds(ctx context.Context, id, other string) (bool, error) {
+// id, unless they keep the session to of the project named, which gets it.
+func (ld *lander) binds(ctx context.Context, id, to, named string) (bool, error) {
 	slugs, err := ld.p.Slugs(ctx)
 	for _, slug := range slugs {
 		st, err := ld.p.Store(slug)
 		if err != nil {
 			return false, err
 		}
-		if binds(ctx, st, id) && (other == "" || !binds(ctx, st, other)) {
+		elsewhere := to == "" || slug != named && core.Of(st).Has(id)
+		if binds(ctx, st, id) && (elsewhere || !binds(ctx, st, to)) {
 			return true, nil
 		}
 	}
