@@ -32,6 +32,7 @@ type historyResult struct {
 	Unplaced  []historyDamage `json:"prompts_in_no_session"`
 	Shorter   []string        `json:"shorter_files"` // of sessions that a longer file has
 	TakenUp   []string        `json:"taken_up"`      // sessions that are in the trash, because another one has all of them
+	Apart     []string        `json:"stand_alone"`   // sessions of parts of a thread, which stay what they are
 
 	unnoted error
 	actions map[foreign.Action]int
@@ -56,7 +57,7 @@ type historyDamage struct {
 
 func newHistoryResult(dry bool) *historyResult {
 	return &historyResult{
-		DryRun: dry, Sessions: []historyOne{}, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, TakenUp: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
+		DryRun: dry, Sessions: []historyOne{}, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, TakenUp: []string{}, Apart: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
 		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
 	}
 }
@@ -192,6 +193,7 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 		r.Damaged = append(r.Damaged, damageOf(h, d))
 	}
 	r.Shorter, r.TakenUp = append(r.Shorter, report.Shorter...), append(r.TakenUp, report.TakenUp...)
+	r.Apart = append(r.Apart, report.StandAlone...)
 	for _, u := range report.Unplaced {
 		r.Unplaced = append(r.Unplaced, damageOf(h, u))
 	}
@@ -274,6 +276,9 @@ func (r *historyResult) print(a *app, all int, failed error) {
 	r.tellHome(a)
 	if n := len(r.TakenUp); n > 0 {
 		a.Printf("  %s of a part that stood alone: in the trash, for the session of its thread has all of it now\n", count(n, "session"))
+	}
+	if n := len(r.Apart); n > 0 {
+		a.Printf("  %s of parts of threads left alone, for a rule keeps them on this machine, or they were changed here: %s\n", count(n, "session"), strings.Join(r.Apart[:min(n, maxShort)], ", "))
 	}
 	if left := r.left(); len(left) > 0 {
 		what := "kept"

@@ -85,7 +85,9 @@
 // next import. An existing session stays in its project.
 //
 // No import removes messages; a session of a part of a thread, which stood alone until a
-// file between was there, goes to the trash once the session of the thread has all of it. A
+// file between was there, goes to the trash once the session of the thread has all of it. It
+// stays if it was changed here, or if a rule of package hybrid keeps it on this machine, but not
+// the session of the thread: then that session gets none of its words. A
 // file with no lines but those that the session keeps of it
 // changes nothing. A file may go on without records that the session was made of, or have
 // them on no line that becomes a session: then the two went on apart, too. Import compares

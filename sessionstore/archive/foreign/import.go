@@ -73,6 +73,9 @@ func (d *results) report() *Report {
 // run brings a history into a project.
 func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	done, tool := ld.done, ld.tool
+	if err := ld.leaveOut(ctx, &h, o.Project); err != nil {
+		return err
+	}
 	f, leave, err := thread.Open(ctx, h.Source(h.Path), tool, h.ID, done.notes)
 	if err != nil {
 		return err
@@ -137,7 +140,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	case len(done.Sessions) == 0:
 		return ErrEmpty
 	}
-	return ld.takeUp(ctx, f, h.Parts)
+	return ld.takeUp(ctx, f, h.Files[h.Path].Segments)
 }
 
 // prepare finds the sessions that a file of the history makes.

@@ -132,7 +132,7 @@ func (ld *lander) create(ctx context.Context, tg target) (done Imported, err err
 	}
 	if ld.dry {
 		err = write(io.Discard)
-	} else {
+	} else if err = ld.stay(ctx, tg); err == nil {
 		err = core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
 			f, md := files{tx, core.Of(ld.st), tg.place()}, sessionstore.Metadata{}
 			if err := f.first(write); err != nil {

@@ -101,6 +101,11 @@ type Report struct {
 	// a thread that stood alone, and the session of the thread has all of them.
 	TakenUp []string
 
+	// StandAlone are sessions of parts of the thread that stay what they are: a rule of
+	// package hybrid keeps them on this machine, so the session of the thread has none of
+	// their words, or they were changed after their import.
+	StandAlone []string
+
 	// Home has the sessions that were exported and went on in the tool, and that received
 	// the new turns: the number of these turns, by the id of the session.
 	Home map[string]int

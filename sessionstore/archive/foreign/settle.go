@@ -4,8 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
@@ -84,13 +92,83 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 	return false, nil
 }
 
+// leaveOut leaves the parts of a thread out of its history that a rule keeps on this machine,
+// where no rule keeps the session of the thread: it would carry their words away.
+func (ld *lander) leaveOut(ctx context.Context, h *thread.History, project string) error {
+	if len(h.Files[h.Path].Segments) < 2 {
+		return nil
+	}
+	id, err := ld.sessionOf(h.ID)
+	if err != nil {
+		return err
+	}
+	slug, failed := projectOf(ld.p, *h, id, project)
+	out := h.LeaveOut(func(part string) bool {
+		kept, err := ld.binds(ctx, thread.UUID5(ld.tool.Name(), part), id, slug)
+		failed = errors.Join(failed, err)
+		return kept
+	})
+	for _, part := range out {
+		ld.done.StandAlone = append(ld.done.StandAlone, thread.UUID5(ld.tool.Name(), part))
+	}
+	return failed
+}
+
+// stay has a new session stay on this machine, durably, before it appears, if it was here and a
+// rule kept it, whose glob its new name may not fit, or if its file is an export of a session
+// that stays, and that one is not here any more, or in another project.
+func (ld *lander) stay(ctx context.Context, tg target) (err error) {
+	if tg.parent != "" && binds(ctx, ld.st, tg.parent) {
+		return nil
+	}
+	never := thread.UUID5(tg.file.Tool.Name(), tg.id) // a glob that keeps it, too, keeps all sessions
+	kept, of := binds(ctx, ld.st, tg.id) && !binds(ctx, ld.st, never), tg.file.Table.Exported
+	if !kept && of != "" {
+		kept, err = ld.binds(ctx, of, "", "")
+	}
+	if !kept || err != nil {
+		return err
+	}
+	return bookOf(ld.st).SetLocalOnly(tg.id, true)
+}
+
+// binds reports whether the rules of a project keep on this machine what comes from the session
+// id, unless they keep the session to of the project named, which gets it.
+func (ld *lander) binds(ctx context.Context, id, to, named string) (bool, error) {
+	slugs, err := ld.p.Slugs(ctx)
+	for _, slug := range slugs {
+		st, err := ld.p.Store(slug)
+		if err != nil {
+			return false, err
+		}
+		elsewhere := to == "" || slug != named && core.Of(st).Has(id)
+		if binds(ctx, st, id) && (elsewhere || !binds(ctx, st, to)) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// binds reports whether what comes from the session id of a store stays on this machine, too.
+func binds(ctx context.Context, st *sessionstore.Store, id string) bool {
+	if _, err := os.Stat(filepath.Join(st.Dir(), sessiondir.Bookkeeping, private.Folder)); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	g := private.Guard{Dir: st.Dir(), Sessions: core.Of(st), Book: bookOf(st)}
+	return g.Binds(ctx, id)
+}
+
+func bookOf(st *sessionstore.Store) *private.Book {
+	return private.NewBook(st.Dir(), private.Opened(func() (*vfs.Dir, error) { return core.Of(st).Bookkeeping(private.Folder) }))
+}
+
 // takeUp moves sessions into the trash that earlier imports made of parts of a thread which
-// stood alone, now that the session of the thread has what they say. A session that went on
+// stood alone, now that the session of the thread has what they say. A session that was changed
 // here stays, and so does one that the trash does not take.
-func (ld *lander) takeUp(ctx context.Context, f *thread.File, parts []string) error {
-	for _, part := range parts {
-		id := thread.UUID5(f.Tool.Name(), part)
-		if ld.dry || !ld.has(id) {
+func (ld *lander) takeUp(ctx context.Context, f *thread.File, all []thread.Segment) error {
+	for _, s := range all {
+		id := thread.UUID5(f.Tool.Name(), s.Part)
+		if ld.dry || s.Part == "" || s.Borrowed || !ld.has(id) {
 			continue
 		}
 		md, err := ld.st.Metadata(ctx, id)
@@ -105,18 +183,39 @@ func (ld *lander) takeUp(ctx context.Context, f *thread.File, parts []string) er
 		if err != nil {
 			return err
 		}
-		if rel != wider && rel != grown || stateIn(md, importFolder).Transcript != revisionText(has) {
-			continue
+		gone := trash.Deleted{}
+		if (rel == wider || rel == grown) && stateIn(md, importFolder).Transcript == revisionText(has) && asImported(ld.kept(id, "")) {
+			gone, err = trash.Delete(ctx, ld.st, []string{id}, &trash.Options{Reason: "the session of its thread has all of it", Quiet: -1})
 		}
-		gone, err := trash.Delete(ctx, ld.st, []string{id}, &trash.Options{Reason: "the session of its thread has all of it", Quiet: -1})
 		if err != nil {
 			return fmt.Errorf("take up session %q: %w", id, err)
+		}
+		if len(gone.Receipt.Sessions) == 0 {
+			ld.done.StandAlone = append(ld.done.StandAlone, id)
 		}
 		for _, s := range gone.Receipt.Sessions {
 			ld.done.TakenUp = append(ld.done.TakenUp, s.ID)
 		}
 	}
 	return nil
+}
+
+// asImported reports whether a session's directory has nothing but what its last import wrote,
+// which gives its files one time: who writes metadata later does not.
+func asImported(dir string) bool {
+	made := []string{
+		".", sessiondir.Transcript, sessiondir.Backup(sessiondir.Transcript), sessiondir.Metadata, sessiondir.Backup(sessiondir.Metadata),
+		importFolder, importFolder + "/" + originalFile, importFolder + "/" + mapFile,
+	}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && !slices.Contains(made, path) {
+			err = fs.ErrExist
+		}
+		return err
+	})
+	md, err1 := os.Stat(filepath.Join(dir, sessiondir.Metadata))
+	of, err2 := os.Stat(filepath.Join(dir, importFolder, mapFile))
+	return errors.Join(err, err1, err2) == nil && md.ModTime().Equal(of.ModTime())
 }
 
 // landAll brings sessions into the store. The session of the conversation comes last:

@@ -150,7 +150,11 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 	index := map[*rollout]int{}
 	add := func(s thread.Segment) { f.segments = append(f.segments, s) }
 	for at, end := f.base, f.after; at != nil; at, end = at.base, at.after {
-		add(thread.Segment{Path: at.Path, End: end, Base: -1, Borrowed: true})
+		s := thread.Segment{Path: at.Path, End: end, Base: -1, Borrowed: true}
+		if at.fileID != at.lineage.ID && at.fileID != f.lineage.Original { // else its session is the parent, or an ancestor
+			s.Part = at.fileID
+		}
+		add(s)
 	}
 	slices.Reverse(f.segments)
 	open := []*rollout{f}
@@ -161,9 +165,8 @@ func (f *rollout) join(later map[*rollout][]*rollout) {
 		next := open[0]
 		s := thread.Segment{Path: next.Path, End: -1, Base: -1}
 		if next != f {
-			s.Base, s.After = index[next.base], next.after
+			s.Base, s.After, s.Part = index[next.base], next.after, next.fileID
 			f.Size += next.Size
-			f.Parts = append(f.Parts, next.fileID)
 			f.Shorter = append(f.Shorter, next.Shorter...)
 			if next.Modified.After(f.Modified) {
 				f.Modified = next.Modified

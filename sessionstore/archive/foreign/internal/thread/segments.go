@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -19,10 +20,11 @@ import (
 // Segment is a file, or a part of one.
 type Segment struct {
 	Path     string
-	End      int64 // of the part, in bytes; -1: of the file
-	Base     int   // the segment that it goes on from; -1: the one before
-	After    int64 // where in the file of base it goes on
-	Borrowed bool  // it is of the session that this one was forked from
+	End      int64  // of the part, in bytes; -1: of the file
+	Base     int    // the segment that it goes on from; -1: the one before
+	After    int64  // where in the file of base it goes on
+	Borrowed bool   // it is of the session that this one was forked from
+	Part     string // the id of the file, if it is a history of its own while one before it is missing
 }
 
 // FileSet has for the path of a file the segments to read with it.
@@ -181,7 +183,6 @@ type History struct {
 	Spawned   bool                                        // a sub-agent wrote it, as its beginning says
 	Shorter   []string                                    // paths of shorter files of it, or of its sub-agents, in other folders
 	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
-	Parts     []string                                    // the ids of further files of it, which are histories of their own while one before them is missing
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
 	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
@@ -196,6 +197,33 @@ func (h History) Source(path string) Source {
 		src.Segments = Whole(path)
 	}
 	return src
+}
+
+// LeaveOut takes the parts out of a history that are to stay apart, and what goes on from them.
+// It returns the ids of the former.
+func (h *History) LeaveOut(apart func(part string) bool) (out []string) {
+	of := h.Files[h.Path]
+	var left []Segment
+	index := make([]int, len(of.Segments)) // in left; -1: it is left out
+	for i, s := range of.Segments {
+		gone := s.Part != "" && apart(s.Part)
+		if gone {
+			out = append(out, s.Part)
+		}
+		if gone || s.Base >= 0 && index[s.Base] < 0 || s.Borrowed && i > 0 && index[i-1] < 0 {
+			index[i] = -1
+			continue
+		}
+		if s.Base >= 0 {
+			s.Base = index[s.Base]
+		}
+		index[i], left = len(left), append(left, s)
+	}
+	if len(out) > 0 {
+		of.Segments, h.Files = left, maps.Clone(h.Files)
+		h.Files[h.Path] = of
+	}
+	return out
 }
 
 // HistorySuffix is the end of the names of the tools' files.
