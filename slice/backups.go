@@ -152,7 +152,7 @@ type copies struct {
 }
 
 // copyFiles copies files of the session under names that are free. Files that do not
-// exist are left out; the first one must exist, unless the change is forced. If the store syncs,
+// exist, nor their backups, are left out; the first one must exist, unless the change is forced. If the store syncs,
 // the copies are durable when keep returns.
 func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 	if err := c.ctx.Err(); err != nil {
@@ -191,15 +191,21 @@ func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 	return k, nil
 }
 
-// copy copies one file. It gives the log a second name instead, if the file
+// copy copies one file, or its backup where it is missing. It gives the log a second name instead, if the file
 // system has hard links: the log may be large, it only ever grows at its end, and
 // the rewind replaces it by another file.
 func (k *copies) copy(name string, sync bool) error {
-	if _, err := k.dir.Stat(name); err != nil {
+	from := name
+	_, err := k.dir.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		from = sessiondir.Backup(name)
+		_, err = k.dir.Stat(from)
+	}
+	if err != nil {
 		return err
 	}
 	if name != eventsFile || k.dir.Link(name, name+k.suffix) != nil {
-		return k.dir.Copy(name, name+k.suffix, sync)
+		return k.dir.Copy(from, name+k.suffix, sync)
 	}
 	if !sync {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // RenameSession names session id as [sessionstore.Store.SetName] does with a manual name, so
 // also while another program runs the session. It first copies the metadata, so that [Undo]
-// brings the former name back; where there is no metadata file, there is nothing to undo. If the store syncs, copy and name are durable when
+// brings the former name back; where there is neither that file nor its backup, there is nothing to undo. If the store syncs, copy and name are durable when
 // RenameSession returns.
 func RenameSession(ctx context.Context, st *sessionstore.Store, id, name string) (RenameReport, error) {
 	report := RenameReport{Status: NoRenameNeeded}
@@ -38,7 +38,7 @@ func RenameSession(ctx context.Context, st *sessionstore.Store, id, name string)
 // RenameReport describes the work of [RenameSession].
 type RenameReport struct {
 	Status     Status `json:"status"`      // Renamed or NoRenameNeeded
-	BackupPath string `json:"backup_path"` // the copy of the metadata before the rename; empty: nothing was written, or there was no metadata file
+	BackupPath string `json:"backup_path"` // the copy of the metadata before the rename; empty: nothing was written, or there were no metadata
 }
 
 // rename brings back the name of the backup, and nothing else of it. Each change of the name

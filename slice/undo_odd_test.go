@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,7 +86,7 @@ func TestDropThatFails(t *testing.T) {
 		return nil
 	}})
 	dropped, err := slice.DropBackups(t.Context(), st, parentID)
-	require.NoError(t, errors.Join(st.Close()))
+	require.NoError(t, st.Close())
 	require.ErrorIs(t, err, fs.ErrPermission)
 	require.True(t, synced)
 	require.Len(t, dropped, 1)
@@ -116,6 +115,22 @@ func TestUndoOfAMissingTranscript(t *testing.T) {
 		require.Equal(testenv.Lost(t), allEvents, files[eventsFile])
 		require.Equal(t, twoEvents, files[undoEvents])
 	}
+}
+
+// TestUndoOfAMissingTranscriptWithABackup keeps the backup, which is what the session had.
+func TestUndoOfAMissingTranscriptWithABackup(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	rewound(t, st)
+	dir := filepath.Join(st.Dir(), parentID)
+	more := firstTwo + said("user", "vier", 20)
+	require.NoError(t, os.Remove(filepath.Join(dir, transcriptFile)))
+	put(t, st, parentID, map[string]string{transcriptFile + ".backup": more})
+	r, err := slice.Undo(t.Context(), st, parentID, "", &slice.UndoOptions{Force: true})
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, undoBackup), r.BackupPath)
+	require.Equal(testenv.Lost(t), brokenRows, get(t, st, parentID)[transcriptFile])
+	require.Equal(testenv.Lost(t), more, get(t, st, parentID)[undoBackup])
 }
 
 // TestUndoOfHalfAnAppend has no transcript that can be read, nor a backup: Force fails or
@@ -215,66 +230,35 @@ func TestUndoThatFailsBeforeTheTranscript(t *testing.T) {
 // TestRenameWithoutMetadata renames where SetName does.
 func TestRenameWithoutMetadata(t *testing.T) {
 	t.Parallel()
-	for _, files := range []map[string]string{
-		{transcriptFile: firstTwo},
-		{transcriptFile: firstTwo, metadataFile + ".backup": parentMeta},
+	for kept, files := range map[string]map[string]string{
+		"": {transcriptFile: firstTwo},
+		metadataFile + ".bak-pre-rename-20261118120000": {transcriptFile: firstTwo, metadataFile + ".backup": parentMeta},
 	} {
 		st, other := openStore(t, ""), openStore(t, "")
 		put(t, st, parentID, files)
 		put(t, other, parentID, files)
 		r, err := slice.RenameSession(t.Context(), st, parentID, "x")
 		require.NoError(t, err)
-		require.Equal(t, slice.RenameReport{Status: slice.Renamed}, r)
+		require.Equal(t, slice.Renamed, r.Status)
+		require.Equal(t, kept != "", r.BackupPath != "")
 		_, _, err = other.SetName(t.Context(), parentID, sessionstore.Naming{Name: "x", Source: "manual"})
 		require.NoError(t, err)
-		require.True(t, maps.Equal(get(t, other, parentID), get(t, st, parentID)))
+		got := get(t, st, parentID)
+		require.Equal(t, files[metadataFile+".backup"], got[kept])
+		delete(got, kept)
+		require.Equal(t, get(t, other, parentID), got)
 		r, err = slice.RenameSession(t.Context(), st, parentID, "x")
 		require.NoError(t, err)
 		require.Equal(t, slice.RenameReport{Status: slice.NoRenameNeeded}, r)
-	}
-}
-
-// TestUndoBesideOddCopies has something with the name of a copy that is no file, older or newer
-// than the copies: it is no copy.
-func TestUndoBesideOddCopies(t *testing.T) {
-	t.Parallel()
-	for _, odd := range oddFiles {
-		for _, name := range []string{
-			transcriptFile + ".bak-pre-rewind-20990101000000", transcriptFile + ".bak-pre-rewind-20200101000000",
-			metadataFile + ".bak-pre-rename-20990101000000", metadataFile + ".bak-pre-rename-20200101000000",
-		} {
-			st := openStore(t, "")
-			rewound(t, st)
-			secret := filepath.Join(t.TempDir(), "secret")
-			require.NoError(t, os.WriteFile(secret, []byte(said("user", "secret", 1)), 0o600))
-			path := filepath.Join(st.Dir(), parentID, name)
-			require.NoError(t, odd.make(secret, path), odd.name)
-			undo, redo, err := slice.Steps(t.Context(), st, parentID)
-			require.NoError(t, err, odd.name)
-			require.Equal(t, []int{1, 0}, []int{len(undo), len(redo)})
-			_, err = slice.Undo(t.Context(), st, parentID, "", nil)
-			require.NoError(t, err, odd.name)
-			_, err = slice.Redo(t.Context(), st, parentID)
-			require.NoError(t, err, odd.name)
-			_, err = slice.Undo(t.Context(), st, parentID, rewindBackup, nil)
-			require.NoError(t, err, odd.name)
-			rows, err := os.ReadFile(filepath.Join(st.Dir(), parentID, transcriptFile))
-			require.NoError(t, err)
-			require.Equal(t, brokenRows, string(rows))
-			_, err = slice.DropBackups(t.Context(), st, parentID)
-			require.NoError(t, err)
-			_, err = os.Lstat(path)
-			require.NoError(t, err, "it stays")
+		if _, err = slice.Undo(t.Context(), st, parentID, "", nil); kept == "" {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			continue
 		}
+		require.NoError(t, err)
+		md, err := st.Metadata(t.Context(), parentID)
+		require.NoError(t, err)
+		require.Empty(t, md.Text("name"))
 	}
-}
-
-// oddFiles make what is no file.
-var oddFiles = []struct {
-	name string
-	make func(target, path string) error
-}{
-	{"directory", func(_, path string) error { return os.Mkdir(path, 0o700) }},
 }
 
 // TestUndoOfARenameBesideTornMetadata has a copy of metadata that cannot be read: no name comes
