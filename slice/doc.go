@@ -48,6 +48,9 @@
 //	an append or another program's text after a change
 //	               fails with ErrWentOn;    there is none
 //	               Force takes both back
+//	another program's text, in place after a pull
+//	               takes both back, and     there is none
+//	               keeps it as pre-undo-step
 //	… after an undo or redo
 //	               as after a change        ends, as far as it is of that file
 //	killed before the file changed
