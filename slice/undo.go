@@ -186,16 +186,20 @@ func (u *undoing) status() Status {
 // events writes the events of the backup, and those that were logged since the
 // log was cut.
 func (u *undoing) events(w io.Writer) (err error) {
-	old, _, err := u.tx.Dir().Open(u.backup.Events)
+	whole, later, err := u.logs()
+	if err != nil {
+		return err
+	}
+	old, _, err := u.tx.Dir().Open(whole)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	ended, err := copyLines(u.ctx, w, old)
-	if err != nil || u.backup.Label != sessiondir.LabelRewind {
+	if err != nil || later == "" {
 		return err
 	}
-	now, _, err := u.tx.Dir().Open(eventsFile)
+	now, _, err := u.tx.Dir().Open(later)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -220,6 +224,27 @@ func (u *undoing) events(w io.Writer) (err error) {
 	}
 	_, err = copyLines(u.ctx, w, now)
 	return err
+}
+
+// logs returns the log whose events come back, and the one with those that were logged since,
+// "" for none. An undo of an older program that was killed left the log cut, so that a redo kept
+// it cut: the copy from before the rewind has the whole one.
+func (u *undoing) logs() (whole, later string, err error) {
+	switch u.backup.Label {
+	case sessiondir.LabelRewind:
+		return u.backup.Events, eventsFile, nil
+	case sessiondir.LabelForth:
+		for _, b := range u.all {
+			if b.Label != sessiondir.LabelRewind || b.Log <= u.backup.Log {
+				continue
+			}
+			is, err := contents{u.ctx, u.tx.Dir()}.follows(b.Name, u.backup.Name)
+			if err != nil || is == same {
+				return b.Events, u.backup.Events, err
+			}
+		}
+	}
+	return u.backup.Events, "", nil
 }
 
 const copyBlock = 256 << 10

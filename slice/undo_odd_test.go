@@ -209,6 +209,28 @@ func TestKilledUndoLog(t *testing.T) {
 	}
 }
 
+// TestUndoOfAKilledUndoLog begins where an older program was killed: the transcript is back, and
+// the log is still cut. Redo and undo bring back every event once.
+func TestUndoOfAKilledUndoLog(t *testing.T) {
+	t.Parallel()
+	for _, since := range []string{"", strings.ReplaceAll(logged(60), "tool:pre", "session:resume")} {
+		st := openStore(t, "")
+		broken(t, st)
+		_, err := slice.RewindSession(t.Context(), st, parentID)
+		require.NoError(t, err)
+		undo(t, st, "")
+		put(t, st, parentID, map[string]string{eventsFile: twoEvents + since})
+		_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		for range 2 {
+			_, err = slice.Redo(t.Context(), st, parentID)
+			require.NoError(t, err)
+			undo(t, st, "")
+			require.Equal(testenv.Lost(t), allEvents+since, get(t, st, parentID)[eventsFile])
+		}
+	}
+}
+
 // TestUndoThatFailsBeforeTheTranscript brings the log back as it was.
 func TestUndoThatFailsBeforeTheTranscript(t *testing.T) {
 	t.Parallel()
