@@ -178,6 +178,11 @@ func (c *coreTx) SetName(n Naming) (changed bool, err error) {
 }
 
 func (c *coreTx) Restore(name string) error {
+	if c.t == nil {
+		if _, _, err := c.Transcript(); c.t == nil {
+			return err
+		}
+	}
 	return c.tx.conflict(sessiondir.Transcript, c.tx.restoreFrom(c.t, name))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -55,9 +56,9 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 		if !ok || kept.File != sessiondir.Transcript && kept.File != sessiondir.Metadata {
 			continue
 		}
-		stamp, err := dir.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed in between
+		stamp, err := statRegular(dir, name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vfs.ErrNotRegular) {
+			continue // removed in between, or a copy of no program
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look at backup: %w", err)
@@ -65,9 +66,8 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 		b := Backup{Name: name, Label: kept.Label, Time: kept.Time, Size: stamp.Size, file: kept.File, number: kept.Number, named: stamp.Ctime}
 		events := eventsFile + name[len(kept.File):]
 		if kept.File == sessiondir.Transcript && slices.Contains(names, events) {
-			b.Events = events
-			if stamp, err := dir.Stat(events); err == nil {
-				b.Log = stamp.Size
+			if stamp, err := statRegular(dir, events); err == nil {
+				b.Events, b.Log = events, stamp.Size
 			}
 		}
 		found = append(found, b)
@@ -78,16 +78,39 @@ func backupsIn(dir *sessiondir.Dir) ([]Backup, error) {
 	return found, nil
 }
 
+// statRegular returns the stamp of a file. The error Is [vfs.ErrNotRegular] for anything else.
+func statRegular(dir *sessiondir.Dir, name string) (sessiondir.Stamp, error) {
+	fi, err := dir.Root().Lstat(name)
+	if err != nil {
+		return sessiondir.Stamp{}, err
+	}
+	if !fi.Mode().IsRegular() {
+		return sessiondir.Stamp{}, vfs.ErrNotRegular
+	}
+	return dir.StampIn(fi), nil
+}
+
 // DropBackups removes the copies of session id, those of its log too, and returns them as they
-// were. What they kept comes back by no undo and no redo then. The copies of a session with an
-// empty transcript stay, since they tell that it was rewound to nothing. A later salvage may bring
-// back what was rewound, where the copy told it not to. After an error it
-// returns those that it removed. If the store syncs, the removal is durable.
+// were. What they kept comes back by no undo and no redo then. The copies of a session with no
+// message stay: they tell that it was rewound to nothing, or are all that is left of it. When the
+// transcript or the metadata cannot be read whole, DropBackups removes nothing and returns an
+// error. A later salvage may bring back what was rewound, where the copy told it not to. After
+// another error it returns those that it removed, the last with Size 0 if only its log was. If
+// the store syncs, the removal is durable.
 func DropBackups(ctx context.Context, st *sessionstore.Store, id string) (dropped []Backup, err error) {
 	err = core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) error {
-		dir := tx.Dir()
-		now, err := dir.Stat(sessiondir.Transcript)
-		if err == nil && now.Size == 0 {
+		messages, dir := 0, tx.Dir()
+		if now, err := dir.Stat(sessiondir.Transcript); err == nil && now.Size == 0 {
+			return nil
+		}
+		err := tx.Scan(func(sessionstore.Message) { messages++ })
+		if r := tx.Recovered(); err == nil && r != nil {
+			err = r.Reason
+		}
+		if _, merr := tx.Metadata(); cmp.Or(err, merr) != nil {
+			return fmt.Errorf("%w: the copies stay until the session is repaired or salvaged", cmp.Or(err, merr))
+		}
+		if messages == 0 {
 			return nil
 		}
 		all, err := backupsIn(dir)
@@ -95,14 +118,20 @@ func DropBackups(ctx context.Context, st *sessionstore.Store, id string) (droppe
 			if err == nil && b.Events != "" {
 				err = dir.Remove(b.Events)
 			}
-			if err == nil {
-				err = dir.Remove(b.Name)
-			}
 			if err != nil {
 				break
 			}
+			if err = dir.Remove(b.Name); err != nil && b.Events == "" {
+				break
+			}
+			if err != nil {
+				b.Size = 0
+			}
 			tx.Renamed(b.Name)
 			dropped = append(dropped, b)
+		}
+		if err != nil && len(dropped) > 0 && core.Of(st).Syncs() {
+			err = errors.Join(err, dir.Sync())
 		}
 		return err
 	})
@@ -117,12 +146,14 @@ type copies struct {
 	dir    *sessiondir.Dir
 	suffix string
 	names  []string
-	before sessiondir.Stamp // of the first file
+	file   string           // the first file
+	before sessiondir.Stamp // of it
+	logged bool             // the log has its new content
 }
 
 // copyFiles copies files of the session under names that are free. Files that do not
-// exist are left out. If the store syncs, the copies are durable when keep
-// returns.
+// exist, nor their backups, are left out; the first one must exist, unless the change is forced. If the store syncs,
+// the copies are durable when keep returns.
 func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
@@ -134,8 +165,8 @@ func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &copies{dir: dir, suffix: suffix}
-	if k.before, err = dir.Stat(names[0]); err != nil {
+	k := &copies{dir: dir, suffix: suffix, file: names[0]}
+	if k.before, err = dir.Stat(k.file); err != nil && !(c.force && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
 	for _, name := range names {
@@ -160,15 +191,21 @@ func (c *change) copyFiles(label string, names ...string) (*copies, error) {
 	return k, nil
 }
 
-// copy copies one file. It gives the log a second name instead, if the file
+// copy copies one file, or its backup where it is missing. It gives the log a second name instead, if the file
 // system has hard links: the log may be large, it only ever grows at its end, and
 // the rewind replaces it by another file.
 func (k *copies) copy(name string, sync bool) error {
-	if _, err := k.dir.Stat(name); err != nil {
+	from := name
+	_, err := k.dir.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		from = sessiondir.Backup(name)
+		_, err = k.dir.Stat(from)
+	}
+	if err != nil {
 		return err
 	}
 	if name != eventsFile || k.dir.Link(name, name+k.suffix) != nil {
-		return k.dir.Copy(name, name+k.suffix, sync)
+		return k.dir.Copy(from, name+k.suffix, sync)
 	}
 	if !sync {
 		return nil
@@ -199,14 +236,25 @@ func (k *copies) drop(err error) error {
 }
 
 // dropUnlessChanged returns err. If there is an error, and the first file is still
-// the same or was changed by another writer, it removes the copies.
+// the same or was changed by another writer, it brings the log back and removes the copies.
 func (k *copies) dropUnlessChanged(err error) error {
 	if err == nil {
 		return nil
 	}
-	now, serr := k.dir.Stat(k.names[0])
-	if serr == nil && now.Same(k.before) || errors.Is(err, sessionstore.ErrConflict) {
-		return k.drop(err)
+	now, serr := k.dir.Stat(k.file)
+	if now.Same(k.before) && (serr == nil || errors.Is(serr, fs.ErrNotExist)) || errors.Is(err, sessionstore.ErrConflict) {
+		return k.drop(errors.Join(err, k.bringLogBack()))
 	}
 	return err
+}
+
+// bringLogBack gives the copy of the log the name of the log, if that has its new content. It is
+// no copy to drop then, nor when that fails.
+func (k *copies) bringLogBack() error {
+	at := slices.Index(k.names, eventsFile)
+	if at < 0 || !k.logged {
+		return nil
+	}
+	k.names = slices.Delete(k.names, at, at+1)
+	return k.dir.Rename(eventsFile+k.suffix, eventsFile)
 }

@@ -20,6 +20,8 @@ type change struct {
 	st  *sessionstore.Store
 	id  string
 	tx  core.Tx
+
+	force bool // it is made also where there is nothing to copy
 }
 
 // rows returns the messages of the transcript. It returns an error if a line

@@ -26,7 +26,8 @@
 // it is healthy, or accepted by the providers that the repair is for. Each of the six first
 // copies the files that it changes, see [Backups]; repairs and rewinds name the copies as the
 // Python tools do. If the store syncs, the copies are durable before the file changes. The
-// transcript changes at one instant. The log changes after it.
+// transcript changes at one instant. A log that gets shorter changes after it, one that gets
+// longer before it.
 //
 // # Undo and redo
 //
@@ -47,12 +48,17 @@
 //	an append or another program's text after a change
 //	               fails with ErrWentOn;    there is none
 //	               Force takes both back
+//	another program's text, in place after a pull
+//	               takes both back, and     there is none
+//	               keeps it as pre-undo-step
 //	… after an undo or redo
 //	               as after a change        ends, as far as it is of that file
 //	killed before the file changed
 //	               the call counts as never made: its copy is the same as the file
 //	killed after the file changed, before the log
-//	               the call counts as made; the log is whole, or has more than it should
+//	               the call counts as made; the log has more than it should
+//	killed after a longer log came back, before the file changed
+//	               the call counts as never made; the log has more than it should
 //	two processes  one after the other, each takes a step
 //	trash          copies go to the trash and come back with the session
 //	fork           has no copies: the parent's changes are not its own

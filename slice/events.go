@@ -1,10 +1,12 @@
 package slice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -35,29 +37,56 @@ func cutEvents(ctx context.Context, st *sessionstore.Store, id string, w io.Writ
 	return cut, err
 }
 
-// withEvents writes a new log with write, then changes the transcript with set,
-// and then gives the new log its name. If writing the log or set fails, the old
-// log stays. If the store syncs, the new transcript is durable before the log
-// gets its name: a power cut does not keep the new log alone.
-func (c *change) withEvents(write func(io.Writer) error, set func() error) error {
+// withEvents writes a new log with write, changes the transcript with set, and gives the new
+// log its name: before set where it is longer than the old one, else after it. A kill or a power
+// cut between the two so leaves the longer log. If the store syncs, the first of them is durable
+// before the second. If writing the log or set fails, [copies.dropUnlessChanged] brings the old
+// log back.
+func (c *change) withEvents(copied *copies, write func(io.Writer) error, set func() error) error {
 	store, dir := core.Of(c.st), c.tx.Dir()
 	log, err := dir.Prepare(eventsFile, store.Syncs(), store.Now(), write)
 	if err != nil {
 		return err
 	}
-	if err = c.ctx.Err(); err == nil {
-		err = set()
+	first, then := set, func() error {
+		err := log.Rename(eventsFile)
+		if copied.logged = err == nil; copied.logged {
+			c.tx.Renamed(eventsFile)
+		}
+		return err
+	}
+	longer, err := c.longer(log.File())
+	if longer {
+		first, then = then, first
+	}
+	if err = cmp.Or(err, c.ctx.Err()); err == nil {
+		err = first()
 	}
 	if err == nil && store.Syncs() {
 		err = dir.Sync()
 	}
 	if err == nil {
-		err = log.Rename(eventsFile)
+		err = then()
 	}
 	if err != nil {
 		log.Discard()
 		return err
 	}
-	c.tx.Renamed(eventsFile)
 	return log.Close()
+}
+
+// longer reports whether a file is longer than the log.
+func (c *change) longer(file *os.File) (bool, error) {
+	fi, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	log, now, err := c.tx.Dir().Open(eventsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return fi.Size() > now.Size, log.Close()
 }

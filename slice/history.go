@@ -124,9 +124,18 @@ type contents struct {
 
 // position is positionOf for copies that are given newest first.
 func (c contents) position(newest []Backup) (position, error) {
-	oldest := slices.Clone(newest)
+	oldest := slices.DeleteFunc(slices.Clone(newest), c.torn)
 	slices.Reverse(oldest)
 	return positionOf(oldest, c.follows)
+}
+
+// torn reports whether a copy is of metadata that cannot be read: no name comes back from it.
+func (c contents) torn(b Backup) bool {
+	if b.file != sessiondir.Metadata {
+		return false
+	}
+	_, err := c.metadata(b.Name)
+	return err != nil && c.ctx.Err() == nil
 }
 
 // follows compares two files. Of metadata the name counts. A file that is missing, or is no

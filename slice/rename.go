@@ -13,12 +13,12 @@ import (
 
 // RenameSession names session id as [sessionstore.Store.SetName] does with a manual name, so
 // also while another program runs the session. It first copies the metadata, so that [Undo]
-// brings the former name back. If the store syncs, copy and name are durable when
+// brings the former name back; where there is neither that file nor its backup, there is nothing to undo. If the store syncs, copy and name are durable when
 // RenameSession returns.
 func RenameSession(ctx context.Context, st *sessionstore.Store, id, name string) (RenameReport, error) {
 	report := RenameReport{Status: NoRenameNeeded}
 	err := core.Of(st).Change(ctx, id, func(tx core.Tx) error {
-		copied, err := (&change{ctx: ctx, st: st, id: id, tx: tx}).copyFiles(sessiondir.LabelRename, sessiondir.Metadata)
+		copied, err := (&change{ctx: ctx, st: st, id: id, tx: tx, force: true}).copyFiles(sessiondir.LabelRename, sessiondir.Metadata)
 		if err != nil {
 			return err
 		}
@@ -38,18 +38,21 @@ func RenameSession(ctx context.Context, st *sessionstore.Store, id, name string)
 // RenameReport describes the work of [RenameSession].
 type RenameReport struct {
 	Status     Status `json:"status"`      // Renamed or NoRenameNeeded
-	BackupPath string `json:"backup_path"` // the copy of the metadata before the rename; empty: nothing was written
+	BackupPath string `json:"backup_path"` // the copy of the metadata before the rename; empty: nothing was written, or there were no metadata
 }
 
 // rename brings back the name of the backup, and nothing else of it. Each change of the name
 // increments name_revision, so a higher one than the last change here made is of another
 // program.
 func (u *undoing) rename(files contents) (UndoReport, error) {
-	last := u.all[slices.IndexFunc(u.all, func(b Backup) bool { return b.file == sessiondir.Metadata })]
 	was, err := files.metadata(u.backup.Name)
-	before, berr := files.metadata(last.Name)
+	if err != nil {
+		return UndoReport{}, err
+	}
+	last := u.all[slices.IndexFunc(u.all, func(b Backup) bool { return b.file == sessiondir.Metadata && !files.torn(b) })]
+	before, err := files.metadata(last.Name)
 	md, merr := u.tx.Metadata()
-	if err = cmp.Or(err, berr, merr); err != nil {
+	if err = cmp.Or(err, merr); err != nil {
 		return UndoReport{}, err
 	}
 	revision, _ := md.Int("name_revision")

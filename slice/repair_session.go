@@ -159,7 +159,7 @@ func (r RewindReport) MarshalJSON() ([]byte, error) {
 type UndoReport struct {
 	Status       Status  `json:"status"`           // Undone, Redone or NoUndoNeeded
 	Messages     int     `json:"restored_entries"` // number of messages of the restored transcript
-	BackupPath   string  `json:"backup_path"`      // the copy of the file as it was before
+	BackupPath   string  `json:"backup_path"`      // the copy of the file as it was before; empty: it was missing, or nothing was written
 	EventsBackup string  `json:"events_backup_path,omitempty"`
 	Name         *string `json:"name,omitempty"` // the name that came back, "": none; nil: the transcript did
 }

@@ -83,7 +83,7 @@ func (c *change) rewind(left rewinding) (RewindReport, error) {
 	if copied.path(eventsFile) == "" {
 		err = set()
 	} else {
-		err = c.withEvents(func(w io.Writer) error {
+		err = c.withEvents(copied, func(w io.Writer) error {
 			_, err := cutEvents(c.ctx, c.st, c.id, w, until, newIDs{})
 			return err
 		}, set)

@@ -207,6 +207,7 @@ func (k *killed) checkPosition(t *testing.T, s step) {
 		require.NoError(t, err, s.name)
 	}
 	require.Equal(testenv.Lost(t), brokenRows, get(t, st, parentID)[transcriptFile])
+	require.Equal(testenv.Lost(t), allEvents, get(t, st, parentID)[eventsFile], s.name)
 	md, err := st.Metadata(t.Context(), parentID)
 	require.NoError(t, err)
 	require.Empty(t, md.Text("name"))

@@ -20,7 +20,7 @@ import (
 // UndoOptions say how careful [Undo] is.
 type UndoOptions struct {
 	// Force makes Undo bring the backup back even if the session went on since,
-	// if the transcript cannot be read, or if the backup cannot be read.
+	// if the transcript cannot be read or is missing, or if the backup cannot be read.
 	Force bool
 }
 
@@ -36,7 +36,8 @@ type UndoOptions struct {
 // when the file is the same as that copy.
 //
 // The error Is [ErrWentOn] when no change makes the transcript of the copy, and no other
-// copy is the same as it. It Is [fs.ErrNotExist] when there is nothing to undo, or no such
+// copy is the same as it. What another program wrote in place after a pull is not seen: Undo of
+// the pull succeeds, and keeps it in a copy named pre-undo-step. The error Is [fs.ErrNotExist] when there is nothing to undo, or no such
 // backup. If the store syncs, the file is durable when Undo returns.
 func Undo(ctx context.Context, st *sessionstore.Store, id, backup string, opts *UndoOptions) (UndoReport, error) {
 	return undoWith(ctx, st, id, opts, func(u *undoing) error { return u.choose(backup) })
@@ -55,7 +56,7 @@ func Redo(ctx context.Context, st *sessionstore.Store, id string) (UndoReport, e
 func undoWith(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions, choose func(*undoing) error) (UndoReport, error) {
 	var report UndoReport
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
-		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx}, force: opts != nil && opts.Force}
+		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx, force: opts != nil && opts.Force}}
 		report, err = u.run(choose)
 		return err
 	})
@@ -68,7 +69,6 @@ func undoWith(ctx context.Context, st *sessionstore.Store, id string, opts *Undo
 // undoing is one call of Undo or Redo.
 type undoing struct {
 	change
-	force  bool
 	all    []Backup // newest first
 	at     position
 	label  string                 // of the copies that it makes
@@ -166,7 +166,7 @@ func (u *undoing) restore(report UndoReport) (UndoReport, error) {
 	if u.backup.Events == "" {
 		err = set()
 	} else {
-		err = u.withEvents(u.events, set)
+		err = u.withEvents(copied, u.events, set)
 	}
 	if err := copied.dropUnlessChanged(err); err != nil {
 		return UndoReport{}, err
@@ -186,16 +186,20 @@ func (u *undoing) status() Status {
 // events writes the events of the backup, and those that were logged since the
 // log was cut.
 func (u *undoing) events(w io.Writer) (err error) {
-	old, _, err := u.tx.Dir().Open(u.backup.Events)
+	whole, later, err := u.logs()
+	if err != nil {
+		return err
+	}
+	old, _, err := u.tx.Dir().Open(whole)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	ended, err := copyLines(u.ctx, w, old)
-	if err != nil || u.backup.Label != sessiondir.LabelRewind {
+	if err != nil || later == "" {
 		return err
 	}
-	now, _, err := u.tx.Dir().Open(eventsFile)
+	now, _, err := u.tx.Dir().Open(later)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -220,6 +224,27 @@ func (u *undoing) events(w io.Writer) (err error) {
 	}
 	_, err = copyLines(u.ctx, w, now)
 	return err
+}
+
+// logs returns the log whose events come back, and the one with those that were logged since,
+// "" for none. An undo of an older program that was killed left the log cut, so that a redo kept
+// it cut: the copy from before the rewind has the whole one.
+func (u *undoing) logs() (whole, later string, err error) {
+	switch u.backup.Label {
+	case sessiondir.LabelRewind:
+		return u.backup.Events, eventsFile, nil
+	case sessiondir.LabelForth:
+		for _, b := range u.all {
+			if b.Label != sessiondir.LabelRewind || b.Log <= u.backup.Log {
+				continue
+			}
+			is, err := contents{u.ctx, u.tx.Dir()}.follows(b.Name, u.backup.Name)
+			if err != nil || is == same {
+				return b.Events, u.backup.Events, err
+			}
+		}
+	}
+	return u.backup.Events, "", nil
 }
 
 const copyBlock = 256 << 10

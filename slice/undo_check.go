@@ -18,10 +18,15 @@ import (
 // ErrWentOn is returned when the conversation went on after the change to undo.
 var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
+var errGone = errors.New("it is missing: Undo with Force brings the backup back")
+
 // checkFound returns an error unless the transcript can be found again without the copy that
 // an undo keeps: another copy has its bytes, or the change of the backup makes it. The error
 // Is [ErrWentOn], or [sessionstore.ErrCorrupt] if the store's own backup was read.
 func (u *undoing) checkFound() error {
+	if _, err := u.tx.Dir().Stat(sessiondir.Transcript); errors.Is(err, fs.ErrNotExist) {
+		return &sessionstore.CorruptError{Path: u.tx.Dir().Path(sessiondir.Transcript), Err: errGone}
+	}
 	if r := u.tx.Recovered(); r != nil && errors.Is(r.Reason, sessionstore.ErrCorrupt) {
 		return r.Reason
 	}

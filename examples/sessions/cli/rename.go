@@ -34,5 +34,9 @@ func (c *renameCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.rewrote("rename", t, report.BackupPath, report, screen.Plain(t.id)+" has that name already:", fmt.Sprintf("Renamed %s to %q", screen.Plain(t.id), screen.Plain(c.Name)))
+	idle := ""
+	if report.Status == slice.NoRenameNeeded {
+		idle = screen.Plain(t.id) + " has that name already:"
+	}
+	return a.rewrote("rename", t, report.BackupPath, report, idle, fmt.Sprintf("Renamed %s to %q", screen.Plain(t.id), screen.Plain(c.Name)))
 }

@@ -114,10 +114,15 @@ func (a *app) takeBackup(t target) error {
 }
 
 // rewrote notes for undo that a command changed the transcript of a session, and writes its
-// report: for people the line done, or the line idle without a copy, when nothing was written.
+// report: for people the line done, or the line idle when nothing was written. Without idle, it was
+// written where there was nothing to keep.
 func (a *app) rewrote(kind string, t target, kept string, report any, idle, done string) error {
 	if kept == "" && a.json {
 		return a.writeLine(report)
+	}
+	if kept == "" && idle == "" {
+		a.Printf("%s %s\n", a.Paint(screen.Green, "✓"), done)
+		return nil
 	}
 	if kept == "" {
 		a.Printf("%s nothing was written.\n", idle)

@@ -282,7 +282,11 @@ func (m mover) step(a *app, t target, backup string) error {
 	}
 	done := map[slice.Status]string{slice.Undone: "Undone", slice.Redone: "Redone"}[report.Status] + ": " + screen.Plain(t.id) + " has " + has + " again"
 	if report.BackupPath == "" || named && report.Status == slice.Undone {
-		return a.rewrote("undo", t, report.BackupPath, report, screen.Plain(t.id)+" is as it was kept:", done)
+		idle := ""
+		if report.Status == slice.NoUndoNeeded {
+			idle = screen.Plain(t.id) + " is as it was kept:"
+		}
+		return a.rewrote("undo", t, report.BackupPath, report, idle, done)
 	}
 	command, does := "sessions redo %s", "makes the change again"
 	if report.Status == slice.Redone {

@@ -29,7 +29,7 @@ type (
 	Renamed struct {
 		Key  Key
 		Name string
-		Kept string // the path of the copy that undo brings back; empty: nothing was written
+		Kept string // the path of the copy that undo brings back; empty: nothing was written, or there was nothing to keep
 		Err  error
 	}
 
