@@ -22,6 +22,7 @@ type engine struct {
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
+	void    atomic.Bool // it is another one, and no file says so yet
 	noted   atomic.Bool // the note of the remote is recorded
 
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
