@@ -184,11 +184,15 @@ func (t *Table) merge(dir *vfs.Dir) error {
 }
 
 // beyond returns the changes that c has and there lacks. Sessions that were put replace
-// others, and so does a cursor that advanced: it stands behind no entry that c lacks.
+// others, and so does a cursor that advanced: it stands behind no entry that c lacks. A session
+// that was put here and there needs a sync: which of the two saw it last is not known.
 func (c *content) beyond(there *content, put map[string]Session, advanced bool) (b batch) {
 	for id, s := range c.sessions {
-		_, known := there.sessions[id]
-		if _, ok := put[id]; ok || !known {
+		is, known := there.sessions[id]
+		switch was, ours := put[id]; {
+		case ours && known && is != was && is != s:
+			b.Sessions = append(b.Sessions, Session{ID: id, State: Open})
+		case ours, !known:
 			b.Sessions = append(b.Sessions, s)
 		}
 	}

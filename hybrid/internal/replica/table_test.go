@@ -341,3 +341,32 @@ func TestSumTellsStampsApart(t *testing.T) {
 		seen[sum] = true
 	}
 }
+
+// TestBothProcessesPut: a session that two processes put in other states needs a sync, whichever
+// saves last; one that a single process put, or both alike, does not.
+func TestBothProcessesPut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	begun := table(dir, "x")
+	for n := range 4 {
+		begun.Put(session(n, 1))
+	}
+	require.NoError(t, begun.Save(t.Context()))
+	one, two := table(dir, "x"), table(dir, "x")
+	require.Len(t, two.Sessions(), 4)
+	removed := replica.Session{ID: "s1", State: replica.Deleted, Revision: 3}
+	one.Put(removed)
+	one.Put(session(2, 5))
+	one.Put(session(4, 1))
+	require.NoError(t, one.Save(t.Context()))
+	two.Put(session(1, 2))
+	two.Put(session(2, 5))
+	two.Put(session(3, 2))
+	two.Put(session(4, 2))
+	require.NoError(t, two.Save(t.Context()))
+	for _, of := range []*replica.Table{two, table(dir, "x")} {
+		require.Equal(testenv.Lost(t), map[string]replica.Session{
+			"s0": session(0, 1), "s1": {ID: "s1", State: replica.Open}, "s2": session(2, 5), "s3": session(3, 2), "s4": {ID: "s4", State: replica.Open},
+		}, of.Sessions())
+	}
+}
