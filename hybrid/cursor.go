@@ -125,6 +125,7 @@ func (e *engine) checkCatalogue(ctx context.Context, r *remoteread.Reader) error
 		}
 		e.Log.Warn("the catalogue is not the one that was read before; all sessions are compared anew")
 		e.Table.Void()
+		e.forgetNote()
 		e.void.Store(true)
 	}
 	if err := e.Table.Save(ctx); err != nil { // a program after a kill would take sessions for sent that only the former catalogue had

@@ -48,9 +48,6 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	defer leave()
 	start := time.Now()
 	out, used := e.Syncer.Sync(ctx, id, w)
-	if out.Vanished {
-		e.doubted.Store(true)
-	}
 	did := Outcome(out.Did)
 	if last, _ := e.lastOf(id); did == Diverged && last.Last == Diverged && !out.Conflict && !out.Pushed && !out.Pulled {
 		did = Nothing // the branch is stored and this was reported: it waits
@@ -72,6 +69,14 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	}
 	e.report(now, did)
 	return out, used
+}
+
+// vanished doubts that the catalogue is the known one, and forgets the note of the remote, but for
+// one that was found out after another session vanished.
+func (e *engine) vanished() {
+	if !e.doubted.Swap(true) || e.noted.Load() {
+		e.forgetNote()
+	}
 }
 
 // report records the status of a session after a sync, whatever the sync did, and calls

@@ -42,6 +42,7 @@ type Syncer struct {
 	Device   Device
 	Log      *slog.Logger
 	Random   *jitter.Source // nil: the source of the process
+	Vanished func()         // called before a write where a known head is gone: the container is another one, or was restored
 
 	// Rules for sending and fetching.
 	Privacy     *privacy.Guard
@@ -234,7 +235,6 @@ type Result struct {
 	KeptAs          string // the session that keeps this device's history then; "" for none
 	Why             error  // the reason why a session is Behind or Diverged
 	Lacks           error  // parts that are damaged in the cloud and did not come
-	Vanished        bool   // the known head is gone: the container is another one, or was restored
 	Scanned, Asking bool   // it was begun; and the cloud was asked
 	Local, Remote   int64
 	Later           time.Time // when to sync the session again; zero: after the next change
