@@ -27,7 +27,7 @@ const (
 // Changes are in memory until [Table.Save].
 type Table struct {
 	open     func() (*vfs.Dir, error) // the directory of its file
-	hash     string // of the identity, which follows the prefix
+	hash     string                   // of the identity, which follows the prefix
 	identity string
 	saving   chan struct{} // holds a value during Save: a mutex that can be waited for with a context
 
