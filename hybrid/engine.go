@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,8 +73,14 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 }
 
 // vanished doubts that the catalogue is the known one, and forgets the note of the remote, but for
-// one that was found out after another session vanished.
-func (e *engine) vanished() {
+// one that was found out after another session vanished. Where the entry that shows which
+// catalogue it is would be the next to be written, it makes no entry show that.
+func (e *engine) vanished(ctx context.Context, sid string) {
+	if at := e.Table.Cursor(); at.Last == sid {
+		at.Revision = math.MaxInt64
+		e.Table.Advance(nil, at)
+		e.saveNow(ctx)
+	}
 	if !e.doubted.Swap(true) || e.noted.Load() {
 		e.forgetNote()
 	}

@@ -129,3 +129,19 @@ func TestVoidIsSavedBeforeItSends(t *testing.T) {
 	require.NoError(t, a.Close())
 	v.requireSent()
 }
+
+// TestVoidAfterOneSession: whichever session a Sync by name stores in the other bucket, the next
+// program sends the others, too.
+func TestVoidAfterOneSession(t *testing.T) {
+	t.Parallel()
+	for i := range voidedSessions {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			v := newVoided(t)
+			a := v.open(v.at, v.other, nil)
+			a.sync(fmt.Sprint("s", i))
+			require.NoError(t, a.Close())
+			v.requireSent()
+		})
+	}
+}

@@ -42,7 +42,10 @@ type Syncer struct {
 	Device   Device
 	Log      *slog.Logger
 	Random   *jitter.Source // nil: the source of the process
-	Vanished func()         // called before a write where a known head is gone: the container is another one, or was restored
+
+	// Vanished is called before a write of a session whose known head is gone: the container is
+	// another one, or was restored.
+	Vanished func(ctx context.Context, sid string)
 
 	// Rules for sending and fetching.
 	Privacy     *privacy.Guard
