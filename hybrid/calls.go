@@ -131,7 +131,7 @@ func (e *engine) planSync(ctx context.Context) (p syncPlan, err error) {
 		return p, err
 	}
 	if p.listed = len(f.sessions) > askedEach || len(f.sessions) == 0; p.listed {
-		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && (e.budget.Away() != nil || len(f.sessions) == 0) {
+		if p.usage, p.err = e.readCatalogue(ctx); p.err != nil && (e.budget.Away() != nil || len(f.sessions) == 0 || e.void.Load()) {
 			return p, p.err
 		}
 	}

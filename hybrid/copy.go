@@ -52,9 +52,11 @@ var ErrElsewhere = errors.New("the other remote has the session, but not from th
 // rest, and what was sent to the source since.
 //
 // Copy does not know the rules of a device: o.Skip names the sessions that must not get
-// into another remote, as those whose [Status] is [Local] or [KeptLate]. It is called once for
-// each session. Copy goes on after a session that fails; the error joins the failures. A nil o
-// is options without a value.
+// into another remote: those whose [Status] is [Local], [KeptLate], or [Blocked] with [ErrHeld] or
+// [ErrRedaction], and those of which that is true of a parent that [Store.Remote] names, where
+// a parent below that one is not here. It is called once for each session, by one goroutine.
+// Copy goes on after a session that fails; the error joins the failures. A nil o is options
+// without a value.
 func Copy(ctx context.Context, from, to remote.Remote, user, project string, o *CopyOptions) (CopyResult, error) {
 	who := segment.Identity{User: user, Project: project}
 	c := &copier{uid: who.UID(), opts: cmp.Or(o, &CopyOptions{}), sum: CopyResult{Skipped: []string{}}}

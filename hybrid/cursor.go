@@ -111,19 +111,28 @@ func (e *engine) checkCatalogue(ctx context.Context, r *remoteread.Reader) error
 	if !doubted && time.Since(e.checked) < checkEvery {
 		return nil
 	}
-	if e.checked = time.Now(); at.Last == "" {
-		return nil
+	if e.checked = time.Now(); !e.void.Load() {
+		if at.Last == "" {
+			return nil
+		}
+		same, err := hasEntry(ctx, r, e.UID(), at.Last, at.Revision)
+		if err != nil {
+			e.doubted.Store(true)
+			return fmt.Errorf("read catalogue: %w", err)
+		}
+		if same {
+			return nil
+		}
+		e.Log.Warn("the catalogue is not the one that was read before; all sessions are compared anew")
+		e.Table.Void()
+		e.forgetNote()
+		e.void.Store(true)
 	}
-	same, err := hasEntry(ctx, r, e.UID(), at.Last, at.Revision)
-	if err != nil {
+	if err := e.Table.Save(ctx); err != nil { // a program after a kill would take sessions for sent that only the former catalogue had
 		e.doubted.Store(true)
-		return fmt.Errorf("read catalogue: %w", err)
+		return err
 	}
-	if same {
-		return nil
-	}
-	e.Log.Warn("the catalogue is not the one that was read before; all sessions are compared anew")
-	e.Table.Void()
+	e.void.Store(false)
 	if e.opts.Manual {
 		return nil // the next Sync finds no session in step
 	}

@@ -3,6 +3,7 @@ package hybrid
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ type engine struct {
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
+	void    atomic.Bool // it is another one, and no file says so yet
 	noted   atomic.Bool // the note of the remote is recorded
 
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
@@ -47,9 +49,6 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	defer leave()
 	start := time.Now()
 	out, used := e.Syncer.Sync(ctx, id, w)
-	if out.Vanished {
-		e.doubted.Store(true)
-	}
 	did := Outcome(out.Did)
 	if last, _ := e.lastOf(id); did == Diverged && last.Last == Diverged && !out.Conflict && !out.Pushed && !out.Pulled {
 		did = Nothing // the branch is stored and this was reported: it waits
@@ -71,6 +70,20 @@ func (e *engine) syncOne(ctx context.Context, id string, w syncer.Options) (sync
 	}
 	e.report(now, did)
 	return out, used
+}
+
+// vanished doubts that the catalogue is the known one, and forgets the note of the remote, but for
+// one that was found out after another session vanished. Where the entry that shows which
+// catalogue it is would be the next to be written, it makes no entry show that.
+func (e *engine) vanished(ctx context.Context, sid string) {
+	if at := e.Table.Cursor(); at.Last == sid {
+		at.Revision = math.MaxInt64
+		e.Table.Advance(nil, at)
+		e.saveNow(ctx)
+	}
+	if !e.doubted.Swap(true) || e.noted.Load() {
+		e.forgetNote()
+	}
 }
 
 // report records the status of a session after a sync, whatever the sync did, and calls

@@ -28,6 +28,20 @@ func (e *engine) recallNote() {
 	}
 }
 
+// forgetNote forgets the note here, in the remote and in the file: it is of another service, or of
+// a former state of this one.
+func (e *engine) forgetNote() {
+	of, ok := e.opts.Remote.(remote.Noter)
+	if !ok {
+		return
+	}
+	of.SetNote("")
+	e.noted.Store(false)
+	if err := e.States.Remove(noteFile); err != nil {
+		e.Log.Info("what was found out about the former remote is not removed", "err", err)
+	}
+}
+
 // keepNote records, once for a store, what the remote has found out.
 func (e *engine) keepNote() {
 	of, ok := e.opts.Remote.(remote.Noter)

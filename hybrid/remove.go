@@ -61,7 +61,8 @@ func single(ids []string) string {
 // [Store.Remove] does, whatever their age. So text that the rules of Options.Redact find
 // is in no document of the sessions any more, though it was sent under weaker rules or
 // none. Text that earlier rules took out does not come back. Files on devices stay as
-// they are.
+// they are, and a device keeps what a pull took away for 30 days, until its next pull of the
+// session after that; slice.DropBackups removes it at once.
 //
 // First it brings the session, as Sync and Pull do, also where it is not here. The error
 // Is [ErrDeferred], and nothing is removed, when that is not possible just now: a program

@@ -192,11 +192,19 @@ func (e *engine) statusOf(ctx context.Context, id string) (Status, error) {
 	if e.opts.Manual {
 		mode = syncer.Asked
 	}
-	f := facts{id: id, held: cmp.Or(e.Privacy.RedactionHolds(), v.Held)}
+	f := facts{id: id, held: both(e.Privacy.RedactionHolds(), v.Held)}
 	if f.held == nil {
 		f.Comparison, f.doubt = e.Inspect(ctx, id, mode)
 	}
 	return e.statusBy(f), nil
+}
+
+// both returns an error that Is both, with one line of text; nil where both are nil.
+func both(one, other error) error {
+	if one == nil || other == nil {
+		return cmp.Or(one, other)
+	}
+	return fmt.Errorf("%w; %w", one, other)
 }
 
 // statusKept returns the status of a session that a rule keeps here.

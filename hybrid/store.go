@@ -71,6 +71,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 		so = *o.Store
 	}
 	e := &engine{opts: o, last: map[string]lastStatus{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
+	e.Vanished = e.vanished
 	if o.Remote != nil {
 		so.OnChange = e.marks(so.OnChange)
 	}

@@ -5,11 +5,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
@@ -109,6 +113,81 @@ func TestPullStopsWhereItCannotKeep(t *testing.T) {
 	b.sync()
 	require.Equal(t, []string{"one"}, b.texts("s"))
 	require.Len(t, b.taken("s"), 1)
+}
+
+// TestPullDropsWhatIsOld: what a pull took away goes after 30 days also at a pull that only adds, or
+// brings a small file. What is no file is left alone, and stops no pull.
+func TestPullDropsWhatIsOld(t *testing.T) {
+	t.Parallel()
+	for name, changes := range map[string]func(d *testDevice){
+		"lines":      func(d *testDevice) { d.say("s", "three") },
+		"a file":     func(d *testDevice) { d.put("s", "config.md", "text") },
+		"away again": func(d *testDevice) { d.cutTo("s", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, nil)
+			a, b := c.device(t, "a"), c.device(t, "b")
+			a.say("s", "one", "two")
+			a.sync()
+			b.pull()
+			kept := func(days int) string {
+				return filepath.Join(b.Dir(), "s", "transcript.jsonl.bak-pre-pull-"+time.Now().Add(-time.Duration(days)*24*time.Hour).UTC().Format("20060102150405"))
+			}
+			old, young, directory, link := kept(31), kept(29), kept(40), kept(50)
+			require.NoError(t, os.WriteFile(old, []byte("secret"), 0o600))
+			require.NoError(t, os.WriteFile(young, []byte("secret"), 0o600))
+			require.NoError(t, os.Mkdir(directory, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(directory, "x"), nil, 0o600))
+			linked := os.Symlink("nowhere", link) == nil // not everywhere on Windows
+			changes(a)
+			a.sync()
+			b.sync()
+			require.Equal(t, a.texts("s"), b.texts("s"))
+			require.NoFileExists(testenv.Lost(t), old)
+			require.FileExists(testenv.Lost(t), young)
+			require.DirExists(t, directory)
+			_, err := os.Lstat(link)
+			require.Equal(t, linked, err == nil)
+		})
+	}
+}
+
+// TestPullIsDurableBeforeItTakesAway: the name of the copy is durable before the transcript is
+// another one, in a store that syncs.
+func TestPullIsDurableBeforeItTakesAway(t *testing.T) {
+	t.Parallel()
+	there := &memremote.Remote{}
+	var ops []string
+	device := func(name string, hooks *seam.Seam) *testDevice {
+		o := &Options{Remote: there, Project: "demo", User: "ada", Device: name, Manual: true}
+		s, err := open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o, hooks)
+		require.NoError(t, err)
+		t.Cleanup(func() { requireClosed(t, s) })
+		return &testDevice{s, t}
+	}
+	a, b := device("a", nil), device("b", &seam.Seam{After: func(op seam.Op) {
+		switch {
+		case filepath.Base(op.Dir) != "s":
+		case op.Kind == seam.SyncDir:
+			ops = append(ops, "durable")
+		case strings.Contains(op.To, ".bak-pre-pull-"):
+			ops = append(ops, "kept")
+		case op.To == "transcript.jsonl", op.Kind == seam.Exchange && op.Name == "transcript.jsonl":
+			ops = append(ops, "taken away")
+		}
+	}})
+	a.say("s", "one", "two")
+	a.sync()
+	b.pull()
+	a.cutTo("s", 1)
+	a.sync()
+	ops = nil
+	b.sync()
+	require.Equal(t, []string{"one"}, b.texts("s"))
+	at := slices.Index(ops, "kept")
+	require.GreaterOrEqual(t, at, 0)
+	require.Equal(testenv.Lost(t), []string{"kept", "durable", "taken away"}, ops[at:at+3])
 }
 
 // TestPullTellsOfConfig replaces config.md by another device's: that is logged, and reported

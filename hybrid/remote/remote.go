@@ -41,7 +41,7 @@ type Remote interface {
 // sessions for a week, and only for a remote of the same identity.
 type Noter interface {
 	Note() string        // "" until it has found that out
-	SetNote(note string) // of a former process; a note that says nothing is as ""
+	SetNote(note string) // of a former process; "", and a note that says nothing: find it out anew
 }
 
 // Version is a version of an object, as the remote names it. No two versions of an object

@@ -43,9 +43,7 @@ func (r *Remote) Note() string {
 
 // SetNote implements [remote.Noter].
 func (r *Remote) SetNote(note string) {
-	if note == keeps {
-		r.proven.Store(true)
-	}
+	r.proven.Store(note == keeps)
 }
 
 // probes is the part of the keys that probes use. No part of a session has the name.

@@ -93,7 +93,7 @@ func keys(t *testing.T, r *Remote) (all []string) {
 }
 
 // TestProvenOnce: the first write of a remote is preceded by the probe, and no later one.
-// A probe that found nothing out is made again.
+// A probe that found nothing out is made again, and so is one whose note is forgotten.
 func TestProvenOnce(t *testing.T) {
 	t.Parallel()
 	for name := range servers {
@@ -125,6 +125,18 @@ func TestProvenOnce(t *testing.T) {
 			require.Equal(t, 8+i, made, name) // five writes and two removals are the probe
 		}
 		require.Equal(t, []string{part + "/a"}, keys(t, r))
+		note := r.Note()
+		for _, given := range []struct {
+			note     string
+			requests int
+		}{{"", 8}, {note, 1}, {"another", 8}, {note, 1}} {
+			r.SetNote(given.note)
+			made = 0
+			_, err := r.Commit(t.Context(), part, []remote.Object{object("a", "a")}, nil)
+			require.NoError(t, err)
+			require.Equal(t, given.requests, made, name)
+			require.Equal(t, note, r.Note())
+		}
 	}
 }
 

@@ -164,7 +164,7 @@ func (c *statusCommand) Run(a *app) error {
 		for _, s := range some {
 			counts[s.State]++
 			total++
-			if (s.State == hybrid.Blocked || s.State == hybrid.Deferred) && !errors.Is(s.Err, hybrid.ErrHeld) && !errors.Is(s.Err, sessionstore.ErrInvalidID) {
+			if (s.State == hybrid.Blocked || s.State == hybrid.Deferred) && (!errors.Is(s.Err, hybrid.ErrHeld) || errors.Is(s.Err, hybrid.ErrRedaction)) && !errors.Is(s.Err, sessionstore.ErrInvalidID) {
 				failed++
 			}
 			if c.All || len(c.Sessions) > 0 || s.State != hybrid.UpToDate || s.Err != nil {

@@ -214,6 +214,7 @@ func (c *copyCommand) Run(a *app) error {
 	defer bar.Done()
 	sum := hybrid.CopyResult{Skipped: []string{}}
 	var failed error
+	var skipped []string // the reasons for sum.Skipped
 	for _, dir := range dirs {
 		project := filepath.Base(filepath.Dir(dir))
 		o, there := c.options(from, project), c.options(to, project)
@@ -225,7 +226,14 @@ func (c *copyCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, &hybrid.CopyOptions{Skip: stays, Done: func() { bar.Step(1) }})
+		skip := func(id string) bool {
+			why := stays(id)
+			if why != "" {
+				skipped = append(skipped, why)
+			}
+			return why != ""
+		}
+		res, err := hybrid.Copy(a.ctx, source, target, o.User, o.Project, &hybrid.CopyOptions{Skip: skip, Done: func() { bar.Step(1) }})
 		failed = errors.Join(failed, err)
 		sum.Skipped = append(sum.Skipped, res.Skipped...)
 		sum.Sessions += res.Sessions
@@ -244,19 +252,19 @@ func (c *copyCommand) Run(a *app) error {
 		}{sum, textOf(failed)})
 		return errors.Join(err, a.half(failed))
 	}
-	for _, id := range sum.Skipped {
-		a.Notef("Not copied, since a rule keeps it on this machine: %s", screen.Plain(id))
+	for i, id := range sum.Skipped {
+		a.Notef("Not copied, since %s: %s", skipped[i], screen.Plain(id))
 	}
 	a.Printf("%s %s looked at, %s copied: %s in %s\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Copied), size(sum.Bytes), count(sum.Objects, "object"))
 	return a.half(failed)
 }
 
-// stays returns a function that reports whether a session must not get into another remote: the
-// rules that a sessions directory remembers keep it on this machine, or may do so. A session that
-// is not here follows the parent that the remote names.
-func (a *app) stays(dir string, o *hybrid.Options) (func(id string) bool, error) {
+// stays returns a function that returns the reason why a session must not get into another remote:
+// the rules that a sessions directory remembers keep it on this machine, or may do so; "" where
+// nothing does. Below a parent that is not here the parents count that the remote names.
+func (a *app) stays(dir string, o *hybrid.Options) (func(id string) string, error) {
 	if !isDir(dir) {
-		return nil, nil
+		return func(string) string { return "" }, nil
 	}
 	st, err := hybrid.Open(a.ctx, dir, o)
 	if err != nil {
@@ -268,16 +276,36 @@ func (a *app) stays(dir string, o *hybrid.Options) (func(id string) bool, error)
 	for _, s := range listed {
 		parents[s.SessionID] = s.Parent
 	}
-	return func(id string) bool {
+	return func(id string) string {
+		below := false // the session is here, and its status says what holds of the next parent
 		for range len(parents) + 1 {
 			found, err := st.Status(a.ctx, id)
-			if err == nil {
-				return found[0].State == hybrid.Local || found[0].State == hybrid.KeptLate || errors.Is(found[0].Err, hybrid.ErrHeld)
+			switch {
+			case errors.Is(err, sessionstore.ErrNotFound):
+				below = false
+			case err != nil:
+				return textOf(err)
+			case below:
+			case staysFor(&found[0]) != "":
+				return staysFor(&found[0])
+			default:
+				below = true
 			}
-			if id = parents[id]; id == "" || !errors.Is(err, sessionstore.ErrNotFound) {
-				return !errors.Is(err, sessionstore.ErrNotFound)
+			if id = parents[id]; id == "" {
+				return ""
 			}
 		}
-		return true // they name each other
+		return "it is among its own parents"
 	}, err
+}
+
+// staysFor returns the reason why a session stays on this machine; "" where it may leave.
+func staysFor(s *hybrid.Status) string {
+	switch {
+	case s.State == hybrid.Local, s.State == hybrid.KeptLate, errors.Is(s.Err, hybrid.ErrHeld):
+		return "a rule keeps it on this machine"
+	case s.State == hybrid.Blocked && errors.Is(s.Err, hybrid.ErrRedaction):
+		return textOf(s.Err)
+	}
+	return ""
 }

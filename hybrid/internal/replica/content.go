@@ -77,7 +77,7 @@ type content struct {
 func empty() content { return content{sessions: map[string]Session{}, entries: map[string]Entry{}} }
 
 // batch are changes that are made together: a line of the file. A Save writes
-// one; programs that appended what changed wrote several.
+// one; a file of the former name has several.
 type batch struct {
 	Void     bool      `json:"void,omitempty"` // all earlier lines are void
 	Sessions []Session `json:"s,omitempty"`

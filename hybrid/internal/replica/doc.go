@@ -27,8 +27,12 @@
 // A table is one file of lines. Each is the CRC-32C of a JSON text as eight hexadecimal
 // digits, a space, and the text. The first line is a header: the version, the identity of
 // the table, a random name of the file, and how often everything was void. The other line is
-// the content; where there are several, later ones replace what earlier ones say. The first
-// line that is not whole ends the file. A file without a content counts as missing.
+// the content. A line that is not whole ends the file. A file without a content counts as
+// missing.
+//
+// A file of the former name has several lines of content, to which other programs append: later
+// ones replace what earlier ones say. It is read where there is no other file, and never written:
+// a Save here would lose what they append, and they would not see it.
 //
 // A Save writes the file whole and renames it over the old one, under a lock that excludes
 // other processes of the device. Where the file has another name than the one that it read or

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -15,14 +16,18 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
-// Prefix is the prefix of the names of the files of tables.
-const Prefix = "replica-"
+// The prefixes of the names of the files of tables. Programs that append to a file use the former
+// one: it is read where there is no other, and never written.
+const (
+	Prefix = "table-"
+	former = "replica-"
+)
 
 // Table is the known state of all sessions. Its methods may be called by many goroutines.
 // Changes are in memory until [Table.Save].
 type Table struct {
 	open     func() (*vfs.Dir, error) // the directory of its file
-	name     string
+	hash     string                   // of the identity, which follows the prefix
 	identity string
 	saving   chan struct{} // holds a value during Save: a mutex that can be waited for with a context
 
@@ -40,7 +45,7 @@ type Table struct {
 func New(open func() (*vfs.Dir, error), identity string) *Table {
 	sum := sha256.Sum256([]byte(identity))
 	return &Table{
-		open: open, name: Prefix + hex.EncodeToString(sum[:8]), identity: identity, saving: make(chan struct{}, 1),
+		open: open, hash: hex.EncodeToString(sum[:8]), identity: identity, saving: make(chan struct{}, 1),
 		file: header{V: version, Identity: identity}, known: empty(), put: map[string]Session{},
 	}
 }
@@ -79,16 +84,20 @@ func (t *Table) load() {
 	if err != nil {
 		return
 	}
-	if h, c, ok, err := t.parse(dir, ""); ok && err == nil { // an unreadable file counts as empty; Save returns the error
+	name := Prefix + t.hash
+	if _, err := dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		name = former + t.hash
+	}
+	if h, c, ok, err := t.parse(dir, name, ""); ok && err == nil { // an unreadable file counts as empty; Save returns the error
 		t.file, t.known = h, c
 	}
 	_ = dir.Close() // only read
 }
 
-// parse reads the file. ok is false for a file that is missing, damaged, of another table or
-// known by its name.
-func (t *Table) parse(dir *vfs.Dir, known string) (h header, c content, ok bool, err error) {
-	data, err := readAll(dir, t.name)
+// parse reads a file. ok is false for a file that is missing, damaged, of another table or
+// known by the name in its header.
+func (t *Table) parse(dir *vfs.Dir, name, known string) (h header, c content, ok bool, err error) {
+	data, err := readAll(dir, name)
 	n := cutLine(data, &h)
 	if err != nil || n == 0 || h.V != version || h.Identity != t.identity || h.Name == known {
 		return h, c, false, err
@@ -127,7 +136,7 @@ func (t *Table) Save(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	lock, err := lock.Acquire(ctx, dir.Root(), t.name+lockEnd, lock.Options{Limit: lockLimit})
+	lock, err := lock.Acquire(ctx, dir.Root(), Prefix+t.hash+lockEnd, lock.Options{Limit: lockLimit})
 	if err != nil {
 		return err
 	}
@@ -170,7 +179,7 @@ func (t *Table) beginSave(ctx context.Context) error {
 // merge takes over what other processes wrote. Where one of them made everything void, the
 // changes here are void, too. The lock is held, and t.mu.
 func (t *Table) merge(dir *vfs.Dir) error {
-	h, there, ok, err := t.parse(dir, t.file.Name)
+	h, there, ok, err := t.parse(dir, Prefix+t.hash, t.file.Name)
 	switch {
 	case err != nil:
 		return err
@@ -184,11 +193,15 @@ func (t *Table) merge(dir *vfs.Dir) error {
 }
 
 // beyond returns the changes that c has and there lacks. Sessions that were put replace
-// others, and so does a cursor that advanced: it stands behind no entry that c lacks.
+// others, and so does a cursor that advanced: it stands behind no entry that c lacks. A session
+// that was put here and there needs a sync: which of the two saw it last is not known.
 func (c *content) beyond(there *content, put map[string]Session, advanced bool) (b batch) {
 	for id, s := range c.sessions {
-		_, known := there.sessions[id]
-		if _, ok := put[id]; ok || !known {
+		is, known := there.sessions[id]
+		switch was, ours := put[id]; {
+		case ours && known && is != was && is != s:
+			b.Sessions = append(b.Sessions, Session{ID: id, State: Open})
+		case ours, !known:
 			b.Sessions = append(b.Sessions, s)
 		}
 	}
@@ -214,7 +227,7 @@ func (t *Table) write(dir *vfs.Dir) error {
 	if err != nil {
 		return err
 	}
-	err = dir.Replace(t.name, false, time.Now(), func(w io.Writer) error {
+	err = dir.Replace(Prefix+t.hash, false, time.Now(), func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})

@@ -182,7 +182,7 @@ func (s *States) Sweep() {
 		for _, e := range entries {
 			limit := leftFor
 			switch {
-			case strings.HasPrefix(e.Name(), Prefix):
+			case strings.HasPrefix(e.Name(), Prefix), strings.HasPrefix(e.Name(), former):
 				limit = tablesFor
 			case strings.Contains(e.Name(), lost):
 				limit = lostFor

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -174,7 +175,8 @@ func TestVoidReachesOthers(t *testing.T) {
 	require.Empty(t, table(dir, "x").Sessions())
 }
 
-// TestJournal reads a file to which changes were appended.
+// TestJournal takes over a file of the former name, to which changes were appended. It stays as it
+// is, and what its programs append later undoes nothing, also when the other file is damaged.
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -183,8 +185,13 @@ func TestJournal(t *testing.T) {
 	own := table(dir, "x")
 	own.Put(session(9, 9))
 	require.NoError(t, own.Save(t.Context()))
-	require.NoError(t, os.WriteFile(file(t, dir), text, 0o600))
-	for _, more := range []*replica.Table{table(dir, "x"), own} {
+	path := file(t, dir)
+	require.NoError(t, os.Remove(path))
+	old := strings.Replace(path, replica.Prefix, "replica-", 1)
+	require.NoError(t, os.WriteFile(old, text, 0o600))
+	begun := table(dir, "x")
+	require.NotEmpty(t, begun.Sessions())
+	for _, more := range []*replica.Table{table(dir, "x"), begun, table(dir, "x")} {
 		more.Put(session(5, 1))
 		require.NoError(t, more.Save(t.Context()))
 		require.NotContains(t, more.Sessions(), "s1")
@@ -193,8 +200,17 @@ func TestJournal(t *testing.T) {
 		e, _ := more.Entry("sid2")
 		require.Equal(t, entry(2, 6, 2).Revision, e.Revision)
 		require.Equal(t, replica.Cursor{Round: 2, Since: 12}, more.Cursor())
+		text = append(text, text[bytes.IndexByte(text, '\n')+1:]...)
+		require.NoError(t, os.WriteFile(old, text, 0o600))
+		more.Put(session(3, 8))
+		more.Reopen("s3")
+		require.NoError(t, more.Save(t.Context()))
 	}
-	require.Contains(t, table(dir, "x").Sessions(), "s9")
+	after, err := os.ReadFile(old)
+	require.NoError(t, err)
+	require.Equal(testenv.Lost(t), text, after)
+	require.NoError(t, os.WriteFile(file(t, dir), []byte("damaged"), 0o600))
+	require.Empty(t, table(dir, "x").Sessions())
 }
 
 // TestDamagedFile cuts and damages the file at random. What is read is what was
@@ -339,5 +355,34 @@ func TestSumTellsStampsApart(t *testing.T) {
 		require.NotZero(t, sum)
 		require.False(t, seen[sum])
 		seen[sum] = true
+	}
+}
+
+// TestBothProcessesPut: a session that two processes put in other states needs a sync, whichever
+// saves last; one that a single process put, or both alike, does not.
+func TestBothProcessesPut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	begun := table(dir, "x")
+	for n := range 4 {
+		begun.Put(session(n, 1))
+	}
+	require.NoError(t, begun.Save(t.Context()))
+	one, two := table(dir, "x"), table(dir, "x")
+	require.Len(t, two.Sessions(), 4)
+	removed := replica.Session{ID: "s1", State: replica.Deleted, Revision: 3}
+	one.Put(removed)
+	one.Put(session(2, 5))
+	one.Put(session(4, 1))
+	require.NoError(t, one.Save(t.Context()))
+	two.Put(session(1, 2))
+	two.Put(session(2, 5))
+	two.Put(session(3, 2))
+	two.Put(session(4, 2))
+	require.NoError(t, two.Save(t.Context()))
+	for _, of := range []*replica.Table{two, table(dir, "x")} {
+		require.Equal(testenv.Lost(t), map[string]replica.Session{
+			"s0": session(0, 1), "s1": {ID: "s1", State: replica.Open}, "s2": session(2, 5), "s3": session(3, 2), "s4": {ID: "s4", State: replica.Open},
+		}, of.Sessions())
 	}
 }

@@ -32,8 +32,12 @@ func (v *work) install(ctx context.Context, a *download) error {
 		if err := v.inUse(use); err != nil { // since it was decided
 			return &waits{err}
 		}
+		taken, err := v.dropTaken(tx.Dir())
+		if err != nil {
+			return err
+		}
 		if a != nil {
-			if err := v.installMain(tx, a); err != nil {
+			if err := v.installMain(tx, a, taken); err != nil {
 				return err
 			}
 		}
@@ -65,8 +69,8 @@ type waits struct{ why error }
 func (w *waits) Error() string { return w.why.Error() }
 
 // installMain replaces the transcript: the bytes here of the common lines, then the lines
-// that arrived. The former file becomes the backup.
-func (v *work) installMain(tx core.Tx, a *download) error {
+// that arrived. The former file becomes the backup. Those that former pulls kept take taken bytes.
+func (v *work) installMain(tx core.Tx, a *download, taken int64) error {
 	dir := tx.Dir()
 	// A write that a power cut left unfinished is recovered first.
 	if _, _, err := tx.Transcript(); err != nil && !errors.Is(err, sessionstore.ErrCorrupt) {
@@ -86,7 +90,7 @@ func (v *work) installMain(tx core.Tx, a *download) error {
 		}
 	}
 	if v.local.main.There {
-		if err := v.keepTaken(tx, a, stamp.Size); err != nil {
+		if err := v.keepTaken(tx, a, stamp.Size, taken); err != nil {
 			return err
 		}
 	}

@@ -301,7 +301,7 @@ func (c *cloud) catalogue(ctx context.Context) error {
 func (c *cloud) writeEntry(ctx context.Context, t *head.Head) error {
 	entry := t.Catalogue(c.UID(), t.Name())
 	last := c.st.Cat.Version
-	if listed, _ := c.Table.Entry(c.sid); listed.Version != "" && listed.Revision > c.st.Cat.Revision {
+	if listed, _ := c.Table.Entry(c.sid); listed.Version != "" && !listed.Deleted && listed.Revision > c.st.Cat.Revision && listed.Revision < t.Revision {
 		last = remote.Version(listed.Version)
 	}
 	version, err := c.link.WriteEntry(ctx, &entry, last)

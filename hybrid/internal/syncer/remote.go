@@ -108,13 +108,15 @@ func (s *work) readHead(ctx context.Context) error {
 	t, known, err := s.cloud.link.Head(ctx, s.sid, s.st.Head)
 	if errors.Is(err, remoteread.ErrOlder) && s.st.SeeOlder(time.Now()) {
 		s.st.Estrange("")
-		s.out.Vanished = true
+		s.Vanished(ctx, s.sid)
 		t, known, err = s.cloud.link.Head(ctx, s.sid, remoteread.Known{})
 	}
 	if err != nil {
 		return err
 	}
-	s.out.Vanished = s.st.See(s.sid, t, known) || s.out.Vanished
+	if s.st.See(s.sid, t, known) {
+		s.Vanished(ctx, s.sid)
+	}
 	s.cloud.head, s.cloud.version, s.cloud.dead = t, known.Version, nil
 	if t == nil {
 		s.cloud.head = s.st.Head.Head(s.sid) // nil, or a tombstone

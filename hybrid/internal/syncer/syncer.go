@@ -43,6 +43,10 @@ type Syncer struct {
 	Log      *slog.Logger
 	Random   *jitter.Source // nil: the source of the process
 
+	// Vanished is called before a write of a session whose known head is gone: the container is
+	// another one, or was restored.
+	Vanished func(ctx context.Context, sid string)
+
 	// Rules for sending and fetching.
 	Privacy     *privacy.Guard
 	Policy      syncplan.Policy
@@ -234,7 +238,6 @@ type Result struct {
 	KeptAs          string // the session that keeps this device's history then; "" for none
 	Why             error  // the reason why a session is Behind or Diverged
 	Lacks           error  // parts that are damaged in the cloud and did not come
-	Vanished        bool   // the known head is gone: the container is another one, or was restored
 	Scanned, Asking bool   // it was begun; and the cloud was asked
 	Local, Remote   int64
 	Later           time.Time // when to sync the session again; zero: after the next change

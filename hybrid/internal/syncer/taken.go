@@ -20,40 +20,44 @@ const (
 	takenMost = 1 << 30
 )
 
-// keepTaken copies the transcript, which has size bytes, to a name that an undo finds, if the
-// pull a takes lines of it away or replaces them. It removes the copies of former pulls that
-// are older than takenFor. A torn transcript is kept already.
-func (v *work) keepTaken(tx core.Tx, a *download, size int64) error {
-	if a.from.N >= v.local.main.End().N || v.local.main.Torn {
-		return nil
-	}
-	dir, now := tx.Dir(), v.Core.Now()
+// dropTaken removes the copies of former pulls that are older than takenFor, and returns the bytes
+// of the others. One that cannot be removed stays until the next pull.
+func (v *work) dropTaken(dir *sessiondir.Dir) (taken int64, err error) {
 	names, err := dir.Names()
 	if err != nil {
-		return fmt.Errorf("list kept transcripts: %w", err)
+		return 0, fmt.Errorf("list kept transcripts: %w", err)
 	}
-	taken := size
 	for _, name := range names {
 		k, ok := sessiondir.ParseKept(name)
 		if !ok || k.File != sessiondir.Transcript || k.Label != sessiondir.LabelPull {
 			continue
 		}
-		at, err := dir.Stat(name)
-		if err == nil && now.Sub(k.Time) > takenFor {
-			err = dir.Remove(name)
-		} else {
-			taken += at.Size
+		is, err := dir.Root().Lstat(name)
+		if err != nil || !is.Mode().IsRegular() || v.Core.Now().Sub(k.Time) > takenFor && dir.Remove(name) == nil {
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("drop kept transcript: %w", err)
-		}
+		taken += is.Size()
 	}
-	if taken > max(takenMost, 4*size) {
+	return taken, nil
+}
+
+// keepTaken copies the transcript, which has size bytes, to a name that an undo finds, if the
+// pull a takes lines of it away or replaces them. Those of former pulls take taken bytes. A torn
+// transcript is kept already.
+func (v *work) keepTaken(tx core.Tx, a *download, size, taken int64) error {
+	if a.from.N >= v.local.main.End().N || v.local.main.Torn {
+		return nil
+	}
+	if size+taken > max(takenMost, 4*size) {
 		return ErrTakenAway
 	}
-	suffix, err := dir.KeptSuffix(sessiondir.LabelPull, now)
+	dir := tx.Dir()
+	suffix, err := dir.KeptSuffix(sessiondir.LabelPull, v.Core.Now())
 	if err == nil {
 		err = dir.Copy(sessiondir.Transcript, sessiondir.Transcript+suffix, v.Core.Syncs())
+	}
+	if err == nil && v.Core.Syncs() {
+		err = dir.Sync()
 	}
 	if err != nil {
 		return fmt.Errorf("keep what a pull takes away: %w", err)
