@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,9 +83,9 @@ func TestNoteOfAnotherBucket(t *testing.T) {
 	for _, sessions := range []int{1, 20} {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
-			at, swaps := filepath.Join(t.TempDir(), "sessions"), 0
+			at, swaps := filepath.Join(t.TempDir(), "sessions"), new(atomic.Int32)
 			process := func(r remote.Remote, finds string) *noted {
-				n := &noted{alias: alias{r, "s3 https://one.example bucket/", &swaps}}
+				n := &noted{alias: alias{r, "s3 https://one.example bucket/", swaps}}
 				s, err := Open(t.Context(), at, &Options{Remote: n, Project: "demo", User: "ada", Device: "a", Manual: true})
 				require.NoError(t, err)
 				if finds != "" {

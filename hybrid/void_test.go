@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,9 +45,9 @@ type voided struct {
 const voidedSessions = 20
 
 func newVoided(t *testing.T) *voided {
-	swaps := 0
+	swaps := new(atomic.Int32)
 	of := func() *counting {
-		return &counting{alias: alias{&memremote.Remote{}, "s3 https://one.example bucket/", &swaps}}
+		return &counting{alias: alias{&memremote.Remote{}, "s3 https://one.example bucket/", swaps}}
 	}
 	v := &voided{t, filepath.Join(t.TempDir(), "sessions"), of()}
 	first := of()
@@ -118,11 +119,11 @@ func TestVoidIsSavedBeforeItSends(t *testing.T) {
 		}
 		return nil
 	}})
-	before := *v.other.swaps
+	before := v.other.swaps.Load()
 	for range 2 {
 		_, err := a.Sync(t.Context())
 		require.ErrorIs(t, err, errFull)
-		require.Equal(testenv.Lost(t), before, *v.other.swaps)
+		require.Equal(testenv.Lost(t), before, v.other.swaps.Load())
 	}
 	full = false
 	a.sync()
