@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,15 +64,28 @@ func TestNoteOfTheRemote(t *testing.T) {
 // noted is a remote that keeps the notes with which it wrote.
 type noted struct {
 	alias
+
+	mu           sync.Mutex // guards the fields below
 	found, given string
 	with         []string
 }
 
-func (n *noted) Note() string        { return n.found }
-func (n *noted) SetNote(note string) { n.given, n.found = note, note }
+func (n *noted) Note() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.found
+}
+
+func (n *noted) SetNote(note string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.given, n.found = note, note
+}
 
 func (n *noted) Commit(ctx context.Context, part string, objects []remote.Object, swap *remote.Swap) (remote.Version, error) {
+	n.mu.Lock()
 	n.with = append(n.with, n.found)
+	n.mu.Unlock()
 	return n.alias.Commit(ctx, part, objects, swap)
 }
 
@@ -89,7 +103,7 @@ func TestNoteOfAnotherBucket(t *testing.T) {
 				s, err := Open(t.Context(), at, &Options{Remote: n, Project: "demo", User: "ada", Device: "a", Manual: true})
 				require.NoError(t, err)
 				if finds != "" {
-					n.found = finds
+					n.SetNote(finds)
 				}
 				d := &testDevice{s, t}
 				for i := range sessions {
