@@ -72,11 +72,13 @@ func OnwardLine(dir, tool, id string) string {
 const lookedAt = 5
 
 // WorkDir returns the directory of which the sessions of st are the project, as the newest of
-// them name it, "" if they do not.
+// them name it, "" if they do not. It writes nothing.
 func WorkDir(ctx context.Context, st *sessionstore.Store, project string) string {
-	for s, err := range st.Summaries(ctx, &sessionstore.ListOptions{All: true, Limit: lookedAt}) {
-		if err == nil && s.WorkingDir != "" && sessionstore.ProjectSlug(s.WorkingDir) == project {
-			return s.WorkingDir
+	newest, _ := st.List(ctx, &sessionstore.ListOptions{All: true, Limit: lookedAt}) // those that could be listed
+	for _, s := range newest {
+		md, err := st.Metadata(ctx, s.ID)
+		if dir := md.Text("working_dir"); err == nil && dir != "" && sessionstore.ProjectSlug(dir) == project {
+			return dir
 		}
 	}
 	return ""

@@ -84,7 +84,8 @@ func (l Line) last() int64 { return l.first + 1<<rangeBits - 1 }
 func (l Line) empty() (bool, error) {
 	q := l.queue
 	q.mu.Lock()
-	t, err := q.tickets, error(nil)
+	var t *tickets
+	var err error
 	switch gate := q.gates[l.first]; { // of goroutines of this queue that are in the line or wait for it
 	case gate != nil:
 		q.mu.Unlock()
@@ -92,9 +93,7 @@ func (l Line) empty() (bool, error) {
 	case q.believed():
 		t, err = q.tickets, q.failure
 	default:
-		if _, absent := os.Lstat(q.path); errors.Is(absent, fs.ErrNotExist) {
-			t = nil
-		} else {
+		if _, absent := os.Lstat(q.path); !errors.Is(absent, fs.ErrNotExist) {
 			t, err = q.reopen()
 		}
 	}

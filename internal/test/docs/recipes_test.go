@@ -143,13 +143,15 @@ func Example_sync() {
 	// recipe
 	remote, err := dir.Open(ctx, shared) // or cosmos.Connect
 	check(err)
-	store, err := hybrid.Open(ctx, sessions, &hybrid.Options{Remote: remote, User: "ada", Project: "weather", Redact: hybrid.Secrets()})
+	synced, err := hybrid.Open(ctx, sessions, &hybrid.Options{Remote: remote, User: "ada", Project: "weather", Redact: hybrid.Secrets()})
 	check(err)
-	_, err = store.Refresh(ctx, id) // takes what other devices added; the background and Close send what is new
+	_, err = synced.Refresh(ctx, id) // takes what other devices added; the background and Close send what is new
 	// end
 	fmt.Println(err != nil) // there is no such session yet
-	check(store.Append(ctx, id, sessionstoreAnswer("hello")))
-	check(store.Close())
+	check(synced.Append(ctx, id, sessionstoreAnswer("hello")))
+	_, err = slice.ResumeWindow(ctx, synced.Store, id, 25) // as in the first recipe
+	check(err)
+	check(synced.Close())
 	check(remote.Close())
 	// Output: true
 }
