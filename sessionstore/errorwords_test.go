@@ -14,7 +14,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 	"github.com/amplifier-go/sessionstorage/slice"
@@ -54,15 +53,11 @@ func TestErrorsSpeakOfNoFile(t *testing.T) {
 			_, err := slice.Fork(ctx, st, "s", &slice.ForkOptions{NewID: "s"})
 			return err
 		}},
-		"no fork": {fs.ErrNotExist, func(ctx context.Context) error { _, err := slice.Fork(ctx, st, "none", nil); return err }},
-		"undo":    {fs.ErrNotExist, func(ctx context.Context) error { _, err := slice.Undo(ctx, st, "s", "none", nil); return err }},
-		"state":   {fs.ErrNotExist, func(context.Context) error { _, err := agentstate.Open(st, "none", nil); return err }},
-		"event":   {fs.ErrNotExist, func(ctx context.Context) error { _, err := log.At(ctx, 4); return err }},
-		"archive": {fs.ErrNotExist, func(ctx context.Context) error { return archive.Write(ctx, io.Discard, st, []string{"none"}, nil) }},
-		"foreign": {fs.ErrNotExist, func(ctx context.Context) error {
-			_, err := foreign.Export(ctx, st, "none", foreign.Claude, io.Discard)
-			return err
-		}},
+		"no fork":     {fs.ErrNotExist, func(ctx context.Context) error { _, err := slice.Fork(ctx, st, "none", nil); return err }},
+		"undo":        {fs.ErrNotExist, func(ctx context.Context) error { _, err := slice.Undo(ctx, st, "s", "none", nil); return err }},
+		"state":       {fs.ErrNotExist, func(context.Context) error { _, err := agentstate.Open(st, "none", nil); return err }},
+		"event":       {fs.ErrNotExist, func(ctx context.Context) error { _, err := log.At(ctx, 4); return err }},
+		"archive":     {fs.ErrNotExist, func(ctx context.Context) error { return archive.Write(ctx, io.Discard, st, []string{"none"}, nil) }},
 		"select":      {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, "none"); return err }},
 		"select none": {fs.ErrNotExist, func(context.Context) error { _, err := trash.Select(nil, ""); return err }},
 		"phase":       {fs.ErrNotExist, func(ctx context.Context) error { _, err := workflow.New(st).Phase(ctx, "s", 5); return err }},
@@ -92,9 +87,6 @@ func TestNilArgumentsOfOtherPackages(t *testing.T) {
 		func(st *sessionstore.Store, ctx context.Context) { _, _ = slice.Fork(ctx, st, "s", nil) },
 		func(st *sessionstore.Store, ctx context.Context) { _, _ = workflow.New(st).Resume(ctx, "s") },
 		func(st *sessionstore.Store, ctx context.Context) { _, _ = trash.Delete(ctx, st, []string{"s"}, nil) },
-		func(st *sessionstore.Store, ctx context.Context) {
-			_, _ = foreign.Export(ctx, st, "s", foreign.Claude, io.Discard)
-		},
 	} {
 		require.PanicsWithValue(t, "sessionstore: nil *Store", func() { call(nil, t.Context()) })
 		require.PanicsWithValue(t, "sessionstore: nil Context", func() { call(st, nil) }) //nolint:staticcheck // what a mistaken caller gives

@@ -144,10 +144,10 @@ func (f function) builds(t *testing.T, system, processor string) bool {
 	return yes
 }
 
-// on386 reports whether part 386 runs it: it runs the module at the top.
+// on386 reports whether part 386 runs it: it runs the module at the top, and the importers.
 func (f function) on386(t *testing.T) bool {
 	t.Helper()
-	for folder := f.folder; folder != "."; folder = path.Dir(folder) {
+	for folder := f.folder; folder != "." && folder != foreign; folder = path.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(top, folder, "go.mod")); err == nil {
 			return false
 		}

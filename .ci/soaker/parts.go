@@ -25,6 +25,8 @@ type part struct {
 
 const (
 	goTest   = "go test -count=1 -timeout=60m -v "
+	imports  = "go test -C " + foreign + " -count=1 -timeout=60m -v "
+	foreign  = "sessionstore/archive/foreign" // a module of its own
 	inRoot   = "go run ./.ci/gotest -flags='-count=1 -timeout=60m "
 	inEach   = "go run ./.ci/gotest -modules=$(find . -name .git -prune -o -name testdata -prune -o -name go.mod -printf '%h\\n' | paste -sd,) -flags='-count=1 -timeout=60m "
 	powerCut = "go test -C internal/test/powercut -count=1 -timeout=90m -v -run='^TestPowerCuts$' . -states=200 -fs="
@@ -32,6 +34,7 @@ const (
 	counted  = " passed, "  // as .ci/gotest and .ci/systems/run say
 	system   = ".ci/systems/run "
 	straced  = "^Test(Calls|DelayedCalls|WritersAtOnceDelayed|RefusedBySystem|FailingCalls|DelayedKills)$"
+	faults   = "Fault|PowerCut|Crash|Fail|Refuse|AtEveryOperation"
 	model    = "Model|Forecasts|RandomHistories|Properties"
 	harsh    = "rewind=6,apart=6,offline=8,refused=4,crash=8,power=6,redact=3,prune=6,recreate=6,week=3"
 	races    = "^Test(Chaos|ThreeDevices|RulesChange.*|(Prune|Remove|Recreate).*)$"
@@ -63,9 +66,9 @@ var (
 var parts = []part{
 	{
 		name: "faults", weight: 8, needs: tools, env: inFull, shows: passes, limit: 4 * time.Hour,
-		commands: []string{goTest + "-run='Fault|PowerCut|Crash|Fail|Refuse|AtEveryOperation' -skip=Vercel ./..."},
+		commands: []string{goTest + "-run='" + faults + "' -skip=Vercel ./...", imports + "-run='" + faults + "' ./..."},
 	},
-	{name: "kills", weight: 8, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='Kill|CallsRunAtMostOnce' ./..."}},
+	{name: "kills", weight: 8, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='Kill|CallsRunAtMostOnce' ./...", imports + "-run=Kill ./..."}},
 	{name: "simulation", weight: 10, needs: []need{pg}, env: inFull, shows: passes, limit: 3 * time.Hour, commands: []string{
 		goTest + "-run='^TestSimulation' ./hybrid -seeds=72",
 		goTest + "-run='^TestSimulation$' ./hybrid -seeds=8 -remote=cosmos -consistency=Eventual",
@@ -85,18 +88,18 @@ var parts = []part{
 	{name: "powercut-modes", weight: 1, needs: []need{python, fuse, ext4}, shows: "power cuts ext4-", commands: []string{powerCut + "ext4-writeback,ext4-nodelalloc"}},
 	{name: "strace", weight: 5, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='" + straced + "' ./..."}},
 	{name: "fuzz", weight: 6, shows: "execs: ", whole: true, commands: []string{".ci/fuzz"}},
-	{name: "realtools", weight: 2, needs: []need{{"npm", "npm"}}, env: []string{"TEST_LONG=1"}, shows: "real tools: proven with ", commands: []string{goTest + "./internal/test/realtools"}},
-	{name: "importers", weight: 2, needs: []need{{"git", "git"}}, env: inFull, shows: "imports: ", commands: []string{goTest + "./internal/test/importdiff -seeds=600"}},
+	{name: "realtools", weight: 2, needs: []need{{"npm", "npm"}}, env: []string{"TEST_LONG=1"}, shows: "real tools: proven with ", commands: []string{imports + "./internal/realtools"}},
+	{name: "importers", weight: 2, needs: []need{{"git", "git"}}, env: inFull, shows: "imports: ", commands: []string{imports + "./internal/importdiff -seeds=600"}},
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
 	{name: "arm64", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{system + "arm64"}},
 	{name: "arm", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{
 		system + "arm .ci/lacks internal/format/{limits,jsonl} internal/disk/{lock,vfs,sessiondir,commit} sessionstore{,/agentstate}",
 	}},
-	{name: "386", weight: 2, needs: tools, env: append([]string{"CGO_ENABLED=0", "GOARCH=386"}, usual...), shows: counted, commands: []string{inRoot + "-skip=" + later + "'"}},
+	{name: "386", weight: 2, needs: tools, env: append([]string{"CGO_ENABLED=0", "GOARCH=386"}, usual...), shows: counted, commands: []string{inRoot + "-skip=" + later + "' -modules=.," + foreign}},
 	{name: "noavx2", weight: 1, env: []string{"GODEBUG=cpu.avx2=off"}, shows: "ok  \t", commands: []string{system + "noavx2"}},
 	{name: "race", weight: 3, needs: slices.Concat(tools, browser), env: append([]string{"CGO_ENABLED=1"}, usual...), shows: counted, limit: 3 * time.Hour, commands: []string{
 		inRoot + "-race -short -skip=" + oneByOne + "' $(go list ./... | grep -Ev '" + noRace + "')",
-		inRoot + "-race -short' -modules=hybrid/s3,hybrid/telemetry,examples/viewer,examples/sessions",
+		inRoot + "-race -short' -modules=" + foreign + ",hybrid/s3,hybrid/telemetry,examples/viewer,examples/sessions",
 	}},
 	{name: "long", weight: 3, needs: all, env: inFull, shows: counted, limit: 6 * time.Hour, commands: []string{
 		inEach + "'", "go test -count=1 ./.ci/gotest ./.ci/lacks ./.ci/soaker ./.ci/stresser",

@@ -14,6 +14,7 @@ require (
 	github.com/amplifier-go/sessionstorage/examples/viewer v0.0.0
 	github.com/amplifier-go/sessionstorage/hybrid/postgres v0.0.0
 	github.com/amplifier-go/sessionstorage/hybrid/s3 v0.0.0
+	github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign v0.0.0
 	github.com/charmbracelet/colorprofile v0.4.3
 	github.com/charmbracelet/x/ansi v0.11.8
 	github.com/creack/pty v1.1.24
@@ -90,4 +91,5 @@ replace (
 	github.com/amplifier-go/sessionstorage/examples/viewer => ../viewer
 	github.com/amplifier-go/sessionstorage/hybrid/postgres => ../../hybrid/postgres
 	github.com/amplifier-go/sessionstorage/hybrid/s3 => ../../hybrid/s3
+	github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign => ../../sessionstore/archive/foreign
 )

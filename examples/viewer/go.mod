@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/amplifier-go/sessionstorage v0.0.0
+	github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign v0.0.0
 	github.com/microcosm-cc/bluemonday v1.0.27
 	github.com/stretchr/testify v1.12.1
 	github.com/yuin/goldmark v1.8.2
@@ -22,4 +23,7 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 )
 
-replace github.com/amplifier-go/sessionstorage => ../..
+replace (
+	github.com/amplifier-go/sessionstorage => ../..
+	github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign => ../../sessionstore/archive/foreign
+)

@@ -32,4 +32,5 @@ require (
 replace (
 	github.com/amplifier-go/sessionstorage => ../../..
 	github.com/amplifier-go/sessionstorage/examples/viewer => ..
+	github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign => ../../../sessionstore/archive/foreign
 )

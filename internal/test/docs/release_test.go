@@ -46,7 +46,7 @@ func TestRelease(t *testing.T) {
 	modules := "file://" + filepath.ToSlash(filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")) + "," + goEnv(t, "GOPROXY")
 	packing := append(env, "GOPROXY="+modules, "GOPRIVATE="+module, "GOMODCACHE="+served, "GOFLAGS=-modcacherw",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+clone+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+module)
-	for _, path := range []string{"", "/hybrid/postgres", "/hybrid/s3", "/examples/viewer", "/examples/sessions"} {
+	for _, path := range []string{"", "/sessionstore/archive/foreign", "/hybrid/postgres", "/hybrid/s3", "/examples/viewer", "/examples/sessions"} {
 		shell(t, dir, "go mod download "+module+path+"@"+release, packing...)
 	}
 	installing := append(env, "GOPROXY=file://"+filepath.ToSlash(filepath.Join(served, "cache", "download"))+","+modules,

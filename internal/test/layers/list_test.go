@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,22 +56,42 @@ func compiled(pkgs []listed) types.Importer {
 	})
 }
 
-// TestDependencies holds the modules of which all but hybrid/cosmos, the examples and the
-// tests are built, at any distance, and that nothing needs cgo. It asks for three systems,
-// because what a package imports differs between them.
+// TestTopRequiresNoneBelow holds that the module at the top requires no other of the
+// repository: each of them requires it, and a release tags it first.
+func TestTopRequiresNoneBelow(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), module+"/")
+}
+
+// TestDependencies holds the modules of which all but the adapters of remotes, the examples
+// and the tests are built, at any distance, and that nothing needs cgo. It asks for three
+// systems, because what a package imports differs between them.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
-	allowed := []string{
-		module, "github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/klauspost/compress",
+	local := []string{
+		module, "github.com/fsnotify/fsnotify", "github.com/google/renameio/v2",
 		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "golang.org/x/sys",
 	}
-	for _, goos := range []string{"linux", "darwin", "windows"} {
-		pkgs := list(t, root, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=1"}, "./eventslog/...", "./slice/...", "./sessionstore/...", "./hybrid", "./hybrid/dir")
-		require.Greater(t, len(pkgs), 100)
-		for _, p := range pkgs {
-			if p.Module.Path != "" { // it is not of the standard library
-				require.Contains(t, allowed, p.Module.Path, p.ImportPath)
-				require.Empty(t, p.CgoFiles, p.ImportPath)
+	const importers = "sessionstore/archive/foreign"
+	for _, of := range []struct {
+		folder   string // of the module
+		packages []string
+		allowed  []string
+	}{
+		{".", []string{"./eventslog/...", "./slice/...", "./sessionstore/..."}, local},
+		{".", []string{"./hybrid", "./hybrid/dir"}, append(slices.Clip(local), "github.com/klauspost/compress")},
+		{importers, []string{"./..."}, append(slices.Clip(local), "github.com/klauspost/compress", module+"/"+importers)},
+	} {
+		for _, goos := range []string{"linux", "darwin", "windows"} {
+			pkgs := list(t, filepath.Join(root, of.folder), []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=1"}, of.packages...)
+			require.Greater(t, len(pkgs), 100)
+			for _, p := range pkgs {
+				if p.Module.Path != "" { // it is not of the standard library
+					require.Contains(t, of.allowed, p.Module.Path, p.ImportPath)
+					require.Empty(t, p.CgoFiles, p.ImportPath)
+				}
 			}
 		}
 	}

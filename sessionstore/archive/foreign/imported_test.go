@@ -1,19 +1,19 @@
-package hybrid
+package foreign
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
-
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/hybridtest"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 const importedHistory = `{"timestamp":"2026-03-04T10:00:00.000Z","type":"session_meta","payload":{"id":"a","cwd":"/w"}}
@@ -25,51 +25,90 @@ const importedMore = `{"timestamp":"2026-03-04T10:00:03.000Z","type":"response_i
 {"timestamp":"2026-03-04T10:00:04.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Here"}]}}
 `
 
-// withImport opens a device with a container in memory, into which imp brings a
-// history.
-func withImport(t *testing.T, c *memremote.Remote, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
-	t.Helper()
-	return importInto(t, c, t.TempDir(), name, redact)
+// importing is a device that syncs, and imports a history.
+type importing struct {
+	*hybrid.Store
+	t   *testing.T
+	top string
 }
 
-func importInto(t *testing.T, c *memremote.Remote, top, name string, redact Redactor) (d *testDevice, imp func(history string) string) {
+// newImporting opens a device with a remote, in a directory of its own.
+func newImporting(t *testing.T, r *hybridtest.Remote, name string, redact hybrid.Redactor) *importing {
 	t.Helper()
-	o := &Options{
+	return importingAt(t, r, t.TempDir(), name, redact)
+}
+
+func importingAt(t *testing.T, r *hybridtest.Remote, top, name string, redact hybrid.Redactor) *importing {
+	t.Helper()
+	s, err := hybrid.Open(t.Context(), filepath.Join(top, "-w", "sessions"), &hybrid.Options{
 		Store:  &sessionstore.Options{Durability: sessionstore.Relaxed},
-		Remote: c, Project: "demo", User: "ada", Device: name, Manual: true,
+		Remote: r, Project: "demo", User: "ada", Device: name, Manual: true,
 		Redact: redact,
-	}
-	s, err := open(t.Context(), filepath.Join(top, "-w", "sessions"), o, nil, func(e *engine) { e.Remote = c })
+	})
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
-	return &testDevice{s, t}, func(history string) string {
-		t.Helper()
-		p, err := projects.Open(top, &sessionstore.Options{Durability: sessionstore.Relaxed})
-		require.NoError(t, err)
-		defer func() { require.NoError(t, p.Close()) }()
-		path := filepath.Join(t.TempDir(), "rollout-a.jsonl")
-		require.NoError(t, os.WriteFile(path, []byte(history), 0o600))
-		report, err := foreign.Import(t.Context(), p, foreign.History{Tool: foreign.Codex, ID: "a", Path: path}, &foreign.Options{Project: "-w"})
-		require.NoError(t, err)
-		require.Len(t, report.Sessions, 1)
-		return report.Sessions[0].ID
+	t.Cleanup(func() {
+		if err := s.Close(); !errors.Is(err, hybrid.ErrDeferred) {
+			require.NoError(t, err)
+		}
+	})
+	return &importing{s, t, top}
+}
+
+// bring imports the history, and returns the id of its session.
+func (d *importing) bring(history string) string {
+	d.t.Helper()
+	p, err := projects.Open(d.top, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	require.NoError(d.t, err)
+	defer func() { require.NoError(d.t, p.Close()) }()
+	path := filepath.Join(d.t.TempDir(), "rollout-a.jsonl")
+	require.NoError(d.t, os.WriteFile(path, []byte(history), 0o600))
+	report, err := Import(d.t.Context(), p, History{Tool: Codex, ID: "a", Path: path}, &Options{Project: "-w"})
+	require.NoError(d.t, err)
+	require.Len(d.t, report.Sessions, 1)
+	return report.Sessions[0].ID
+}
+
+func (d *importing) sync() hybrid.SyncResult {
+	d.t.Helper()
+	got, err := d.Sync(d.t.Context())
+	require.NoError(d.t, err)
+	return got
+}
+
+func (d *importing) pull() {
+	d.t.Helper()
+	_, err := d.Pull(d.t.Context())
+	require.NoError(d.t, err)
+}
+
+// ids returns the sessions that are here.
+func (d *importing) ids() (ids []string) {
+	d.t.Helper()
+	all, err := d.List(d.t.Context(), nil)
+	require.NoError(d.t, err)
+	for _, i := range all {
+		ids = append(ids, i.ID)
 	}
+	return ids
+}
+
+func (d *importing) file(id, name string) string {
+	d.t.Helper()
+	return original(d.t, filepath.Join(d.Dir(), id, filepath.FromSlash(name)))
 }
 
 // TestImported syncs a history that two devices imported: there is one session and
 // no conflict, and a third device has all that belongs to it, also when it grew.
 func TestImported(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memremote.Remote{Now: func() time.Time { return now }}
-	a, importA := withImport(t, c, "a", nil)
-	b, importB := withImport(t, c, "b", nil)
-	third, _ := withImport(t, c, "c", nil)
-	id := importA(importedHistory)
-	require.Equal(t, id, importB(importedHistory))
+	r := hybridtest.New()
+	a := newImporting(t, r, "a", nil)
+	b := newImporting(t, r, "b", nil)
+	third := newImporting(t, r, "c", nil)
+	id := a.bring(importedHistory)
+	require.Equal(t, id, b.bring(importedHistory))
 	for range 2 {
-		for _, d := range []*testDevice{a, b, third} {
-			now = now.Add(time.Hour)
+		for _, d := range []*importing{a, b, third} {
 			d.sync()
 			d.pull()
 			if d != third {
@@ -79,9 +118,9 @@ func TestImported(t *testing.T) {
 	}
 	same := func(n int) {
 		t.Helper()
-		for _, d := range []*testDevice{a, b, third} {
+		for _, d := range []*importing{a, b, third} {
 			require.Equal(t, []string{id}, d.ids())
-			require.Len(t, d.texts(id), n)
+			require.Len(t, texts(t, d.Store.Store, id), n)
 			for _, name := range []string{"import/original.jsonl.zst", "import/map.jsonl"} {
 				require.Equal(t, a.file(id, name), d.file(id, name), name)
 			}
@@ -89,11 +128,10 @@ func TestImported(t *testing.T) {
 		require.Equal(t, n, strings.Count(a.file(id, "import/map.jsonl"), `"message"`))
 	}
 	same(2)
-	require.Equal(t, id, importB(importedHistory+importedMore))
-	require.Equal(t, id, importA(importedHistory+importedMore))
+	require.Equal(t, id, b.bring(importedHistory+importedMore))
+	require.Equal(t, id, a.bring(importedHistory+importedMore))
 	for range 2 {
-		for _, d := range []*testDevice{b, a, third} {
-			now = now.Add(time.Hour)
+		for _, d := range []*importing{b, a, third} {
 			require.Empty(t, d.sync().Conflicts)
 			d.pull()
 		}
@@ -105,19 +143,17 @@ func TestImported(t *testing.T) {
 // a file that is compressed, so that stays.
 func TestImportedWithRules(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memremote.Remote{Now: func() time.Time { return now }}
-	a, imp := withImport(t, c, "a", Secrets())
-	b, _ := withImport(t, c, "b", nil)
-	id := imp(importedHistory)
+	r := hybridtest.New()
+	a := newImporting(t, r, "a", hybrid.Secrets())
+	b := newImporting(t, r, "b", nil)
+	id := a.bring(importedHistory)
 	for range 2 {
-		for _, d := range []*testDevice{a, b} {
-			now = now.Add(time.Hour)
+		for _, d := range []*importing{a, b} {
 			d.sync()
 			d.pull()
 		}
 	}
-	require.Equal(t, []string{"Hello", "Hi"}, b.texts(id))
+	require.Equal(t, []string{"Hello", "Hi"}, texts(t, b.Store.Store, id))
 	require.FileExists(t, filepath.Join(a.Dir(), id, "import", "original.jsonl.zst"))
 	require.NoDirExists(t, filepath.Join(b.Dir(), id, "import"))
 }
@@ -125,25 +161,22 @@ func TestImportedWithRules(t *testing.T) {
 // TestImportedBeforeRules takes back what was sent before there were rules.
 func TestImportedBeforeRules(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memremote.Remote{Now: func() time.Time { return now }}
+	r := hybridtest.New()
 	top := t.TempDir()
-	a, imp := importInto(t, c, top, "a", nil)
-	id := imp(importedHistory)
+	a := importingAt(t, r, top, "a", nil)
+	id := a.bring(importedHistory)
 	a.sync()
-	early, _ := withImport(t, c, "early", nil)
+	early := newImporting(t, r, "early", nil)
 	early.pull()
 	require.FileExists(t, filepath.Join(early.Dir(), id, "import", "original.jsonl.zst"))
 	require.NoError(t, a.Close())
 
-	now = now.Add(time.Hour)
-	a, _ = importInto(t, c, top, "a", Secrets())
+	a = importingAt(t, r, top, "a", hybrid.Secrets())
 	require.NoError(t, a.Recreate(t.Context(), id))
-	now = now.Add(time.Hour)
 	a.sync()
-	late, _ := withImport(t, c, "late", nil)
+	late := newImporting(t, r, "late", nil)
 	late.pull()
-	require.Equal(t, []string{"Hello", "Hi"}, late.texts(id))
+	require.Equal(t, []string{"Hello", "Hi"}, texts(t, late.Store.Store, id))
 	require.NoDirExists(t, filepath.Join(late.Dir(), id, "import"))
 	require.FileExists(t, filepath.Join(a.Dir(), id, "import", "original.jsonl.zst"))
 }
@@ -154,32 +187,31 @@ func TestImportedBeforeRules(t *testing.T) {
 func TestImportedOlderAndNewer(t *testing.T) {
 	t.Parallel()
 	for _, newerFirst := range []bool{false, true} {
-		now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-		c := &memremote.Remote{Now: func() time.Time { return now }}
-		a, importA := withImport(t, c, "a", nil)
-		b, importB := withImport(t, c, "b", nil)
-		id := importA(importedHistory)
-		require.Equal(t, id, importB(importedHistory+importedMore))
-		devices := []*testDevice{a, b}
+		r := hybridtest.New()
+		a := newImporting(t, r, "a", nil)
+		b := newImporting(t, r, "b", nil)
+		id := a.bring(importedHistory)
+		require.Equal(t, id, b.bring(importedHistory+importedMore))
+		old := time.Now().Add(-time.Hour)
+		devices := []*importing{a, b}
 		if newerFirst {
-			devices = []*testDevice{b, a}
+			devices = []*importing{b, a}
 		}
 		for range 3 {
 			for _, d := range devices {
-				now = now.Add(time.Hour)
 				require.Empty(t, d.sync().Conflicts)
-				age(t, d.Dir())
+				require.NoError(t, os.Chtimes(filepath.Join(d.Dir(), id, "transcript.jsonl"), old, old))
 				d.pull()
 			}
 		}
 		for _, d := range devices {
 			require.Equal(t, []string{id}, d.ids(), newerFirst)
-			require.Len(t, d.texts(id), 4, newerFirst)
+			require.Len(t, texts(t, d.Store.Store, id), 4, newerFirst)
 			require.Equal(t, 4, strings.Count(d.file(id, "import/map.jsonl"), `"message"`), newerFirst)
 			require.Equal(t, b.file(id, "import/original.jsonl.zst"), d.file(id, "import/original.jsonl.zst"), newerFirst)
 		}
 		before := a.file(id, "transcript.jsonl")
-		require.Equal(t, id, importA(importedHistory+importedMore))
+		require.Equal(t, id, a.bring(importedHistory+importedMore))
 		require.Equal(t, before, a.file(id, "transcript.jsonl"))
 	}
 }
@@ -188,17 +220,15 @@ func TestImportedOlderAndNewer(t *testing.T) {
 // it was imported, until it goes on here.
 func TestImportedTime(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	c := &memremote.Remote{Now: func() time.Time { return now }}
-	a, imp := withImport(t, c, "a", nil)
-	b, _ := withImport(t, c, "b", nil)
+	r := hybridtest.New()
+	a := newImporting(t, r, "a", nil)
+	b := newImporting(t, r, "b", nil)
 	id := ""
 	for _, tt := range []struct{ history, want string }{{importedHistory, "10:00:02"}, {importedHistory + importedMore, "10:00:04"}} {
-		id = imp(tt.history)
-		now = now.Add(time.Hour)
+		id = a.bring(tt.history)
 		a.sync()
 		b.pull()
-		for _, d := range []*testDevice{a, b} {
+		for _, d := range []*importing{a, b} {
 			s, err := d.Summary(t.Context(), id)
 			require.NoError(t, err)
 			require.Equal(t, "2026-03-04T"+tt.want+"Z", s.Changed.UTC().Format(time.RFC3339))

@@ -30,9 +30,10 @@ var (
 )
 
 const (
-	here   = "internal/test/importdiff"
-	top    = "../../.."
-	counts = "sessionstore/archive/foreign/internal/counts"
+	module = "sessionstore/archive/foreign" // from the top of the repository
+	here   = "internal/importdiff"
+	counts = "internal/counts"
+	top    = "../../../../.."
 	driven = "IMPORTDIFF" // the first seed, the number of seeds, the folder of the outcomes, and the program that counts
 )
 
@@ -72,7 +73,7 @@ func TestImports(t *testing.T) {
 	program, counted := build(t, dir, revision)
 	counting := ""
 	if counted != "" { // else the revision has no such program
-		counting = buildCounts(t, top, filepath.Join(dir, "counts"))
+		counting = buildCounts(t, "../..", filepath.Join(dir, "counts"))
 	}
 	other := exec.Command(program)
 	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %q %q", driven, first, *seeds, before, counted))
@@ -113,6 +114,7 @@ func build(t *testing.T, dir, revision string) (program, counted string) {
 	require.NoError(t, archive.Start())
 	require.NoError(t, unpack(out, tree))
 	require.NoError(t, archive.Wait())
+	tree = filepath.Join(tree, module)
 	require.NoError(t, os.RemoveAll(filepath.Join(tree, here)))
 	require.NoError(t, os.CopyFS(filepath.Join(tree, here), os.DirFS(".")))
 	program = filepath.Join(dir, "base.test")

@@ -24,7 +24,7 @@ type kept struct {
 }
 
 // histories has made-up homes of both tools.
-const histories = "../../../sessionstore/archive/foreign/testdata"
+const histories = "../../testdata"
 
 // sessions makes the sessions that are exported to a tool: those of the corpus that came
 // from the other tool, and sessions of the Amplifier tools.

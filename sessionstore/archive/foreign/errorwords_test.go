@@ -1,0 +1,23 @@
+package foreign
+
+import (
+	"io"
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An export of a session that is not there does not speak of a file: package fs has the kind
+// of the error, and not its text. It says the same of a nil store and a nil context as the
+// packages beside it.
+func TestErrorsOfAnExport(t *testing.T) {
+	t.Parallel()
+	st, err := openProjects(t).Store("-w")
+	require.NoError(t, err)
+	_, err = Export(t.Context(), st, "none", Claude, io.Discard)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotContains(t, err.Error(), "file ")
+	require.PanicsWithValue(t, "sessionstore: nil *Store", func() { _, _ = Export(t.Context(), nil, "s", Claude, io.Discard) })
+	require.PanicsWithValue(t, "sessionstore: nil Context", func() { _, _ = Export(nil, st, "s", Claude, io.Discard) }) //nolint:staticcheck // what a mistaken caller gives
+}

@@ -1,0 +1,20 @@
+module github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign
+
+go 1.26.0
+
+require (
+	github.com/amplifier-go/sessionstorage v0.0.0
+	github.com/klauspost/compress v1.20.3
+	github.com/stretchr/testify v1.12.1
+	github.com/zeebo/xxh3 v1.1.0
+	golang.org/x/sys v0.49.0
+)
+
+require (
+	github.com/fsnotify/fsnotify v1.10.1 // indirect
+	github.com/google/renameio/v2 v2.0.2 // indirect
+	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
+
+replace github.com/amplifier-go/sessionstorage => ../../..
