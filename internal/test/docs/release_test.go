@@ -15,7 +15,7 @@ import (
 
 // TestRelease tags a release in a clone, makes the binaries of the tool, serves the modules
 // as a proxy does, installs the tool from there into an empty module cache, and builds and
-// runs a program of another module with the library.
+// runs programs of another module with the library, and with the importers.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.Abs(root)
@@ -61,6 +61,12 @@ func TestRelease(t *testing.T) {
 	installing = append(installing, "GOMODCACHE="+filepath.Join(dir, "other"))
 	shell(t, own, "go mod init example.com/own; go get "+module+"@"+release+"; go mod tidy", installing...)
 	require.Equal(t, "user: Will it rain tomorrow?\n", shell(t, own, "go run .", installing...))
+	const importers = "/sessionstore/archive/foreign"
+	require.NotContains(t, shell(t, own, "go mod graph", installing...), importers)
+	program = "package main\n\nimport \"" + module + importers + "\"\n\nfunc main() { println(foreign.Claude) }\n"
+	require.NoError(t, os.WriteFile(filepath.Join(own, "main.go"), []byte(program), 0o600))
+	shell(t, own, "go get "+module+importers+"@"+release, installing...)
+	require.Equal(t, "claude\n", shell(t, own, "go run .", installing...))
 }
 
 // binaries are the platforms of the tool's binaries, as their names have them.
