@@ -1,11 +1,14 @@
 package foreign
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // An export of a session that is not there does not speak of a file: package fs has the kind
@@ -18,6 +21,7 @@ func TestErrorsOfAnExport(t *testing.T) {
 	_, err = Export(t.Context(), st, "none", Claude, io.Discard)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NotContains(t, err.Error(), "file ")
-	require.PanicsWithValue(t, "sessionstore: nil *Store", func() { _, _ = Export(t.Context(), nil, "s", Claude, io.Discard) })
-	require.PanicsWithValue(t, "sessionstore: nil Context", func() { _, _ = Export(nil, st, "s", Claude, io.Discard) }) //nolint:staticcheck // what a mistaken caller gives
+	call := func(st *sessionstore.Store, ctx context.Context) { _, _ = Export(ctx, st, "s", Claude, io.Discard) }
+	require.PanicsWithValue(t, "sessionstore: nil *Store", func() { call(nil, t.Context()) })
+	require.PanicsWithValue(t, "sessionstore: nil Context", func() { call(st, nil) }) //nolint:staticcheck // what a mistaken caller gives
 }
