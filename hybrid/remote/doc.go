@@ -73,7 +73,8 @@
 //	ErrUnauthorized it is shut for a minute, and after half an hour for 15: a role assignment
 //	                takes some minutes to arrive, and a late one looks like none
 //	other errors    the session is tried again later; [ErrRefused] and errors of objects show
-//	                that the remote takes requests
+//	                that the remote takes requests. An error that this package does not name
+//	                reaches the program as ErrUnreachable
 //
 // Package hybrid makes a call four times at most, and a swap that may have been done again only
 // after it has read the object: switch off the retries of a client, or at least those of swaps.
