@@ -152,6 +152,22 @@ func hasEntry(ctx context.Context, r *remoteread.Reader, uid, sid string, revisi
 	return err == nil && entry != nil && entry.Revision >= revision, err
 }
 
+// sameEntry reports whether the catalogue has the very entry that another remote had for the head
+// that st knows: then that is this remote under another name. In a copy that a tool made object by
+// object, the entry was written at another time.
+func (e *engine) sameEntry(sid string, st *replica.SessionState) bool {
+	e.mu.Lock()
+	if e.former[st.Remote] == nil {
+		e.former[st.Remote] = replica.New(e.bookkeeping, e.replicaOf(st.Remote))
+	}
+	former := e.former[st.Remote]
+	e.mu.Unlock()
+	was, _ := former.Entry(sid)
+	now, listed := e.Table.Entry(sid)
+	was.Round = now.Round
+	return listed && was == now && now.Written != 0 && now.Revision == st.Revision(sid)
+}
+
 // checkEvery is how often the catalogue is checked.
 const checkEvery = time.Hour
 
@@ -183,7 +199,7 @@ func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 
 func entryOf(c *remoteread.Entry, round int) replica.Entry {
 	return replica.Entry{
-		SID: c.SID, Session: c.Session, Parent: c.Parent, Name: c.Name, Revision: c.Revision, Version: string(c.Version), Updated: c.Updated.UnixNano(),
+		SID: c.SID, Session: c.Session, Parent: c.Parent, Name: c.Name, Revision: c.Revision, Version: string(c.Version), Written: c.Written.UnixNano(), Updated: c.Updated.UnixNano(),
 		N: c.N, Turns: c.Turns, Deleted: c.Deleted, Conflict: c.Conflict, Round: round,
 	}
 }

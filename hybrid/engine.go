@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
+	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 )
@@ -29,8 +30,9 @@ type engine struct {
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
 	mu        sync.Mutex // guards the fields below
 	last      map[string]lastStatus
-	listed    time.Time // when a Sync read the catalogue
-	saved     time.Time // when the known state was saved, or the store was opened
+	listed    time.Time                 // when a Sync read the catalogue
+	former    map[string]*replica.Table // of other remotes, by their identities
+	saved     time.Time                 // when the known state was saved, or the store was opened
 }
 
 // lastStatus is the status of a session after its last sync.

@@ -198,7 +198,9 @@ func answerFaults() map[string]struct {
 	all["not named"] = struct {
 		do fault
 		is []error
-	}{func(context.Context, bool, bool, func() error) error { return errors.New("an adapter that names no kind") }, []error{ErrUnreachable}}
+	}{func(context.Context, bool, bool, func() error) error {
+		return errors.New("an adapter that names no kind")
+	}, []error{ErrUnreachable}}
 	return all
 }
 

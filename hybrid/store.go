@@ -70,7 +70,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if o.Store != nil {
 		so = *o.Store
 	}
-	e := &engine{opts: o, last: map[string]lastStatus{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
+	e := &engine{opts: o, last: map[string]lastStatus{}, former: map[string]*replica.Table{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
 	e.Vanished = e.vanished
 	if o.Remote != nil {
 		so.OnChange = e.marks(so.OnChange)
@@ -251,25 +251,27 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 	e.budget = e.opts.Limits.shared()
 	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
 	e.LargestFile = syncer.LargestFile
-	bookkeeping := func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	unasked, end := context.WithCancel(ctx)
 	end()
 	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	if e.opts.Limits.RequestUnitsPerSecond > 0 && !info.Units {
 		return errors.New("Limits.RequestUnitsPerSecond is set, and this remote counts no request units: leave it 0")
 	}
-	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
+	e.States = replica.NewStates(e.bookkeeping, local.Dir(), e.Device.ID)
 	e.States.Remote = info.Identity
 	e.recallNote()
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
-	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
-	e.States.OnSave, e.saved = e.Table.Reopen, time.Now()
+	e.Table = replica.New(e.bookkeeping, e.replicaOf(info.Identity))
+	e.States.Same, e.States.OnSave, e.saved = e.sameEntry, e.Table.Reopen, time.Now()
 	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)
 	return nil
 }
+
+// bookkeeping opens the directory of what is known of the sessions.
+func (e *engine) bookkeeping() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 
 // replicaOf names everything that the known state of the sessions depends on.
 func (e *engine) replicaOf(remote string) string {
