@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -38,10 +39,10 @@ func (n alias) Commit(ctx context.Context, part string, objects []remote.Object,
 	return n.Remote.Commit(ctx, part, objects, swap)
 }
 
-// TestAnotherNameOfOneRemote opens a directory with another name of its remote: the catalogue is
-// listed, only the heads that a Sync asks for anyway are read, and nothing is written. That is so
-// for sessions that this device wrote, and for those that came from another one. A session of
-// which the remote has more is brought.
+// TestAnotherNameOfOneRemote opens a directory with another name of its remote: an entry or two of
+// the catalogue show which one it is, only the heads that a Sync asks for anyway are read, and
+// nothing is written. That is so for sessions that this device wrote, also since it listed the
+// catalogue, and for those that came from another one.
 func TestAnotherNameOfOneRemote(t *testing.T) {
 	t.Parallel()
 	for _, device := range []string{"a", "b"} {
@@ -49,33 +50,90 @@ func TestAnotherNameOfOneRemote(t *testing.T) {
 			t.Parallel()
 			r := newNamed(t)
 			r.fill()
-			for _, name := range []string{"other", "one", "third"} {
-				r.swaps.Store(0)
+			for i, name := range []string{"one", "other", "one", "other", "third"} {
 				d := r.open(device, name)
+				r.swaps.Store(0)
+				r.reads.Store(0)
+				r.lists.Store(0)
 				got := d.sync()
 				require.Zero(t, r.swaps.Load(), "all is there")
-				require.LessOrEqual(t, got.Requests, 2+askedEach, "a list of the catalogue, the entry that shows which one it is, and the heads of the newest sessions")
+				require.LessOrEqual(t, r.reads.Load(), int64(1+askedEach), "the entry that is read last, as ever, and the heads of the newest sessions")
+				require.EqualValues(t, 1, r.lists.Load())
 				require.Equal(t, namedSessions, got.Sessions)
-				require.Zero(t, d.sync().Pushed)
+				d.say(fmt.Sprint("s", i), "three")
+				d.sync()
+				require.NoError(t, d.Close())
+				r.reads.Store(0)
+				require.NoError(t, r.open(device, name).Close())
+				require.Zero(t, r.reads.Load(), "of a name that is known")
+				require.NoError(t, r.open(device, name+" too").Close())
+				require.LessOrEqual(t, r.reads.Load(), int64(2), "two entries of the catalogue")
+				at, of := LastSync(d.Dir())
+				require.NotZero(t, at)
+				require.Equal(t, name, of)
+			}
+		})
+	}
+}
+
+// TestAnotherNameWhileOthersWrite: where another device wrote the newest entry since, the sessions
+// are compared; its lines come, and those of this device go.
+func TestAnotherNameWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	for _, device := range []string{"a", "b"} {
+		t.Run(device, func(t *testing.T) {
+			t.Parallel()
+			r := newNamed(t)
+			r.fill()
+			other := map[string]string{"a": "b", "b": "a"}[device]
+			turn := func(device, name, text string, want ...string) {
+				d := r.open(device, name)
+				d.sync()
+				require.Equal(t, want, d.texts("s0"))
+				d.say("s0", text)
+				r.swaps.Store(0)
+				d.sync()
+				require.EqualValues(t, 2, r.swaps.Load(), "the head and the entry")
+				require.Len(t, d.ids(), namedSessions, "no second history")
 				require.NoError(t, d.Close())
 			}
-			other := map[string]string{"a": "b", "b": "a"}[device]
-			d := r.open(other, "one")
-			d.say("s0", "three")
-			d.sync()
-			require.NoError(t, d.Close())
-			d = r.open(device, "fourth")
-			d.sync()
-			require.Equal(t, []string{"one", "two", "three"}, d.texts("s0"))
-			d.say("s0", "four")
-			r.swaps.Store(0)
-			d.sync()
-			require.EqualValues(t, 2, r.swaps.Load(), "the head and the entry")
-			require.NoError(t, d.Close())
-			d = r.open(other, "fifth")
-			d.sync()
-			require.Equal(t, []string{"one", "two", "three", "four"}, d.texts("s0"))
-			require.Len(t, d.ids(), namedSessions, "no second history")
+			turn(other, "one", "three", "one", "two")
+			turn(device, "other", "four", "one", "two", "three")
+			turn(other, "third", "five", "one", "two", "three", "four")
+			turn(device, "one", "six", "one", "two", "three", "four", "five")
+		})
+	}
+}
+
+// TestAnotherNameWithoutAnAnswer: a program opens with another name also where nothing answers,
+// where the key may only read, and without a remote. Later all is as it was.
+func TestAnotherNameWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"away": &remote.Unreachable{Err: errors.New("no route"), Kind: remote.Away}, "refused": remote.ErrRefused, "damaged": errors.New("none of these"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newNamed(t)
+				r.fill()
+				r.Remote.Refuse = func() error { return err }
+				d := r.open("a", "other")
+				d.say("s0", "three")
+				_, failed := d.Sync(t.Context())
+				require.Error(t, failed)
+				r.Remote.Refuse = nil
+				time.Sleep(time.Hour)
+				d.sync()
+				require.NoError(t, d.Close())
+				unasked, failed := Open(t.Context(), filepath.Join(r.top, "a"), &Options{Identity: "third", Project: "demo", User: "ada", Device: "a"})
+				require.NoError(t, failed)
+				require.NoError(t, unasked.Close())
+				b := r.open("b", "one")
+				b.sync()
+				require.Equal(t, []string{"one", "two", "three"}, b.texts("s0"))
+				require.Len(t, b.ids(), namedSessions)
+			})
 		})
 	}
 }
@@ -98,7 +156,7 @@ func TestAnotherNameInTheBackground(t *testing.T) {
 			require.Equal(t, UpToDate, is.State)
 		}
 		require.Zero(t, r.swaps.Load())
-		require.LessOrEqual(t, r.reads.Load(), int64(2*maxSyncs), "those that began before the catalogue was known")
+		require.LessOrEqual(t, r.reads.Load(), int64(1), "the entry of each hour")
 		require.NoError(t, s.Close())
 	})
 }
@@ -195,6 +253,7 @@ type namedRemote struct {
 	top   string
 	swaps atomic.Int32
 	reads atomic.Int64
+	lists atomic.Int64
 }
 
 // copyTo stores the objects of parts, which partOf returns for sessions, in another remote.
@@ -221,18 +280,23 @@ func newNamed(t *testing.T) *namedRemote {
 }
 
 func (n *namedRemote) named(name string) remote.Remote {
-	return &countedReads{alias{n.Remote, name, &n.swaps}, &n.reads}
+	return &countedReads{alias{n.Remote, name, &n.swaps}, n}
 }
 
 // countedReads is a remote that counts what is read of it.
 type countedReads struct {
 	alias
-	reads *atomic.Int64
+	of *namedRemote
 }
 
 func (c *countedReads) Get(ctx context.Context, part, name string, known remote.Version) (remote.Object, error) {
-	c.reads.Add(1)
+	c.of.reads.Add(1)
 	return c.alias.Get(ctx, part, name, known)
+}
+
+func (c *countedReads) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	c.of.lists.Add(1)
+	return c.alias.List(ctx, part, q)
 }
 
 func (n *namedRemote) open(device, name string) *testDevice {

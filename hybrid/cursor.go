@@ -152,22 +152,6 @@ func hasEntry(ctx context.Context, r *remoteread.Reader, uid, sid string, revisi
 	return err == nil && entry != nil && entry.Revision >= revision, err
 }
 
-// sameEntry reports whether the catalogue has the very entry that another remote had for the head
-// that st knows: then that is this remote under another name. In a copy that a tool made object by
-// object, the entry was written at another time.
-func (e *engine) sameEntry(sid string, st *replica.SessionState) bool {
-	e.mu.Lock()
-	if e.former[st.Remote] == nil {
-		e.former[st.Remote] = replica.New(e.bookkeeping, e.replicaOf(st.Remote))
-	}
-	former := e.former[st.Remote]
-	e.mu.Unlock()
-	was, _ := former.Entry(sid)
-	now, listed := e.Table.Entry(sid)
-	was.Round = now.Round
-	return listed && was == now && now.Written != 0 && now.Revision == st.Revision(sid)
-}
-
 // checkEvery is how often the catalogue is checked.
 const checkEvery = time.Hour
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/inuse"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/remoteread"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncer"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/throttle"
 )
@@ -20,7 +19,8 @@ type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
 	budget         *throttle.Budget
-	rulesUnread    error // the reason why Options.Private of earlier stores is not known; nil: it is known
+	address        string // the identity that the remote tells; States.Remote is the one under which it is known here
+	rulesUnread    error  // the reason why Options.Private of earlier stores is not known; nil: it is known
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is
@@ -30,9 +30,8 @@ type engine struct {
 	reporting sync.Mutex // held while OnStatus runs, so that it runs once at a time
 	mu        sync.Mutex // guards the fields below
 	last      map[string]lastStatus
-	listed    time.Time                 // when a Sync read the catalogue
-	former    map[string]*replica.Table // of other remotes, by their identities
-	saved     time.Time                 // when the known state was saved, or the store was opened
+	listed    time.Time // when a Sync read the catalogue
+	saved     time.Time // when the known state was saved, or the store was opened
 }
 
 // lastStatus is the status of a session after its last sync.

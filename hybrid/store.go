@@ -38,8 +38,9 @@ type Store struct {
 }
 
 // Open opens dir as [sessionstore.Open] does. Without a remote everything is local: Sync
-// and Pull return [ErrNoRemote]. It makes no request. The manifests are those of
-// [workflow.New].
+// and Pull return [ErrNoRemote]. It makes no request, but for one of at most Limits.FirstAnswer
+// where the last success was with a remote of another identity: this may be another name of that
+// remote. It needs no answer. The manifests are those of [workflow.New].
 func Open(ctx context.Context, dir string, opts *Options, manifests ...workflow.Manifest) (*Store, error) {
 	s, err := open(ctx, dir, opts, nil)
 	if err == nil {
@@ -70,7 +71,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if o.Store != nil {
 		so = *o.Store
 	}
-	e := &engine{opts: o, last: map[string]lastStatus{}, former: map[string]*replica.Table{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
+	e := &engine{opts: o, last: map[string]lastStatus{}, Syncer: &syncer.Syncer{Dirty: replica.NewDirtySet()}}
 	e.Vanished = e.vanished
 	if o.Remote != nil {
 		so.OnChange = e.marks(so.OnChange)
@@ -258,14 +259,14 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		return errors.New("Limits.RequestUnitsPerSecond is set, and this remote counts no request units: leave it 0")
 	}
 	e.States = replica.NewStates(e.bookkeeping, local.Dir(), e.Device.ID)
-	e.States.Remote = info.Identity
+	e.address = info.Identity
 	e.recallNote()
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
-	e.Table = replica.New(e.bookkeeping, e.replicaOf(info.Identity))
-	e.States.Same, e.States.OnSave, e.saved = e.sameEntry, e.Table.Reopen, time.Now()
+	e.identify(ctx)
+	e.States.OnSave, e.saved = e.Table.Reopen, time.Now()
 	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)
 	return nil
 }

@@ -54,10 +54,10 @@
 //
 // A device keeps what it knows of a remote under [Info].Identity. Two remotes of one identity are
 // taken for one: a missing head is sent again, and one that is older than the known one counts
-// after 15 minutes. One remote of two identities, as by another name of its host, costs a list of
-// the catalogue, and a read of each head whose entry the device does not find there with the version
-// and the time that it knows; nothing is sent again. An identity in the remote itself is best, else the
-// whole address without a secret: it is written to the disk.
+// after 15 minutes. One remote of two identities, as by another name of its host, is taken for one
+// where the newest object of the catalogue that the device knows has the same version and time
+// there, else each head is read; nothing is sent again. An identity in the remote itself is best,
+// else the whole address without a secret: it is written to the disk.
 //
 // # Errors and retries
 //

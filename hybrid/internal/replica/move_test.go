@@ -58,16 +58,6 @@ func TestStateMoves(t *testing.T) {
 	require.NoError(t, in("two").Save("sid", st))
 	require.Equal(t, knownLater, in("two").Load("sid", "s").Head)
 
-	save(known)
-	named := in("two")
-	named.Same = func(string, *SessionState) bool { return true }
-	st = named.Load("sid", "s")
-	require.Equal(t, known.Doc, st.Head.Doc, "the same remote by its catalogue")
-	require.Empty(t, st.Head.Version)
-	require.NotNil(t, st.Base)
-	require.NoError(t, named.Save("sid", st))
-	require.Equal(t, st.Head, in("two").Load("sid", "s").Head)
-
 	save(knownDead)
 	st = in("three").Load("sid", "s")
 	require.Equal(t, knownDead.Doc, st.Head.Doc)

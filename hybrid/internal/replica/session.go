@@ -165,17 +165,18 @@ func (s *SessionState) See(sid string, t *head.Head, known remoteread.Known) (va
 }
 
 // move makes the state the state of a session in another remote, or in one with another
-// address. Its head is not known then; See finds out whether it is the former one. It stays known,
-// without its version, where the catalogue there has the same entry. A tombstone stays known, so
-// that no remote gets a removed session.
-func (s *SessionState) move(sid string, same bool) {
-	s.Head.Version, s.Older = "", time.Time{}
-	switch t := s.Head.Head(sid); {
-	case t != nil && t.Deleted:
-		s.Cat = KnownEntry{}
-	case !same:
-		s.former, s.Head = s.Head.Doc, remoteread.Known{}
+// address. Its head is not known then; See finds out whether it is the former one. A
+// tombstone stays known, so that no remote gets a removed session.
+func (s *SessionState) move(sid, to string) {
+	if s.Remote != "" && s.Remote != to {
+		s.Head.Version, s.Older = "", time.Time{}
+		if t := s.Head.Head(sid); t == nil || !t.Deleted {
+			s.former, s.Head = s.Head.Doc, remoteread.Known{}
+		} else {
+			s.Cat = KnownEntry{}
+		}
 	}
+	s.Remote = to
 }
 
 // restored is how long the cloud must answer with an older head before that head counts:

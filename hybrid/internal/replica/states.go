@@ -27,10 +27,9 @@ type States struct {
 	dir    func() (*vfs.Dir, error)
 	place  string
 	device string
-	Remote string                                  // the identity of the remote
-	Same   func(sid string, st *SessionState) bool // whether the remote is, as its catalogue has the session, the other one that st knows, under another name; nil: it is not
-	OnSave func(session string)                    // called with each state that changes; nil: none
-	OnRead func(file string)                       // called with each file that is read as a whole; nil: none
+	Remote string               // the identity of the remote
+	OnSave func(session string) // called with each state that changes; nil: none
+	OnRead func(file string)    // called with each file that is read as a whole; nil: none
 
 	*private.Book // of the directory
 }
@@ -63,10 +62,7 @@ func (s *States) Load(sid, session string) *SessionState {
 		return fresh
 	}
 	st.stored = text
-	if st.Remote != "" && st.Remote != s.Remote {
-		st.move(sid, s.Same != nil && s.Same(sid, &st))
-	}
-	st.Remote = s.Remote
+	st.move(sid, s.Remote)
 	return &st
 }
 

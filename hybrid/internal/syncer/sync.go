@@ -253,9 +253,6 @@ func (v *work) idle(ctx context.Context) error {
 	if err := v.setTime(ctx); err != nil {
 		return err
 	}
-	if err := v.States.Save(v.sid, v.st); err != nil { // it may be of another name of the remote
-		return err
-	}
 	return v.catalogue(ctx)
 }
 
