@@ -250,7 +250,9 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		e.opts.Limits = &Limits{}
 	}
 	e.budget = e.opts.Limits.shared()
-	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
+	if e.Remote = e.opts.Remote; e.Remote != unasked(e.opts.Identity) {
+		e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
+	}
 	e.LargestFile = syncer.LargestFile
 	unasked, end := context.WithCancel(ctx)
 	end()
