@@ -20,11 +20,14 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
+// faulty makes a request of a remote with a fault.
+type faulty = func(ctx context.Context, write, swap bool, make func() error) error
+
 // answering is a remote in which requests have a fault from one of them on.
 type answering struct {
 	*memremote.Remote
 	whole bool // a Commit is done whole, as in Cosmos DB; else each object by itself, as in S3
-	fault func(ctx context.Context, write, swap bool, make func() error) error
+	fault faulty
 
 	mu   sync.Mutex // guards what follows
 	at   int        // the first request with the fault; 0: none has it
@@ -32,7 +35,7 @@ type answering struct {
 }
 
 // from lets the requests from number at on have a fault.
-func (a *answering) from(at int, fault func(ctx context.Context, write, swap bool, make func() error) error) {
+func (a *answering) from(at int, fault faulty) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.at, a.made, a.fault = at, 0, fault
@@ -48,9 +51,9 @@ func (a *answering) reached() bool {
 func (a *answering) request(ctx context.Context, write, swap bool, make func() error) error {
 	a.mu.Lock()
 	a.made++
-	faulty := a.at > 0 && a.made >= a.at
+	fails := a.at > 0 && a.made >= a.at
 	a.mu.Unlock()
-	if !faulty {
+	if !fails {
 		return make()
 	}
 	return a.fault(ctx, write, swap, make)
@@ -102,106 +105,76 @@ var publicErrors = []error{
 	ErrBlocked, ErrUnauthorized, ErrClock, ErrUnreachable, ErrNewer, ErrForeign, ErrDamaged, ErrRemoved, ErrDeferred, ErrFull, ErrTooLarge, ErrContended,
 }
 
-// answerFaults are what a remote may do with a request, with the errors one of which a call
-// returns for it.
-func answerFaults() map[string]struct {
-	do func(ctx context.Context, write, swap bool, make func() error) error
-	is []error
-} {
-	type fault = func(ctx context.Context, write, swap bool, make func() error) error
-	all := map[string]struct {
-		do fault
-		is []error
-	}{}
-	returns := func(name string, err error, is ...error) {
-		all[name] = struct {
-			do fault
-			is []error
-		}{func(context.Context, bool, bool, func() error) error { return err }, is}
+// answerFault is what a remote does with a request, and what the error of a call Is for that.
+type answerFault struct {
+	do faulty
+	is error
+}
+
+// answerFaults are what a remote may do with a request.
+func answerFaults() map[string]answerFault {
+	returns := func(err, is error) answerFault {
+		return answerFault{func(context.Context, bool, bool, func() error) error { return err }, is}
 	}
-	// unknown is what adapters return for a swap of which nothing is known.
+	swaps := func(err, is error) answerFault {
+		return answerFault{func(_ context.Context, _, swap bool, make func() error) error {
+			if swap {
+				return err
+			}
+			return make()
+		}, is}
+	}
+	writes := func(err, is error) answerFault {
+		return answerFault{func(_ context.Context, write, _ bool, make func() error) error {
+			if write {
+				return err
+			}
+			return make()
+		}, is}
+	}
+	// unknown is what adapters return where nothing is known of a swap.
 	unknown := func(swap bool, err error) error {
 		if swap {
 			return fmt.Errorf("%w: %w", remote.ErrUnknown, err)
 		}
 		return err
 	}
-	for kind, name := range []string{"failed", "throttled", "away", "stale"} {
-		returns(name, &remote.Unreachable{Err: errors.New("no words"), Kind: remote.Kind(kind)}, ErrUnreachable)
+	trouble := func(kind remote.Kind, after time.Duration) answerFault {
+		return returns(&remote.Unreachable{Err: errors.New("no words"), Kind: kind, After: after}, ErrUnreachable)
 	}
-	returns("throttled for a time", &remote.Unreachable{Err: errors.New("busy"), Kind: remote.Throttled, After: 20 * time.Second}, ErrUnreachable)
-	returns("unreachable", remote.ErrUnreachable, ErrUnreachable)
-	returns("blocked", remote.ErrBlocked, ErrBlocked)
-	returns("refused", remote.ErrRefused, ErrBlocked)
-	returns("unauthorized", remote.ErrUnauthorized, ErrUnauthorized)
-	returns("clock", fmt.Errorf("%w: %w", remote.ErrBlocked, remote.ErrClock), ErrClock)
-	all["lost"] = struct {
-		do fault
-		is []error
-	}{func(_ context.Context, _, swap bool, make func() error) error {
-		_ = make()
-		return unknown(swap, &remote.Unreachable{Err: errors.New("the answer is lost")})
-	}, []error{ErrUnreachable}}
-	all["swaps are unknown"] = struct {
-		do fault
-		is []error
-	}{func(_ context.Context, _, swap bool, make func() error) error {
-		err := make()
-		if swap {
-			return remote.ErrUnknown
-		}
-		return err
-	}, []error{ErrUnreachable}}
-	all["swaps are not made"] = struct {
-		do fault
-		is []error
-	}{func(_ context.Context, _, swap bool, make func() error) error {
-		if swap {
-			return remote.ErrUnknown
-		}
-		return make()
-	}, []error{ErrUnreachable}}
-	all["silent"] = struct {
-		do fault
-		is []error
-	}{func(ctx context.Context, _, swap bool, _ func() error) error {
-		<-ctx.Done()
-		return unknown(swap, ctx.Err())
-	}, []error{ErrUnreachable}}
-	all["changed"] = struct {
-		do fault
-		is []error
-	}{func(_ context.Context, _, swap bool, make func() error) error {
-		if swap {
-			return remote.ErrChanged
-		}
-		return make()
-	}, []error{ErrContended}}
-	all["full"] = struct {
-		do fault
-		is []error
-	}{func(_ context.Context, write, _ bool, make func() error) error {
-		if write {
-			return remote.ErrFull
-		}
-		return make()
-	}, []error{ErrFull}}
-	all["too large"] = struct {
-		do fault
-		is []error
-	}{func(_ context.Context, write, _ bool, make func() error) error {
-		if write {
-			return remote.ErrTooLarge
-		}
-		return make()
-	}, []error{ErrTooLarge}}
-	all["not named"] = struct {
-		do fault
-		is []error
-	}{func(context.Context, bool, bool, func() error) error {
-		return errors.New("an adapter that names no kind")
-	}, []error{ErrUnreachable}}
-	return all
+	return map[string]answerFault{
+		"failed":               trouble(remote.Failed, 0),
+		"throttled":            trouble(remote.Throttled, 0),
+		"throttled for a time": trouble(remote.Throttled, 20*time.Second),
+		"away":                 trouble(remote.Away, 0),
+		"stale":                trouble(remote.Stale, 0),
+		"unreachable":          returns(remote.ErrUnreachable, ErrUnreachable),
+		"blocked":              returns(remote.ErrBlocked, ErrBlocked),
+		"refused":              returns(remote.ErrRefused, ErrBlocked),
+		"unauthorized":         returns(remote.ErrUnauthorized, ErrUnauthorized),
+		"clock":                returns(fmt.Errorf("%w: %w", remote.ErrBlocked, remote.ErrClock), ErrClock),
+		"not named":            returns(errors.New("an adapter that names no kind"), ErrUnreachable),
+		"swaps are not made":   swaps(remote.ErrUnknown, ErrUnreachable),
+		"changed":              swaps(remote.ErrChanged, ErrContended),
+		"full":                 writes(remote.ErrFull, ErrFull),
+		"too large":            writes(remote.ErrTooLarge, ErrTooLarge),
+		"writes refused":       writes(remote.ErrRefused, ErrBlocked),
+		"lost": {func(_ context.Context, _, swap bool, make func() error) error {
+			_ = make()
+			return unknown(swap, &remote.Unreachable{Err: errors.New("the answer is lost")})
+		}, ErrUnreachable},
+		"swaps are lost": {func(_ context.Context, _, swap bool, make func() error) error {
+			err := make()
+			if swap {
+				return remote.ErrUnknown
+			}
+			return err
+		}, ErrUnreachable},
+		"silent": {func(ctx context.Context, _, swap bool, _ func() error) error {
+			<-ctx.Done()
+			return unknown(swap, ctx.Err())
+		}, ErrUnreachable},
+	}
 }
 
 // remoteCalls are the calls that ask the remote. Session s is here and there, with more on both
@@ -291,7 +264,7 @@ func TestErrorsArePublic(t *testing.T) {
 							err := calls[name](t.Context(), d)
 							reached = r.reached() || name == "Copy to" && err != nil
 							at := fmt.Sprintf("%s, %s from request %d on, whole: %v", name, kind, n, whole)
-							is := append(faults[kind].is, ErrDeferred) // as where a branch has no session there
+							is := []error{faults[kind].is, ErrDeferred} // as where a branch has no session there
 							requirePublic(t, err, is, at)
 							if name == "Shutdown" {
 								return
