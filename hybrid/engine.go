@@ -19,7 +19,8 @@ type engine struct {
 	*syncer.Syncer // each session by itself
 	opts           Options
 	budget         *throttle.Budget
-	rulesUnread    error // the reason why Options.Private of earlier stores is not known; nil: it is known
+	address        string // the identity that the remote tells; States.Remote is the one under which it is known here
+	rulesUnread    error  // the reason why Options.Private of earlier stores is not known; nil: it is known
 
 	checked time.Time   // when the catalogue was last found to be the known one; guarded by Enter("")
 	doubted atomic.Bool // a sign was seen that it no longer is

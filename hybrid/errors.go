@@ -28,8 +28,9 @@ var (
 	// ErrClock is returned when requests are refused because this machine's clock is
 	// wrong. It Is ErrBlocked too.
 	ErrClock = remote.ErrClock
-	// ErrUnreachable is returned when the remote did not answer, or not well, or when
-	// something else answered: the page of a network that wants a sign-in, or a proxy.
+	// ErrUnreachable is returned when the remote did not answer, or not well, also where it may
+	// have made a change and the answer was lost, or when something else answered: the page of a
+	// network that wants a sign-in, or a proxy. Nothing is lost: the next call finds out.
 	// The text says which. For 30 seconds after there was no answer, no request is made.
 	ErrUnreachable = remote.ErrUnreachable
 	// ErrNewer is returned when a document in the remote has the format of a newer version
@@ -69,6 +70,10 @@ var (
 	// tries the session again once a day, or when this store pruned it. Prune it, or go
 	// on in another session.
 	ErrFull = remote.ErrFull
+	// ErrTooLarge is returned when the remote takes no part of the session, however small the
+	// session is cut, or its head, which grows with each branch: prune it, or go on in another
+	// session.
+	ErrTooLarge = remote.ErrTooLarge
 	// ErrTakenAway is returned when a pull would take lines away that are here, and those that
 	// former pulls took away take 1 GB, or four times the session where that is more. They are
 	// kept for 30 days, so that slice.Undo brings them back; slice.DropBackups removes them.

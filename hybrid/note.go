@@ -21,7 +21,7 @@ func (e *engine) recallNote() {
 	}
 	text, _ := e.States.Read(noteFile) // without it there is no note
 	is, err := e.States.Stat(noteFile)
-	note, same := strings.CutPrefix(string(text), e.States.Remote+"\n")
+	note, same := strings.CutPrefix(string(text), e.address+"\n")
 	if same && err == nil && is[0] != nil && time.Since(is[0].ModTime()) < noteLasts {
 		of.SetNote(note)
 		e.noted.Store(note != "")
@@ -48,7 +48,7 @@ func (e *engine) keepNote() {
 	if !ok || of.Note() == "" || e.noted.Swap(true) {
 		return
 	}
-	if err := e.States.Write(noteFile, []byte(e.States.Remote+"\n"+of.Note())); err != nil {
+	if err := e.States.Write(noteFile, []byte(e.address+"\n"+of.Note())); err != nil {
 		e.Log.Info("what was found out about the remote is not recorded", "err", err)
 	}
 }

@@ -61,14 +61,7 @@ func (r *servedRemote) call(ctx context.Context, c *served.Call) (a served.Answe
 	if err != nil {
 		return a, fmt.Errorf("the process that serves the remote: %w", err)
 	}
-	if a.Failed != "" {
-		err = errors.New(a.Failed)
-		for _, is := range []error{remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrUnreachable, remote.ErrTooLarge} {
-			if strings.Contains(a.Failed, is.Error()) {
-				err = fmt.Errorf("%w: %w", is, err)
-			}
-		}
-	}
+	err = a.Err()
 	remote.Observe(ctx, remote.Request{Start: c.Now, Err: err})
 	return a, err
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/privacy"
@@ -70,29 +71,50 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 // became of others, or found that none needs it. It also returns the identity of the remote.
 // It opens no store and makes no request. The zero time means never.
 func LastSync(dir string) (at time.Time, remote string) {
+	last := readLast(dir)
+	return last.at, last.address
+}
+
+// lastSync is the file of the last success. It has the identity that the remote told, and in the
+// next line the one under which it is known here.
+const lastSync = "last"
+
+// success is the last success of a directory. The zero success is none.
+type success struct {
+	at                time.Time
+	address, identity string
+}
+
+func readLast(dir string) success {
 	dir, err := sessiondir.Abs(dir)
 	if err != nil {
-		return time.Time{}, ""
+		return success{}
 	}
 	path := filepath.Join(dir, sessiondir.Bookkeeping, statesDir, lastSync)
 	text, err := os.ReadFile(path)
-	if fi, failed := os.Stat(path); err == nil && failed == nil {
-		return fi.ModTime(), string(text)
+	fi, failed := os.Stat(path)
+	if err != nil || failed != nil {
+		return success{}
 	}
-	return time.Time{}, ""
+	address, identity, renamed := strings.Cut(string(text), "\n")
+	if !renamed {
+		identity = address
+	}
+	return success{fi.ModTime(), address, identity}
 }
-
-// lastSync is the file with the identity of the remote of the last success.
-const lastSync = "last"
 
 // succeeded records a success, and the note of the remote.
 func (e *engine) succeeded() {
 	e.keepNote()
-	at, remote := LastSync(e.Store.Dir())
-	if remote == e.States.Remote && time.Since(at) < time.Minute {
+	last := readLast(e.Store.Dir())
+	if last.address == e.address && last.identity == e.States.Remote && time.Since(last.at) < time.Minute {
 		return
 	}
-	if err := e.States.Write(lastSync, []byte(e.States.Remote)); err != nil {
+	text := e.address
+	if e.address != e.States.Remote {
+		text += "\n" + e.States.Remote
+	}
+	if err := e.States.Write(lastSync, []byte(text)); err != nil {
 		e.Log.Info("the time of the sync is not recorded", "err", err)
 	}
 }

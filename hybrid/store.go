@@ -38,8 +38,9 @@ type Store struct {
 }
 
 // Open opens dir as [sessionstore.Open] does. Without a remote everything is local: Sync
-// and Pull return [ErrNoRemote]. It makes no request. The manifests are those of
-// [workflow.New].
+// and Pull return [ErrNoRemote]. It makes no request, but for one of at most Limits.FirstAnswer
+// where the last success was with a remote of another identity: this may be another name of that
+// remote. It needs no answer. The manifests are those of [workflow.New].
 func Open(ctx context.Context, dir string, opts *Options, manifests ...workflow.Manifest) (*Store, error) {
 	s, err := open(ctx, dir, opts, nil)
 	if err == nil {
@@ -249,27 +250,31 @@ func (e *engine) complete(ctx context.Context, on machine, local *sessionstore.S
 		e.opts.Limits = &Limits{}
 	}
 	e.budget = e.opts.Limits.shared()
-	e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
+	if e.Remote = e.opts.Remote; e.Remote != unasked(e.opts.Identity) {
+		e.Remote = throttle.New(e.opts.Remote, e.budget, observeRequests(e.opts.Observer))
+	}
 	e.LargestFile = syncer.LargestFile
-	bookkeeping := func() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 	unasked, end := context.WithCancel(ctx)
 	end()
 	info, _ := e.opts.Remote.Info(unasked) // the identity comes at once: a program opens also where nothing answers
 	if e.opts.Limits.RequestUnitsPerSecond > 0 && !info.Units {
 		return errors.New("Limits.RequestUnitsPerSecond is set, and this remote counts no request units: leave it 0")
 	}
-	e.States = replica.NewStates(bookkeeping, local.Dir(), e.Device.ID)
-	e.States.Remote = info.Identity
+	e.States = replica.NewStates(e.bookkeeping, local.Dir(), e.Device.ID)
+	e.address = info.Identity
 	e.recallNote()
 	e.Privacy = &privacy.Guard{Guard: &private.Guard{Dir: local.Dir(), Sessions: e.Core, Book: e.States.Book}}
 	e.remember(e.opts.Private)
 	e.rememberRedaction()
 	e.States.Sweep()
-	e.Table = replica.New(bookkeeping, e.replicaOf(info.Identity))
+	e.identify(ctx)
 	e.States.OnSave, e.saved = e.Table.Reopen, time.Now()
 	e.Stats = replica.NewStats(e.Core, e.Table, e.States.Rules)
 	return nil
 }
+
+// bookkeeping opens the directory of what is known of the sessions.
+func (e *engine) bookkeeping() (*vfs.Dir, error) { return e.Core.Bookkeeping(statesDir) }
 
 // replicaOf names everything that the known state of the sessions depends on.
 func (e *engine) replicaOf(remote string) string {

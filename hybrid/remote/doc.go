@@ -54,9 +54,10 @@
 //
 // A device keeps what it knows of a remote under [Info].Identity. Two remotes of one identity are
 // taken for one: a missing head is sent again, and one that is older than the known one counts
-// after 15 minutes. One remote of two identities, as by another name of its host, costs a read
-// of each head, and nothing is sent again. An identity in the remote itself is best, else the
-// whole address without a secret: it is written to the disk.
+// after 15 minutes. One remote of two identities, as by another name of its host, is taken for one
+// where the newest object of the catalogue that the device knows has the same version and time
+// there, else each head is read; nothing is sent again. An identity in the remote itself is best,
+// else the whole address without a secret: it is written to the disk.
 //
 // # Errors and retries
 //
@@ -73,7 +74,8 @@
 //	ErrUnauthorized it is shut for a minute, and after half an hour for 15: a role assignment
 //	                takes some minutes to arrive, and a late one looks like none
 //	other errors    the session is tried again later; [ErrRefused] and errors of objects show
-//	                that the remote takes requests
+//	                that the remote takes requests. An error that this package does not name
+//	                reaches the program as ErrUnreachable
 //
 // Package hybrid makes a call four times at most, and a swap that may have been done again only
 // after it has read the object: switch off the retries of a client, or at least those of swaps.

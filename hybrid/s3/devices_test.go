@@ -69,6 +69,46 @@ func TestDevices(t *testing.T) {
 	require.Equal(t, []string{"turn 0", "turn 1", "turn 2", "turn 3", "offline"}, texts(t, b))
 }
 
+// TestAnotherEndpoint opens a directory with another name of the host of its bucket: no head is
+// read but those that a Sync asks for anyway, and nothing is written.
+func TestAnotherEndpoint(t *testing.T) {
+	t.Parallel()
+	for name := range servers {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			address, dir := serve(t, name), t.TempDir()
+			_, port, err := net.SplitHostPort(strings.TrimPrefix(address, "http://"))
+			require.NoError(t, err)
+			const sessions = 20
+			for _, host := range []string{"127.0.0.1", "127.0.0.1", "localhost", "127.0.0.1"} {
+				count := &counter{}
+				s := &server{address: "http://" + net.JoinHostPort(host, port)}
+				to, err := Open(t.Context(), s.place("endpoints"), s.config(count))
+				require.NoError(t, err)
+				st, err := hybrid.Open(t.Context(), dir, &hybrid.Options{Remote: to, Project: "endpoints", User: "ada", Device: "a", Manual: true, Limits: &hybrid.Limits{FirstAnswer: time.Minute}})
+				require.NoError(t, err)
+				fresh := !st.Exists("s0")
+				for i := range sessions {
+					m, err := sessionstore.Text("user", "hello", time.Now())
+					require.NoError(t, err)
+					if fresh {
+						require.NoError(t, st.Append(t.Context(), fmt.Sprint("s", i), m))
+					}
+				}
+				r, err := st.Sync(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, st.Close())
+				require.Equal(t, sessions, r.Sessions)
+				if host == "localhost" {
+					require.Zero(t, count.n.puts)
+					require.LessOrEqual(t, count.n.gets, 2+6+sessions, "the entry at Open and at the list, six heads, and the labels of a list in a new process")
+					require.Equal(t, 1, count.n.lists)
+				}
+			}
+		})
+	}
+}
+
 // kill ends a server as a power cut ends its process.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()

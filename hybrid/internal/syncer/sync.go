@@ -38,6 +38,7 @@ var lasting = []struct {
 }{
 	{"held", privacy.ErrHeld},
 	{"full", remote.ErrFull},
+	{"large", remote.ErrTooLarge},
 	{"taken", ErrTakenAway},
 	{"redaction", privacy.ErrRedaction},
 	{"newer", segment.ErrNewer},

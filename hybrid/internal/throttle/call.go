@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -137,7 +138,17 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 		trouble = nil
 	}
 	c.budget.learn(&c.try, outcome, trouble)
-	return trouble, err
+	return trouble, withKind(err)
+}
+
+// withKind returns err as an error that callers tell apart: [remote.ErrUnreachable] where nothing is
+// known of a swap, and for what Is no error of package remote.
+func withKind(err error) error {
+	kinds := append([]error{remote.ErrUnreachable, remote.ErrBlocked, remote.ErrUnauthorized, context.Canceled, context.DeadlineExceeded}, answers...)
+	if err == nil || slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+		return err
+	}
+	return &remote.Unreachable{Err: err}
 }
 
 // wait records that the call waits for the remote from now on.

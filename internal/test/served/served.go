@@ -41,8 +41,27 @@ type Answer struct {
 	Objects []remote.Object
 	Version remote.Version
 	Info    remote.Info
-	Failed  string // the text of the error, with the texts of errors that it Is; "": there is none
+	Failed  string // the text of the error; "": there is none
+	Is      []int  // the numbers of the kinds that the error Is
 	Stopped bool
+}
+
+// kinds are the errors of package remote that an answer tells apart.
+var kinds = []error{
+	remote.ErrNotExist, remote.ErrUnchanged, remote.ErrChanged, remote.ErrUnknown, remote.ErrTooLarge, remote.ErrFull, remote.ErrBlocked,
+	remote.ErrRefused, remote.ErrUnauthorized, remote.ErrClock, remote.ErrUnreachable,
+}
+
+// Err returns the error of the call; nil for none.
+func (a *Answer) Err() (err error) {
+	if a.Failed == "" {
+		return nil
+	}
+	err = errors.New(a.Failed)
+	for _, i := range a.Is {
+		err = fmt.Errorf("%w: %w", kinds[i], err)
+	}
+	return err
 }
 
 // Device is a device that opens a remote at a place. Remotes at one place share their
@@ -184,7 +203,13 @@ func (a *Answer) of(r remote.Remote, c *Call) (err error) {
 }
 
 func (a *Answer) fail(err error) {
-	if err != nil {
-		a.Failed = err.Error()
+	if err == nil {
+		return
+	}
+	a.Failed = err.Error()
+	for i, kind := range kinds {
+		if errors.Is(err, kind) {
+			a.Is = append(a.Is, i)
+		}
 	}
 }
