@@ -90,7 +90,7 @@ func (j *judge) anthropicMessage(at, role string, content any) []block {
 			j.refuse("anthropic.type", "%s: Input tag '%s' found using 'type' does not match any of the expected tags", b.at, b.kind)
 			continue
 		}
-		j.anthropicBlock(role, b)
+		j.anthropicBlock(at, role, b)
 		blocks = append(blocks, b)
 	}
 	onlyBlank := len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b block) bool {
@@ -105,7 +105,7 @@ func (j *judge) anthropicMessage(at, role string, content any) []block {
 	return blocks
 }
 
-func (j *judge) anthropicBlock(role string, b block) {
+func (j *judge) anthropicBlock(at, role string, b block) {
 	switch f := b.fields; b.kind {
 	case "text":
 		if s, ok := f["text"].(string); !ok {
@@ -128,7 +128,7 @@ func (j *judge) anthropicBlock(role string, b block) {
 		}
 	case "tool_use":
 		if role == "user" {
-			j.refuse("anthropic.tool_use.role", "%s: `tool_use` blocks can only be in `assistant` messages", b.at)
+			j.refuse("anthropic.tool_use.role", "%s: `tool_use` blocks can only be in `assistant` messages", at)
 		}
 		j.anthropicID(b.at+".tool_use.id", f["id"])
 		switch n := utf8.RuneCountInString(text(f["name"])); {
@@ -142,7 +142,7 @@ func (j *judge) anthropicBlock(role string, b block) {
 		}
 	case "tool_result":
 		if role == "assistant" {
-			j.refuse("anthropic.tool_result.role", "%s: `tool_result` blocks can only be in `user` messages", b.at)
+			j.refuse("anthropic.tool_result.role", "%s: `tool_result` blocks can only be in `user` messages", at)
 		}
 		j.anthropicID(b.at+".tool_result.tool_use_id", f["tool_use_id"])
 		for i, v := range list(f["content"]) {
