@@ -91,7 +91,7 @@ func (d *dealer) spoil(rows []object) []object {
 	at := d.IntN(len(rows))
 	r := rows[at]
 	long := func(n int) string { return strings.Repeat("x", n) }
-	switch d.IntN(11) {
+	switch d.IntN(13) {
 	case 0:
 		return slices.Delete(rows, at, at+1)
 	case 1:
@@ -132,6 +132,16 @@ func (d *dealer) spoil(rows []object) []object {
 		r["tool_calls"] = pickOf[any](d, 7, object{}, []any{}, []any{7})
 	case 10:
 		return slices.Insert(rows, at, pickOf(d, object{"role": "user", "content": "and"}, object{"role": "user", "content": "<system-reminder>x</system-reminder>"}, object{"role": "assistant", "content": "so"}, object{"role": "system", "content": "be"}))
+	default: // thinking in answers
+		for range 1 + d.IntN(2) {
+			if r := rows[d.IntN(len(rows))]; r["role"] == "assistant" {
+				list, ok := r["content"].([]any)
+				if !ok {
+					list = []any{textBlock("said")}
+				}
+				r["content"] = slices.Insert(list, pickOf(d, 0, len(list)), any(d.oddThinking()))
+			}
+		}
 	}
 	return rows
 }
@@ -140,7 +150,8 @@ func (d *dealer) oddThinking() object {
 	return pickOf(d,
 		object{"type": "thinking", "thinking": "hm"}, object{"type": "thinking", "thinking": "hm", "signature": ""}, object{"type": "thinking", "signature": "c2ln"},
 		object{"type": "thinking", "thinking": "", "signature": "c2ln"}, object{"type": "redacted_thinking"}, object{"type": "thinking", "thinking": half, "signature": "c2ln"},
-		object{"type": "thinking", "thinking": "hm", "content": []any{"gAAAAx", fmt.Sprint("rs_", d.IntN(3))}}, object{"type": "thinking", "thinking": "hm", "content": []any{nil, "rs_9"}})
+		object{"type": "thinking", "thinking": "hm", "content": []any{"gAAAAx", fmt.Sprint("rs_", d.IntN(2))}}, object{"type": "thinking", "thinking": "hm", "content": []any{"gAAAAx", "rs_0"}}, d.thinking(),
+		object{"type": "thinking", "thinking": "hm", "content": []any{nil, "rs_9"}})
 }
 
 func clone(o object) object {
