@@ -132,14 +132,15 @@ func (d *dealer) spoil(rows []object) []object {
 		r["tool_calls"] = pickOf[any](d, 7, object{}, []any{}, []any{7})
 	case 10:
 		return slices.Insert(rows, at, pickOf(d, object{"role": "user", "content": "and"}, object{"role": "user", "content": "<system-reminder>x</system-reminder>"}, object{"role": "assistant", "content": "so"}, object{"role": "system", "content": "be"}))
-	default: // thinking in answers
+	default: // thinking in answers, perhaps the same twice
+		odd := d.oddThinking()
 		for range 1 + d.IntN(2) {
 			if r := rows[d.IntN(len(rows))]; r["role"] == "assistant" {
 				list, ok := r["content"].([]any)
 				if !ok {
 					list = []any{textBlock("said")}
 				}
-				r["content"] = slices.Insert(list, pickOf(d, 0, len(list)), any(d.oddThinking()))
+				r["content"] = slices.Insert(list, pickOf(d, 0, len(list)), any(clone(odd)))
 			}
 		}
 	}
