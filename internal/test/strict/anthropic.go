@@ -37,9 +37,7 @@ func (j *judge) anthropic(request object) {
 	if _, ok := request["messages"]; ok && len(messages) == 0 {
 		j.refuse("anthropic.messages", "messages: at least one message is required")
 	}
-	if len(messages) > 100_000 {
-		j.refuse("anthropic.count", "messages: List should have at most 100000 items after validation, not %d", len(messages))
-	}
+	j.tooMany(len(messages))
 	var sides []side
 	for i, m := range messages {
 		at := fmt.Sprintf("messages.%d", i)

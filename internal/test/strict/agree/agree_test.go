@@ -77,7 +77,8 @@ var providers = []provider{
 		map[accept.Reason]string{
 			accept.BadArguments: torn, accept.BadBlock: torn, accept.BadContent: torn, accept.BrokenThinking: torn, accept.BadCallID: torn,
 			accept.ForeignBlock: unsent, accept.UnknownRole: unsent, accept.EmptyContent: unsent,
-			accept.ResultEarly: byID, accept.ResultLate: byID,
+			accept.ReasoningAlone: "the model's next message may follow it, too",
+			accept.ResultEarly:    byID, accept.ResultLate: byID,
 			accept.DuplicateCallID: sameIDs, accept.CallNoResult: sameIDs, accept.ResultNoCall: sameIDs, accept.DuplicateResult: sameIDs,
 		},
 		map[string]string{"responses.image": pictures},
