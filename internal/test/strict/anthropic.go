@@ -11,7 +11,8 @@ import (
 
 const anthropicBlocks = "text image document search_result thinking redacted_thinking tool_use tool_result server_tool_use " +
 	"web_search_tool_result web_fetch_tool_result code_execution_tool_result bash_code_execution_tool_result " +
-	"text_editor_code_execution_tool_result tool_search_tool_result container_upload"
+	"text_editor_code_execution_tool_result tool_search_tool_result container_upload mid_conv_system " +
+	"advisor_tool_result mcp_tool_use mcp_tool_result compaction fallback"
 
 // block is one block of a message, and where it is.
 type block struct {

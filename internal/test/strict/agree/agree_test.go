@@ -1,10 +1,13 @@
 package agree
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -201,4 +204,38 @@ func lines(msgs []sessionstore.Message) string {
 		fmt.Fprintf(&b, "\n%s", m.AppendTo(nil))
 	}
 	return b.String()
+}
+
+// TestAgreeOnGolden compares both on the broken transcripts of the reference, as they are,
+// as the reference repairs them, and mended.
+func TestAgreeOnGolden(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "golden", "repair.json"))
+	require.NoError(t, err)
+	type file struct{ Text string }
+	var vectors []struct {
+		Name     string
+		Given    file `json:"transcript"`
+		Repaired file `json:"expected_file"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &vectors))
+	met, judged := map[string]int{}, 0
+	for i, v := range vectors {
+		for _, f := range []file{v.Given, v.Repaired} {
+			var msgs []sessionstore.Message
+			for line := range strings.Lines(f.Text) {
+				if m, err := sessionstore.ParseMessage([]byte(strings.TrimSuffix(line, "\n"))); err == nil {
+					msgs = append(msgs, m)
+				}
+			}
+			for _, p := range providers {
+				judged += min(1, len(msgs))
+				p.judged(t, uint64(i), msgs, met)
+				fixed, err := accept.Fix(p.accept, msgs)
+				require.NoError(t, err)
+				require.Empty(t, p.judged(t, uint64(i), fixed.Messages, met))
+			}
+		}
+	}
+	require.Greater(t, judged, 400)
 }
