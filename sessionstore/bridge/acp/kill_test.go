@@ -1,0 +1,5 @@
+package acp
+
+import "errors"
+
+func childAgent(_, argument string) error { return errors.New(argument) }
