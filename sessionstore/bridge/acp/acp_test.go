@@ -84,10 +84,7 @@ func TestEditor(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list.Sessions, 1)
 	require.Equal(t, fork.SessionId, list.Sessions[0].SessionId)
-	st, err := sessionstore.Open(filepath.Join(dir, sessionstore.ProjectSlug(cwd), "sessions"), nil)
-	require.NoError(t, err)
-	defer st.Close()
-	receipts, err := trash.List(t.Context(), st)
+	receipts, err := trash.List(t.Context(), stored(t, dir, cwd))
 	require.NoError(t, err)
 	require.Len(testenv.Lost(t), receipts, 1, "it can be brought back")
 	_, err = three.UnstableDeleteSession(t.Context(), proto.UnstableDeleteSessionRequest{SessionId: id})
@@ -99,10 +96,13 @@ func TestListPages(t *testing.T) {
 	t.Parallel()
 	dir, cwd := realDir(t), realDir(t)
 	c := connect(t, dir, &tester{})
-	want := map[proto.SessionId]bool{}
+	md, err := sessionstore.NewMetadata(map[string]any{"working_dir": cwd})
+	require.NoError(t, err)
+	want, st := map[proto.SessionId]bool{}, stored(t, dir, cwd)
 	old := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range 2*page + 30 {
-		id := c.begin(t, cwd)
+		id := proto.SessionId(sessionstore.NewID())
+		require.NoError(t, st.Create(t.Context(), string(id), md))
 		want[id] = true
 		at := old.Add(time.Duration(i/7) * time.Second)
 		require.NoError(t, os.Chtimes(filepath.Join(dir, sessionstore.ProjectSlug(cwd), "sessions", string(id)), at, at))
@@ -123,7 +123,7 @@ func TestListPages(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 	require.Equal(t, 2, pages)
-	_, err := c.ListSessions(t.Context(), proto.ListSessionsRequest{Cursor: proto.Ptr("x")})
+	_, err = c.ListSessions(t.Context(), proto.ListSessionsRequest{Cursor: proto.Ptr("x")})
 	code, _ := refused(t, err)
 	require.Equal(t, -32602, code)
 }
@@ -177,7 +177,7 @@ func TestLoadShowsAll(t *testing.T) {
 func TestLongRows(t *testing.T) {
 	t.Parallel()
 	dir, cwd := realDir(t), realDir(t)
-	long := string(bytes.Repeat([]byte("\x01é"), 4<<20))
+	long := string(bytes.Repeat([]byte("\x01é"), 1<<20))
 	one := connect(t, dir, &tester{answer: func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
 		row := calling(long, sessionstore.ToolCall{ID: "c", Name: "look", Arguments: []byte(`{"x":"` + strings.Repeat("é", 1<<20) + `"}`)})
 		return proto.StopReasonEndTurn, errors.Join(tn.Step(ctx, row), tn.Say(long))
@@ -303,10 +303,7 @@ func TestFollow(t *testing.T) {
 	require.Equal(t, []string{"user: one", "agent: You said one", "title: one", "agent: You said two", "user: three", "agent: You said three"}, without(two.take(), "title: two"))
 	require.Empty(t, three.take(), "it does not follow")
 
-	st, err := sessionstore.Open(filepath.Join(dir, sessionstore.ProjectSlug(cwd), "sessions"), nil)
-	require.NoError(t, err)
-	defer st.Close()
-	_, err = slice.RewindSessionTo(t.Context(), st, string(id), 1, slice.Complete)
+	_, err := slice.RewindSessionTo(t.Context(), stored(t, dir, cwd), string(id), 1, slice.Complete)
 	require.NoError(t, err)
 	one.wait(t, "title: one")
 	require.Equal(t, []string{"title: one"}, one.take())

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -151,24 +153,31 @@ func (c *client) WaitForTerminalExit(context.Context, proto.WaitForTerminalExitR
 // with the test.
 func connect(t *testing.T, dir string, a *tester) *client {
 	t.Helper()
-	all, err := projects.Open(dir, nil)
+	all, err := projects.Open(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
 	require.NoError(t, err)
 	a.Projects = all
 	if a.answer == nil {
 		a.answer = echo
 	}
-	c := &client{new: make(chan string, 1000)}
 	ar, cw := io.Pipe()
 	cr, aw := io.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- Serve(context.WithoutCancel(t.Context()), a, ar, aw) }()
-	c.ClientSideConnection = proto.NewClientSideConnection(c, cw, cr)
 	t.Cleanup(func() {
 		require.NoError(t, cw.Close())
 		require.NoError(t, <-served)
 		require.NoError(t, aw.Close())
 		require.NoError(t, all.Close())
 	})
+	return newClient(cw, cr)
+}
+
+func newClient(w io.Writer, r io.Reader) *client {
+	c := &client{new: make(chan string, 1000)}
+	connected := make(chan struct{})
+	c.ClientSideConnection = proto.NewClientSideConnection(c, w, gate{r, connected})
+	c.SetLogger(slog.New(slog.DiscardHandler))
+	close(connected)
 	return c
 }
 
@@ -207,6 +216,15 @@ func refused(t *testing.T, err error) (int, string) {
 	var of *proto.RequestError
 	require.ErrorAs(t, err, &of)
 	return of.Code, of.Message
+}
+
+// stored returns the store of a working directory.
+func stored(t *testing.T, dir, cwd string) *sessionstore.Store {
+	t.Helper()
+	st, err := sessionstore.Open(filepath.Join(dir, sessionstore.ProjectSlug(cwd), "sessions"), &sessionstore.Options{Durability: sessionstore.Relaxed})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	return st
 }
 
 // calling is a step that makes a call.

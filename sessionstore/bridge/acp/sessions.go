@@ -350,6 +350,8 @@ func fail(err error) error {
 		return &proto.RequestError{Code: -32002, Message: err.Error()} // resource not found
 	case errors.Is(err, sessionstore.ErrInvalidID):
 		return invalid("%v", err)
+	case errors.Is(err, sessionstore.ErrCorrupt):
+		err = fmt.Errorf("the session is damaged, and `sessions repair` mends it: %w", err)
 	}
 	return &proto.RequestError{Code: -32603, Message: err.Error()}
 }
