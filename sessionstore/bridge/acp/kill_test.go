@@ -62,7 +62,19 @@ func childAgent(dir, argument string) error {
 		}
 		w.Close()
 	}()
+	if argument == "loads" {
+		return Serve(context.Background(), loads{a}, r, os.Stdout)
+	}
 	return Serve(context.Background(), a, r, os.Stdout)
+}
+
+// loads is an agent that loads sessions and does not resume them.
+type loads struct{ *tester }
+
+func (l loads) Initialize(ctx context.Context, r proto.InitializeRequest) (proto.InitializeResponse, error) {
+	a, err := l.tester.Initialize(ctx, r)
+	a.AgentCapabilities.SessionCapabilities.Resume = nil
+	return a, err
 }
 
 // spawn starts an agent in a process of its own, with a client.

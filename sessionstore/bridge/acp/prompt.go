@@ -72,15 +72,15 @@ func (a agent) Prompt(_ context.Context, r proto.PromptRequest) (answer proto.Pr
 // prepare stores the prompt. What an interrupted turn said is stored before it as its
 // answer: the client has been shown it.
 func (s *Sessions) prepare(ctx context.Context, ses *session, blocks []proto.ContentBlock) (*Turn, error) {
-	row, err := prompt(blocks, time.Now())
-	if err != nil {
-		return nil, err
-	}
 	o := &turn.Options{Owner: sessionstore.Owner{App: s.name()}}
 	if s.Wait {
 		o.Busy = turn.Wait
 	}
 	if err := s.mend(ctx, ses, o); err != nil {
+		return nil, err
+	}
+	row, err := prompt(blocks, time.Now())
+	if err != nil {
 		return nil, err
 	}
 	t := &Turn{Store: ses.st, ID: string(ses.id), Prompt: row, Cwd: ses.cwd, McpServers: ses.servers, agent: s, ses: ses}
