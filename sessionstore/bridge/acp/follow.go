@@ -12,12 +12,17 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
-// replay sends what is stored of a session, and what the draft of an interrupted answer says.
+// noResult is shown of a call without a result. It gives way to the result of a call that
+// another program runs at the moment.
+const noResult = "Error: no result was stored. The agent stopped before this call ended, or it runs elsewhere."
+
+// replay sends what is stored of a session, and what an interrupted answer had said. It sends
+// nothing of a session that cannot be read.
 func (s *Sessions) replay(ctx context.Context, ses *session) error {
 	var rows []conversation.Message
 	for e, err := range ses.st.Since(ctx, string(ses.id), sessionstore.Cursor{}) {
 		if err != nil {
-			return err // before the first row is shown
+			return err
 		}
 		row, err := seen(e.Message)
 		if err != nil {
@@ -30,25 +35,20 @@ func (s *Sessions) replay(ctx context.Context, ses *session) error {
 		return err
 	}
 	for _, row := range rows {
-		if err := s.send(ses, s.updates(&ses.shown, row, true, true)); err != nil {
+		if err := s.send(ses, s.updates(&ses.shown, row, hidden{})); err != nil {
 			return err
 		}
 	}
+	ses.shown.draft = draft
 	var last []proto.SessionUpdate
-	for _, w := range ses.shown.waiting {
-		last = append(last, result(w.name, conversation.Result{Text: conversation.Text{Text: noResult}}))
+	for _, id := range ses.shown.calls {
+		last = append(last, result(id, conversation.Result{Text: conversation.Text{Text: noResult}}))
 	}
 	last = said(last, proto.UpdateAgentThoughtText, draft.Thinking)
-	last = said(last, proto.UpdateAgentMessageText, draft.Text)
-	ses.shown.draft = draft
-	return s.send(ses, last)
+	return s.send(ses, said(last, proto.UpdateAgentMessageText, draft.Text))
 }
 
-// noResult is shown of a call without a result, such as one that runs at the moment in
-// another program: then its result replaces this text.
-const noResult = "Error: no result was stored. The agent stopped before this call ended, or it goes on elsewhere."
-
-// skip begins to follow a session after all that is stored.
+// skip sends nothing of what is stored of a session.
 func (s *Sessions) skip(ctx context.Context, ses *session) error {
 	v, err := ses.st.View(ctx, string(ses.id))
 	if err == nil {
@@ -74,8 +74,8 @@ func (s *Sessions) watch(st *sessionstore.Store) error {
 	s.watched[st] = true
 	s.running.Go(func() {
 		for c := range w.Changes() {
-			for _, ses := range s.changed(st, proto.SessionId(c.ID)) {
-				if err := s.settle(ses); err != nil { // the next call on the session has the error
+			for _, ses := range s.idle(st, proto.SessionId(c.ID)) {
+				if err := s.settle(ses); err != nil { // the next call has the error for the client
 					s.Logger.Warn("acp: a session cannot be followed", "session", ses.id, "err", err)
 				}
 			}
@@ -84,9 +84,9 @@ func (s *Sessions) watch(st *sessionstore.Store) error {
 	return nil
 }
 
-// changed returns the open sessions that a change is of, without those that have a turn:
-// the end of the turn sends the change. An empty id is all sessions.
-func (s *Sessions) changed(st *sessionstore.Store, id proto.SessionId) (all []*session) {
+// idle returns the open sessions of a store that have that id, or all where it is empty, and
+// run no turn: the end of a turn settles its session.
+func (s *Sessions) idle(st *sessionstore.Store, id proto.SessionId) (all []*session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, ses := range s.open {
@@ -97,7 +97,7 @@ func (s *Sessions) changed(st *sessionstore.Store, id proto.SessionId) (all []*s
 	return all
 }
 
-// settle sends what changed in a session: its title, and with Follow the rows of others.
+// settle sends what changed in a session: with Follow the rows of others, and its title.
 func (s *Sessions) settle(ses *session) error {
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
@@ -109,17 +109,17 @@ func (s *Sessions) settle(ses *session) error {
 			}
 			ses.next = e.Next
 			if e.N == 0 {
-				rewound = true
+				rewound = true // the next load shows what is there now
+				continue
+			}
+			if own := ses.owns(e.Message); own || rewound {
 				continue
 			}
 			row, err := seen(e.Message)
+			if err == nil {
+				err = s.send(ses, s.updates(&ses.shown, ses.shown.rest(row), hidden{}))
+			}
 			if err != nil {
-				return err
-			}
-			if own := ses.owns(e.Message, row); own || rewound { // the next load shows a conversation that was rewound
-				continue
-			}
-			if err := s.send(ses, s.updates(&ses.shown, ses.shown.rest(row), true, true)); err != nil {
 				return err
 			}
 		}
@@ -132,22 +132,29 @@ func (s *Sessions) settle(ses *session) error {
 	return s.send(ses, []proto.SessionUpdate{{SessionInfoUpdate: &proto.SessionSessionInfoUpdate{Title: &sum.Title, UpdatedAt: when(sum.Changed)}}})
 }
 
-// rest returns a row without what the client has been shown of it as a draft.
+// rest returns a row without what the client has of it as a draft.
 func (sh *shown) rest(row conversation.Message) conversation.Message {
-	for _, part := range []struct {
-		of    *conversation.Text
-		known string
-	}{{row.Text, sh.draft.Text}, {row.Thinking, sh.draft.Thinking}} {
-		if part.of != nil && row.Role == "assistant" {
-			part.of.Text = strings.TrimPrefix(part.of.Text, part.known)
-		}
+	if row.Role == "assistant" && row.Text != nil {
+		row.Text.Text = strings.TrimPrefix(row.Text.Text, sh.draft.Text)
+	}
+	if row.Role == "assistant" && row.Thinking != nil {
+		row.Thinking.Text = strings.TrimPrefix(row.Thinking.Text, sh.draft.Thinking)
 	}
 	sh.draft = turn.Draft{}
 	return row
 }
 
-// expect notes that the client has what a key means: it is not sent back. Without
-// Follow nothing is noted.
+// key names a row: an answer by its text, since the turn makes its row.
+func key(m sessionstore.Message) string {
+	if m.Role() == "assistant" && len(m.ToolCalls()) == 0 {
+		return saidKey(m.Content())
+	}
+	return string(m.AppendTo(nil))
+}
+
+func saidKey(text string) string { return "said " + text }
+
+// expect notes a row of this client by its key: it is not sent back.
 func (ses *session) expect(key string) {
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
@@ -156,27 +163,14 @@ func (ses *session) expect(key string) {
 	}
 }
 
-// The keys of rows that this client has: the rows of steps, the results of calls, and answers.
-func rowKey(m sessionstore.Message) string { return "row " + string(m.AppendTo(nil)) }
-func callKey(id string) string             { return "call " + id }
-func saidKey(text string) string           { return "said " + text }
-
 // owns reports whether a row was expected, and expects it no longer.
-func (ses *session) owns(m sessionstore.Message, row conversation.Message) bool {
-	keys := []string{rowKey(m)}
-	if row.Role == "assistant" {
-		keys = append(keys, saidKey(m.Content()))
+func (ses *session) owns(m sessionstore.Message) bool {
+	k := key(m)
+	if ses.own[k] == 0 {
+		return false
 	}
-	for _, r := range row.Results {
-		keys = append(keys, callKey(r.ID))
+	if ses.own[k]--; ses.own[k] == 0 {
+		delete(ses.own, k)
 	}
-	for _, key := range keys {
-		if ses.own[key] > 0 {
-			if ses.own[key]--; ses.own[key] == 0 {
-				delete(ses.own, key)
-			}
-			return true
-		}
-	}
-	return false
+	return true
 }

@@ -102,7 +102,7 @@ func TestHostile(t *testing.T) {
 		_, err := c.LoadSession(t.Context(), proto.LoadSessionRequest{SessionId: id, Cwd: there, McpServers: servers})
 		check("load in", there, err)
 		_, message := refused(t, err)
-		require.Contains(t, message, "belongs to another project")
+		require.Contains(t, message, "is of another cwd")
 		list, err := c.ListSessions(t.Context(), proto.ListSessionsRequest{Cwd: &there})
 		require.NoError(t, err)
 		require.Empty(t, list.Sessions)
@@ -149,7 +149,7 @@ func TestDamaged(t *testing.T) {
 	require.NoError(t, os.RemoveAll(cwd))
 	_, err = two.LoadSession(t.Context(), proto.LoadSessionRequest{SessionId: good, Cwd: cwd, McpServers: []proto.McpServer{}})
 	_, message := refused(t, err)
-	require.Contains(t, message, "no such file or directory")
+	require.Contains(t, message, "is not a directory that exists")
 	_, err = two.UnstableDeleteSession(t.Context(), proto.UnstableDeleteSessionRequest{SessionId: good})
 	require.NoError(t, err)
 }

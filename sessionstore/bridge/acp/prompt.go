@@ -1,13 +1,9 @@
 package acp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -19,33 +15,34 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 )
 
-// Turn is the answer to one prompt: [turn.Turn], shown to the client as it comes. Its
+// Turn is the answer to one prompt: a [turn.Turn] that the client is shown as it comes. Its
 // methods may be called by many goroutines.
 type Turn struct {
 	Store      *sessionstore.Store
 	ID         string               // of the session
 	Prompt     sessionstore.Message // as it is stored
 	Cwd        string               // without symlinks
-	McpServers []proto.McpServer    // that the client gave with the session
+	McpServers []proto.McpServer    // that came with the session; none for a fork
 
 	agent *Sessions
 	ses   *session
 	turn  *turn.Turn
 
-	mu             sync.Mutex // guards the fields below
+	mu             sync.Mutex      // guards the fields below
 	text, thinking strings.Builder // since the last Step
 }
 
-// Prompt stores a prompt and lets the author's agent answer it.
+// Prompt stores a prompt and lets the author's agent answer it. Its context is not that of the
+// request, which the SDK ends at the next prompt of the session.
 func (a agent) Prompt(_ context.Context, r proto.PromptRequest) (answer proto.PromptResponse, err error) {
 	s := a.sessions()
 	s.mu.Lock()
-	ses, err := s.opened(r.SessionId)
-	if err != nil {
+	ses := s.open[r.SessionId]
+	if ses == nil {
 		s.mu.Unlock()
-		return answer, err
+		return answer, notOpen(r.SessionId)
 	}
-	ctx := ses.ctx // not that of the request: the SDK ends that at the next prompt of the session
+	ctx := ses.ctx
 	ses.busy++
 	ses.turns.Add(1)
 	s.running.Add(1)
@@ -59,9 +56,12 @@ func (a agent) Prompt(_ context.Context, r proto.PromptRequest) (answer proto.Pr
 	}
 	s.mu.Lock()
 	ses.busy--
+	last := ses.busy == 0
 	s.mu.Unlock()
-	if shown := s.settle(ses); err == nil {
-		err = shown
+	if last {
+		if unsent := s.settle(ses); err == nil {
+			err = unsent
+		}
 	}
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		answer.StopReason, err = proto.StopReasonCancelled, nil
@@ -69,23 +69,30 @@ func (a agent) Prompt(_ context.Context, r proto.PromptRequest) (answer proto.Pr
 	return answer, fail(err)
 }
 
-// prepare stores the prompt. What an interrupted turn said is stored before it as its
-// answer: the client has been shown it.
+// prepare stores the prompt, after it has ended a turn that was interrupted: calls that were
+// started get results, and what the draft says becomes the answer.
 func (s *Sessions) prepare(ctx context.Context, ses *session, blocks []proto.ContentBlock) (*Turn, error) {
-	o := &turn.Options{Owner: sessionstore.Owner{App: s.name()}}
+	t := &Turn{Store: ses.st, ID: string(ses.id), Cwd: ses.cwd, McpServers: ses.servers, agent: s, ses: ses}
+	o := &turn.Options{Approve: t.approve, Owner: sessionstore.Owner{App: s.name()}}
 	if s.Wait {
 		o.Busy = turn.Wait
 	}
-	if err := s.mend(ctx, ses, o); err != nil {
+	old, err := turn.Resume(ctx, ses.st, t.ID, o)
+	if err == nil {
+		if d := old.Draft(); d.Text+d.Thinking != "" { // the client has been shown it
+			ses.expect(saidKey(d.Text))
+			err = errors.Join(old.Think(d.Thinking), old.Say(d.Text))
+		}
+		err = errors.Join(err, old.End(ctx), old.Close())
+	}
+	if err != nil && !errors.Is(err, turn.ErrNoTurn) {
 		return nil, err
 	}
 	row, err := prompt(blocks, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	t := &Turn{Store: ses.st, ID: string(ses.id), Prompt: row, Cwd: ses.cwd, McpServers: ses.servers, agent: s, ses: ses}
-	o.Approve = t.approve
-	ses.expect(rowKey(row))
+	ses.expect(key(row))
 	if t.turn, err = turn.Begin(ctx, ses.st, t.ID, row, o); err != nil {
 		return nil, err
 	}
@@ -93,53 +100,19 @@ func (s *Sessions) prepare(ctx context.Context, ses *session, blocks []proto.Con
 	return t, s.settle(ses)
 }
 
-// mend ends a turn that was interrupted: its calls get results, and what its draft says
-// becomes its answer, which the client has been shown.
-func (s *Sessions) mend(ctx context.Context, ses *session, o *turn.Options) error {
-	old, err := turn.Resume(ctx, ses.st, string(ses.id), o)
-	if errors.Is(err, turn.ErrNoTurn) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if d := old.Draft(); d.Text+d.Thinking != "" {
-		ses.expect(saidKey(d.Text))
-		err = errors.Join(old.Think(d.Thinking), old.Say(d.Text))
-	}
-	return errors.Join(err, old.End(ctx), old.Close())
-}
-
 // run lets the author's agent answer, and stores what it said.
 func (a agent) run(ctx context.Context, t *Turn) (reason proto.StopReason, err error) {
-	defer func() {
-		t.mu.Lock()
-		said, thought := t.text.String(), t.thinking.String()
-		t.mu.Unlock()
-		if said != "" || thought != "" {
-			t.ses.expect(saidKey(said))
-		}
-		err = errors.Join(err, t.turn.End(context.WithoutCancel(ctx)), t.turn.Close())
-	}()
 	err = t.agent.guard("Prompt", func() (err error) {
 		reason, err = a.Agent.Prompt(ctx, t)
 		return err
 	})
-	return reason, err
+	t.mu.Lock()
+	if said := t.text.String(); said != "" || t.thinking.Len() > 0 {
+		t.ses.expect(saidKey(said))
+	}
+	t.mu.Unlock()
+	return reason, errors.Join(err, t.turn.End(context.WithoutCancel(ctx)), t.turn.Close())
 }
-
-// guard calls a function of the author: a panic in it is an error of this call alone.
-func (s *Sessions) guard(name string, call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil { // the log has no content: p may be of a session
-			s.Logger.Error("acp: a function of the agent panicked", "function", name, "type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-			err = &proto.RequestError{Code: -32603, Message: "the agent's " + name + " panicked; its log has the place"}
-		}
-	}()
-	return call()
-}
-
-// name returns the name of the agent.
-func (s *Sessions) name() string { return cmp.Or(s.Name, filepath.Base(os.Args[0])) }
 
 // Say sends a piece of the answer, and stores it as [turn.Turn.Say] does.
 func (t *Turn) Say(piece string) error {
@@ -155,91 +128,69 @@ func (t *Turn) piece(piece string, all *strings.Builder, store func(string) erro
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all.WriteString(piece)
-	return errors.Join(store(piece), t.send(said(nil, update, piece)))
+	return errors.Join(store(piece), t.agent.send(t.ses, said(nil, update, piece)))
 }
 
-// Step stores a row of the model, as [turn.Turn.Step] does, and sends its calls, and its text and
-// thinking where no piece was said of them.
+// Step stores a row of the model, as [turn.Turn.Step] does, and sends its calls, and its text
+// and its thinking where no piece of them was sent.
 func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
-	view, err := seen(row)
-	if err != nil {
-		return err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ses.expect(rowKey(row))
-	for _, c := range view.Calls {
-		t.ses.expect(callKey(c.ID))
-	}
+	t.ses.expect(key(row))
 	if err := t.turn.Step(ctx, row); err != nil {
 		return err
 	}
-	text, thinking := t.text.Len() == 0, t.thinking.Len() == 0
+	hide := hidden{text: t.text.Len() > 0, thinking: t.thinking.Len() > 0}
 	t.text.Reset()
 	t.thinking.Reset()
-	t.ses.mu.Lock()
-	defer t.ses.mu.Unlock()
-	return t.send(t.agent.updates(&t.ses.shown, view, text, thinking))
+	return t.show(row, hide)
 }
 
 // Call asks the client about a call of the last step, runs it and stores its result, as
 // [turn.Turn.Call] does, and sends what becomes of it.
-func (t *Turn) Call(ctx context.Context, call sessionstore.ToolCall, run turn.Run) (row sessionstore.Message, err error) {
+func (t *Turn) Call(ctx context.Context, call sessionstore.ToolCall, run turn.Run) (sessionstore.Message, error) {
 	id := t.ses.calling(call.ID)
-	row, err = t.turn.Call(ctx, call, func(ctx context.Context, call sessionstore.ToolCall) (sessionstore.Message, error) {
-		_ = t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusInProgress))) // it runs, with a client or without
+	row, err := t.turn.Call(ctx, call, func(ctx context.Context, call sessionstore.ToolCall) (sessionstore.Message, error) {
+		_ = t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusInProgress))) // without the client it runs, too
 		return run(ctx, call)
 	})
 	if row.Role() == "" {
 		return row, errors.Join(err, t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusFailed))))
 	}
-	view, failed := seen(row)
-	t.ses.mu.Lock()
-	defer t.ses.mu.Unlock()
-	return row, errors.Join(err, failed, t.send(t.agent.updates(&t.ses.shown, view, false, false)))
+	t.ses.expect(key(row))
+	return row, errors.Join(err, t.show(row, hidden{}))
 }
 
 // Update sends an update of the author's, such as a plan. It is not stored.
-func (t *Turn) Update(u proto.SessionUpdate) error { return t.send([]proto.SessionUpdate{u}) }
-
-func (t *Turn) send(all []proto.SessionUpdate) error { return t.agent.send(t.ses, all) }
-
-// send sends updates in their order.
-func (s *Sessions) send(ses *session, all []proto.SessionUpdate) error {
-	for _, u := range all {
-		if err := s.conn.SessionUpdate(s.ctx, proto.SessionNotification{SessionId: ses.id, Update: u}); err != nil {
-			return err
-		}
-	}
-	return nil
+func (t *Turn) Update(u proto.SessionUpdate) error {
+	return t.agent.send(t.ses, []proto.SessionUpdate{u})
 }
 
-// The answers of a client to a call.
+// The options of a user about a call.
 var options = []proto.PermissionOption{
 	{OptionId: "once", Name: "Allow", Kind: proto.PermissionOptionKindAllowOnce},
 	{OptionId: "always", Name: "Always allow exactly this", Kind: proto.PermissionOptionKindAllowAlways},
 	{OptionId: "reject", Name: "Reject", Kind: proto.PermissionOptionKindRejectOnce},
 }
 
-// approve asks the client about a call, unless it needs no permission or the user allowed it
-// for this session. A client that ends the turn in the place of an answer decides nothing.
-func (t *Turn) approve(ctx context.Context, call sessionstore.ToolCall) (v agentstate.Verdict, err error) {
+// approve asks the client about a call, unless it needs no permission or the user has allowed
+// it for the session. A client that ends the turn decides nothing.
+func (t *Turn) approve(ctx context.Context, call sessionstore.ToolCall) (agentstate.Verdict, error) {
 	if t.agent.Asks != nil && !t.agent.Asks(call) {
 		return agentstate.Approved, nil
 	}
 	state, err := agentstate.Open(t.Store, t.ID, nil)
 	if err != nil {
-		return v, err
+		return agentstate.Undecided, err
 	}
 	defer state.Close()
 	command := call.Name + " " + string(call.Arguments)
 	if known, err := state.IsCommandApproved(ctx, command); err != nil || known {
 		return agentstate.Approved, err
 	}
-	start := t.agent.start(call, t.ses.calling(call.ID))
+	u := t.agent.start(call, t.ses.calling(call.ID))
 	answer, err := t.agent.conn.RequestPermission(ctx, proto.RequestPermissionRequest{SessionId: t.ses.id, Options: options, ToolCall: proto.ToolCallUpdate{
-		ToolCallId: start.ToolCallId, Title: &start.Title, Kind: &start.Kind, Status: &start.Status,
-		Content: start.Content, Locations: start.Locations, RawInput: start.RawInput,
+		ToolCallId: u.ToolCallId, Title: &u.Title, Kind: &u.Kind, Status: &u.Status, Content: u.Content, Locations: u.Locations, RawInput: u.RawInput,
 	}})
 	if err != nil {
 		return agentstate.Undecided, err
@@ -248,12 +199,12 @@ func (t *Turn) approve(ctx context.Context, call sessionstore.ToolCall) (v agent
 		return agentstate.Undecided, context.Canceled
 	}
 	switch answer.Outcome.Selected.OptionId {
-	case "always":
-		return agentstate.Approved, state.AddApprovedCommand(ctx, command)
 	case "once":
 		return agentstate.Approved, nil
+	case "always":
+		return agentstate.Approved, state.AddApprovedCommand(ctx, command)
 	case "reject":
 		return agentstate.Rejected, nil
 	}
-	return agentstate.Undecided, fmt.Errorf("the client answered %.64q, which was not asked", answer.Outcome.Selected.OptionId)
+	return agentstate.Undecided, fmt.Errorf("the client chose %.64q, which was not offered", answer.Outcome.Selected.OptionId)
 }

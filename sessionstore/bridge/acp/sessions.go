@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,40 +23,39 @@ import (
 type session struct {
 	id      proto.SessionId
 	st      *sessionstore.Store
-	cwd     string
+	cwd     string // without symlinks
 	servers []proto.McpServer
-	turns   sync.WaitGroup
 
-	ctx  context.Context    // of the turns; Sessions.mu guards it and the next two fields
-	stop context.CancelFunc // ends ctx
-	busy int                // turns that run or wait
+	ctx   context.Context    // of its turns; Sessions.mu guards this field and the next three
+	stop  context.CancelFunc // ends ctx
+	busy  int                // turns that run or wait
+	turns sync.WaitGroup
 
 	mu    sync.Mutex // guards the fields below, and is held while stored rows are sent
 	title string
 	shown shown
 	next  sessionstore.Cursor // the end of what the client has, with Follow
-	own   map[string]int      // rows of this client that Since has not yielded yet
+	own   map[string]int      // rows that the client has and Since has not yielded yet; nil without Follow
 }
 
-// NewSession makes a session of the project of the client's working directory.
+// NewSession makes a session in the project of the client's working directory.
 func (s *Sessions) NewSession(ctx context.Context, r proto.NewSessionRequest) (a proto.NewSessionResponse, err error) {
 	cwd, err := workingDir(r.Cwd)
 	if err != nil {
 		return a, err
 	}
-	st, err := s.Projects.Store(sessionstore.ProjectSlug(cwd))
-	if err != nil {
-		return a, fail(err)
-	}
+	ses := &session{id: proto.SessionId(sessionstore.NewID()), cwd: cwd, servers: r.McpServers}
 	md, err := sessionstore.NewMetadata(map[string]any{"working_dir": cwd})
+	if err == nil {
+		ses.st, err = s.Projects.Store(sessionstore.ProjectSlug(cwd))
+	}
+	if err == nil {
+		err = ses.st.Create(ctx, string(ses.id), md)
+	}
 	if err != nil {
 		return a, fail(err)
 	}
-	a.SessionId = proto.SessionId(sessionstore.NewID())
-	if err := st.Create(ctx, string(a.SessionId), md); err != nil {
-		return a, fail(err)
-	}
-	return a, s.begin(&session{id: a.SessionId, st: st, cwd: cwd, servers: r.McpServers}, nil)
+	return proto.NewSessionResponse{SessionId: ses.id}, s.begin(ctx, ses, s.skip)
 }
 
 // page is the number of sessions that ListSessions returns, and more where the last ones
@@ -69,7 +66,7 @@ const page = 100
 // working directory, or all whose working directory is known. A session that cannot be read
 // hides no other.
 func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest) (a proto.ListSessionsResponse, err error) {
-	before, last, cwd := math.Inf(1), math.Inf(1), ""
+	before, last, cwd, slug := math.Inf(1), math.Inf(1), "", ""
 	if r.Cursor != nil {
 		if before, err = strconv.ParseFloat(*r.Cursor, 64); err != nil {
 			return a, invalid("the cursor is of no list of this agent: list the sessions without a cursor")
@@ -79,196 +76,93 @@ func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest
 		if cwd, err = workingDir(*r.Cwd); err != nil {
 			return a, err
 		}
+		slug = sessionstore.ProjectSlug(cwd)
 	}
 	a.Sessions = []proto.SessionInfo{}
-	for sum, err := range s.summaries(ctx, cwd) {
-		if err != nil {
+	for sum, err := range s.Projects.Summaries(ctx, &sessionstore.ListOptions{NoInternal: true}) {
+		if err != nil && sum.Project == "" {
 			return a, fail(err)
 		}
+		dir := sum.WorkingDir
+		if cwd != "" && sum.Project == slug && cmp.Or(dir, cwd) == cwd {
+			dir = *r.Cwd // by the name that the client knows
+		} else if cwd != "" {
+			continue
+		}
 		at := float64(sum.Changed.Unix()) + 1e-9*float64(sum.Changed.Nanosecond()) // the order of Summaries
-		if at >= before || sum.WorkingDir == "" {
+		if err != nil || dir == "" || at >= before {
 			continue
 		}
 		if len(a.Sessions) >= page && at < last {
 			a.NextCursor = proto.Ptr(strconv.FormatFloat(last, 'g', -1, 64))
 			break
 		}
-		if last = at; cwd != "" {
-			sum.WorkingDir = *r.Cwd // the same directory, by the name that the client knows
-		}
-		a.Sessions = append(a.Sessions, proto.SessionInfo{
-			SessionId: proto.SessionId(sum.ID), Cwd: sum.WorkingDir, Title: &sum.Title, UpdatedAt: when(sum.Changed),
-		})
+		last = at
+		a.Sessions = append(a.Sessions, proto.SessionInfo{SessionId: proto.SessionId(sum.ID), Cwd: dir, Title: &sum.Title, UpdatedAt: when(sum.Changed)})
 	}
 	return a, nil
 }
 
 func when(t time.Time) *string { return proto.Ptr(t.UTC().Format(time.RFC3339)) }
 
-// summaries yields the sessions of a working directory, or of all where cwd is "".
-func (s *Sessions) summaries(ctx context.Context, cwd string) iter.Seq2[sessionstore.Summary, error] {
-	o := &sessionstore.ListOptions{NoInternal: true}
-	return func(yield func(sessionstore.Summary, error) bool) {
-		if cwd == "" {
-			for sum, err := range s.Projects.Summaries(ctx, o) {
-				if (err == nil || sum.ID == "" && sum.Project == "") && !yield(sum.Summary, err) {
-					return
-				}
-			}
-			return
-		}
-		st, err := s.project(cwd)
-		if st == nil {
-			if err != nil {
-				yield(sessionstore.Summary{}, err)
-			}
-			return
-		}
-		for sum, err := range st.Summaries(ctx, o) {
-			sum.WorkingDir = cmp.Or(sum.WorkingDir, cwd)
-			if (err == nil && sum.WorkingDir == cwd || err != nil && sum.ID == "") && !yield(sum, err) {
-				return
-			}
-		}
-	}
-}
-
-// project returns the store of a working directory, and nil where it has no sessions.
-func (s *Sessions) project(cwd string) (*sessionstore.Store, error) {
-	slug := sessionstore.ProjectSlug(cwd)
-	if _, err := os.Stat(filepath.Join(s.Projects.Dir(), slug, "sessions")); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return s.Projects.Store(slug)
-}
-
-// workingDir returns the working directory of a client without symlinks, as
-// [sessionstore.DefaultDir] takes it.
-func workingDir(cwd string) (string, error) {
-	if !filepath.IsAbs(cwd) {
-		return "", invalid("cwd %.200q is not an absolute path", cwd)
-	}
-	dir, err := filepath.EvalSymlinks(cwd)
-	if err != nil {
-		return "", invalid("cwd %.200q cannot be entered: %v", cwd, reason(err))
-	}
-	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
-		return "", invalid("cwd %.200q is not a directory", cwd)
-	}
-	return dir, nil
-}
-
-// reason returns an error of a file without its path.
-func reason(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}
-
-// find returns a session of a working directory that the client asks for, not yet open.
-func (s *Sessions) find(ctx context.Context, id proto.SessionId, dir string) (*session, error) {
-	cwd, err := workingDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	st, err := s.project(cwd)
-	if err != nil {
-		return nil, fail(err)
-	}
-	if st != nil {
-		md, err := st.Metadata(ctx, string(id))
-		switch of := md.Text("working_dir"); {
-		case err == nil && (of == "" || of == cwd):
-			return &session{id: id, st: st, cwd: cwd}, nil
-		case err == nil:
-			return nil, invalid("session %.64q belongs to another cwd, %.200q: ask for it with that one", id, of)
-		case !errors.Is(err, sessionstore.ErrNotFound):
-			return nil, fail(err)
-		}
-	}
-	if other, err := s.elsewhere(ctx, id); err == nil {
-		return nil, invalid("session %.64q belongs to another project, %.200q: ask for it with its cwd", id, other.Dir())
-	}
-	return nil, fail(fmt.Errorf("session %.64q not found: %w", id, sessionstore.ErrNotFound))
-}
-
-// elsewhere returns the store that has a session, of all projects.
-func (s *Sessions) elsewhere(ctx context.Context, id proto.SessionId) (*sessionstore.Store, error) {
-	dir, err := s.Projects.Resolve(ctx, string(id), "")
-	var many *sessionstore.AmbiguousError
-	if errors.As(err, &many) {
-		dir = many.Matches[0]
-	}
-	if dir != "" && filepath.Base(dir) != string(id) { // id is the beginning of an id, or a path
-		return nil, sessionstore.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.Projects.Store(filepath.Base(filepath.Dir(filepath.Dir(dir))))
-}
-
-// LoadSession shows a session to the client, and opens it. An answer that was interrupted
-// comes last, unless its turn goes on in another program.
+// LoadSession shows a session to the client, and opens it. What an interrupted answer had said
+// comes last.
 func (s *Sessions) LoadSession(ctx context.Context, r proto.LoadSessionRequest) (a proto.LoadSessionResponse, err error) {
-	ses, err := s.find(ctx, r.SessionId, r.Cwd)
-	if err != nil {
-		return a, err
-	}
-	ses.servers = r.McpServers
-	return a, s.begin(ses, func() error { return s.replay(ctx, ses) })
+	return a, s.reopen(ctx, r.SessionId, r.Cwd, r.McpServers, s.replay)
 }
 
 // ResumeSession opens a session and shows nothing of it.
 func (s *Sessions) ResumeSession(ctx context.Context, r proto.ResumeSessionRequest) (a proto.ResumeSessionResponse, err error) {
-	ses, err := s.find(ctx, r.SessionId, r.Cwd)
-	if err != nil {
-		return a, err
-	}
-	ses.servers = r.McpServers
-	return a, s.begin(ses, func() error { return s.skip(ctx, ses) })
+	return a, s.reopen(ctx, r.SessionId, r.Cwd, r.McpServers, s.skip)
 }
 
 // UnstableForkSession copies a session as far as it is stored, and opens the copy.
 func (s *Sessions) UnstableForkSession(ctx context.Context, r proto.UnstableForkSessionRequest) (a proto.UnstableForkSessionResponse, err error) {
-	from, err := s.find(ctx, r.SessionId, r.Cwd)
-	if err != nil {
-		return a, err
-	}
-	forked, err := slice.Fork(ctx, from.st, string(from.id), nil)
+	ses, err := s.find(ctx, r.SessionId, r.Cwd)
 	if err != nil {
 		return a, fail(err)
 	}
-	a.SessionId = proto.SessionId(forked.ID)
-	ses := &session{id: a.SessionId, st: from.st, cwd: from.cwd}
-	return a, s.begin(ses, func() error { return s.skip(ctx, ses) })
+	forked, err := slice.Fork(ctx, ses.st, string(ses.id), nil)
+	if err != nil {
+		return a, fail(err)
+	}
+	ses.id = proto.SessionId(forked.ID)
+	return proto.UnstableForkSessionResponse{SessionId: ses.id}, s.begin(ctx, ses, s.skip)
 }
 
-// begin opens a session for the client once prepare is done.
-func (s *Sessions) begin(ses *session, prepare func() error) error {
+func (s *Sessions) reopen(ctx context.Context, id proto.SessionId, cwd string, servers []proto.McpServer, show func(context.Context, *session) error) error {
+	ses, err := s.find(ctx, id, cwd)
+	if err != nil {
+		return fail(err)
+	}
+	ses.servers = servers
+	return s.begin(ctx, ses, show)
+}
+
+// begin opens a session for the client. Its rows cannot be read, or show has sent them or
+// skipped them when begin returns.
+func (s *Sessions) begin(ctx context.Context, ses *session, show func(context.Context, *session) error) error {
+	ses.ctx, ses.stop = context.WithCancel(s.ctx)
 	if s.Follow {
 		ses.own = map[string]int{}
 	}
-	ses.ctx, ses.stop = context.WithCancel(s.ctx)
 	if err := s.watch(ses.st); err != nil {
 		return fail(err)
 	}
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
 	s.mu.Lock()
-	old := s.open[ses.id]
-	if old != nil && old.busy > 0 {
+	if old := s.open[ses.id]; old != nil && old.busy > 0 {
 		s.mu.Unlock()
 		return invalid("a turn of session %.64q runs: cancel it first", ses.id)
+	} else if old != nil {
+		old.stop()
 	}
 	s.open[ses.id] = ses
 	s.mu.Unlock()
-	sum, err := ses.st.Summary(s.ctx, string(ses.id))
-	ses.title = sum.Title
-	if err == nil && prepare != nil {
-		err = prepare()
+	sum, err := ses.st.Summary(ctx, string(ses.id))
+	if ses.title = sum.Title; err == nil {
+		err = show(ctx, ses)
 	}
 	if err != nil {
 		s.mu.Lock()
@@ -278,46 +172,40 @@ func (s *Sessions) begin(ses *session, prepare func() error) error {
 	return fail(err)
 }
 
-// opened returns a session that the client has open.
-func (s *Sessions) opened(id proto.SessionId) (*session, error) {
-	if ses := s.open[id]; ses != nil {
-		return ses, nil
-	}
-	return nil, invalid("session %.64q is not open: load or resume it first", id)
-}
-
 // Cancel ends the contexts of the turns of a session.
 func (s *Sessions) Cancel(_ context.Context, r proto.CancelNotification) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ses, err := s.opened(r.SessionId)
-	if err == nil {
+	if ses := s.open[r.SessionId]; ses != nil {
 		ses.stop()
 		ses.ctx, ses.stop = context.WithCancel(s.ctx)
 	}
-	return err
+	return nil
 }
 
 // CloseSession ends the contexts of the turns of a session and waits for them.
 func (s *Sessions) CloseSession(_ context.Context, r proto.CloseSessionRequest) (a proto.CloseSessionResponse, err error) {
 	s.mu.Lock()
-	ses, err := s.opened(r.SessionId)
-	if err == nil {
-		delete(s.open, r.SessionId)
-		ses.stop()
-	}
+	ses := s.open[r.SessionId]
+	delete(s.open, r.SessionId)
 	s.mu.Unlock()
-	if err == nil {
-		ses.turns.Wait()
+	if ses == nil {
+		return a, notOpen(r.SessionId)
 	}
-	return a, err
+	ses.stop()
+	ses.turns.Wait()
+	return a, nil
+}
+
+func notOpen(id proto.SessionId) error {
+	return invalid("session %.64q is not open: load or resume it first", id)
 }
 
 // UnstableDeleteSession closes a session and moves it into the trash. It succeeds, too,
 // where there is no such session.
 func (s *Sessions) UnstableDeleteSession(ctx context.Context, r proto.UnstableDeleteSessionRequest) (a proto.UnstableDeleteSessionResponse, err error) {
-	_, _ = s.CloseSession(ctx, proto.CloseSessionRequest{SessionId: r.SessionId})
-	st, err := s.elsewhere(ctx, r.SessionId)
+	_, _ = s.CloseSession(ctx, proto.CloseSessionRequest{SessionId: r.SessionId}) // it need not be open
+	st, err := s.locate(ctx, r.SessionId, "")
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return a, nil
 	} else if err != nil {
@@ -328,9 +216,64 @@ func (s *Sessions) UnstableDeleteSession(ctx context.Context, r proto.UnstableDe
 		return a, invalid("session %.64q stays: %s", r.SessionId, kept.Obstacles[0].Text)
 	}
 	for _, failed := range done.Failed {
-		return a, fail(failed.Err)
+		err = errors.Join(err, failed.Err)
 	}
 	return a, fail(err)
+}
+
+// find returns a session of a working directory that the client asks for.
+func (s *Sessions) find(ctx context.Context, id proto.SessionId, dir string) (*session, error) {
+	cwd, err := workingDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.locate(ctx, id, sessionstore.ProjectSlug(cwd))
+	if errors.Is(err, sessionstore.ErrNotFound) {
+		if st, err := s.locate(ctx, id, ""); err == nil {
+			return nil, invalid("session %.64q is of another cwd: it is in %.200q", id, st.Dir())
+		}
+		return nil, fmt.Errorf("session %.64q not found: %w", id, err)
+	} else if err != nil {
+		return nil, err
+	}
+	md, err := st.Metadata(ctx, string(id))
+	if of := md.Text("working_dir"); err == nil && cmp.Or(of, cwd) != cwd {
+		return nil, invalid("session %.64q is of another cwd: %.200q", id, of)
+	}
+	return &session{id: id, st: st, cwd: cwd}, err
+}
+
+// locate returns the store that has a session, of the project slug or of all. It makes no
+// project.
+func (s *Sessions) locate(ctx context.Context, id proto.SessionId, slug string) (*sessionstore.Store, error) {
+	dir, err := s.Projects.Resolve(ctx, string(id), slug)
+	var many *sessionstore.AmbiguousError
+	if errors.As(err, &many) {
+		dir = many.Matches[0]
+	}
+	if dir != "" && filepath.Base(dir) != string(id) { // id is a path, or the beginning of an id
+		err = sessionstore.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.Projects.Store(filepath.Base(filepath.Dir(filepath.Dir(dir))))
+}
+
+// workingDir returns the working directory of a client without symlinks, as
+// [sessionstore.DefaultDir] takes it.
+func workingDir(cwd string) (string, error) {
+	if !filepath.IsAbs(cwd) {
+		return "", invalid("cwd %.200q is not an absolute path", cwd)
+	}
+	dir, err := filepath.EvalSymlinks(cwd)
+	if err == nil {
+		var fi os.FileInfo
+		if fi, err = os.Stat(dir); err == nil && fi.IsDir() {
+			return dir, nil
+		}
+	}
+	return "", invalid("cwd %.200q is not a directory that exists", cwd)
 }
 
 // invalid returns an error of the client.

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,52 +18,39 @@ import (
 // Clients that use the Go SDK end the connection at a line of more than 10 MiB, and JSON
 // may write a byte as six.
 const (
-	maxPiece = 1 << 20 // bytes of one update's text
+	maxPiece = 1 << 20 // bytes of text in an update
 	maxImage = 6 << 20 // bytes of an image
 )
 
-// shown is the part of a session that a client has been shown: the calls that wait for their
-// results, in their order, and how often each id of a call was used.
+// shown is the part of a session that the client has.
 type shown struct {
-	waiting []waiting
-	used    map[string]int
-	draft   turn.Draft // the client has it, and not yet its row
+	calls map[string]proto.ToolCallId // without a result, by their ids in the transcript
+	used  map[string]int              // how often an id was used
+	draft turn.Draft                  // the client has it, and not yet its row
 }
 
-// waiting is a call without a result: its id in the transcript, and in the client.
-type waiting struct {
-	id   string
-	name proto.ToolCallId
+// hidden are the parts of a row that the client has already.
+type hidden struct{ text, thinking bool }
+
+// show sends a row to the client.
+func (t *Turn) show(m sessionstore.Message, h hidden) error {
+	row, err := seen(m)
+	if err != nil {
+		return err
+	}
+	t.ses.mu.Lock()
+	defer t.ses.mu.Unlock()
+	return t.agent.send(t.ses, t.agent.updates(&t.ses.shown, row, h))
 }
 
-// updates returns the updates that show a row of a transcript to the client of a session,
-// and none of its text and thinking where the client has those.
-func (s *Sessions) updates(sh *shown, row conversation.Message, text, thinking bool) (all []proto.SessionUpdate) {
-	if row.Thinking != nil && thinking {
-		all = said(all, proto.UpdateAgentThoughtText, row.Thinking.Text)
-	}
-	if !row.Injected && len(row.Results) == 0 {
-		update, block := proto.UpdateAgentMessageText, proto.UpdateAgentMessage
-		if row.Role == "user" {
-			update, block = proto.UpdateUserMessageText, proto.UpdateUserMessage
-		}
-		if row.Text != nil && text {
-			all = said(all, update, row.Text.Text)
-		}
-		for _, f := range row.Files {
-			all = append(all, block(fileBlock(f)))
+// send sends updates in their order.
+func (s *Sessions) send(ses *session, all []proto.SessionUpdate) error {
+	for _, u := range all {
+		if err := s.conn.SessionUpdate(s.ctx, proto.SessionNotification{SessionId: ses.id, Update: u}); err != nil {
+			return err
 		}
 	}
-	for _, c := range row.Calls {
-		start := s.start(sessionstore.ToolCall{ID: c.ID, Name: c.Name, Arguments: []byte(c.Arguments.Text)}, sh.begin(c.ID))
-		all = append(all, proto.SessionUpdate{ToolCall: &start})
-	}
-	for _, r := range row.Results {
-		if id, ok := sh.end(r.ID); ok {
-			all = append(all, result(id, r))
-		}
-	}
-	return all
+	return nil
 }
 
 // seen returns a row in the form for people.
@@ -76,63 +62,72 @@ func seen(m sessionstore.Message) (conversation.Message, error) {
 	return view.Messages(0, 1, conversation.Limits{Tool: maxPiece})[0], nil
 }
 
-// said appends a text in pieces that every client takes.
+// updates returns the updates that show a row.
+func (s *Sessions) updates(sh *shown, row conversation.Message, h hidden) (all []proto.SessionUpdate) {
+	if row.Thinking != nil && !h.thinking {
+		all = said(all, proto.UpdateAgentThoughtText, row.Thinking.Text)
+	}
+	block := proto.UpdateAgentMessage
+	if row.Role == "user" {
+		block = proto.UpdateUserMessage
+	}
+	if !row.Injected && len(row.Results) == 0 {
+		if row.Text != nil && !h.text {
+			all = said(all, func(text string) proto.SessionUpdate { return block(proto.TextBlock(text)) }, row.Text.Text)
+		}
+		for _, f := range row.Files {
+			all = append(all, block(fileBlock(f)))
+		}
+	}
+	for _, c := range row.Calls {
+		u := s.start(sessionstore.ToolCall{ID: c.ID, Name: c.Name, Arguments: []byte(c.Arguments.Text)}, sh.begin(c.ID))
+		all = append(all, proto.SessionUpdate{ToolCall: &u})
+	}
+	for _, r := range row.Results {
+		if id, ok := sh.calls[r.ID]; ok {
+			delete(sh.calls, r.ID)
+			all = append(all, result(id, r))
+		}
+	}
+	return all
+}
+
+// said appends a text, in pieces that every client takes.
 func said(all []proto.SessionUpdate, update func(string) proto.SessionUpdate, text string) []proto.SessionUpdate {
-	for len(text) > maxPiece {
-		n := maxPiece
-		for !utf8.RuneStart(text[n]) {
+	for text != "" {
+		n := min(len(text), maxPiece)
+		for n < len(text) && !utf8.RuneStart(text[n]) {
 			n--
 		}
 		all, text = append(all, update(text[:n])), text[n:]
 	}
-	if text == "" {
-		return all
-	}
-	return append(all, update(text))
+	return all
 }
 
-// begin returns the id of a new call for the client. A model may use an id again, but in
-// the client's session an id means one call.
+// begin returns the client's id of a new call. In a transcript an id may be used again.
 func (sh *shown) begin(id string) proto.ToolCallId {
-	if sh.used == nil {
-		sh.used = map[string]int{}
+	if sh.calls == nil {
+		sh.calls, sh.used = map[string]proto.ToolCallId{}, map[string]int{}
 	}
-	name := proto.ToolCallId(id)
-	if sh.used[id]++; id == "" || sh.used[id] > 1 {
-		name = proto.ToolCallId(fmt.Sprintf("%s#%d", id, sh.used[id]))
+	sh.used[id]++
+	sh.calls[id] = proto.ToolCallId(id)
+	if id == "" || sh.used[id] > 1 {
+		sh.calls[id] = proto.ToolCallId(fmt.Sprintf("%s#%d", id, sh.used[id]))
 	}
-	sh.waiting = append(sh.waiting, waiting{id, name})
-	return name
+	return sh.calls[id]
 }
 
-// calling returns the client's id of a call that waits.
+// calling returns the client's id of a call without a result.
 func (ses *session) calling(id string) proto.ToolCallId {
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
-	for _, w := range slices.Backward(ses.shown.waiting) {
-		if w.id == id {
-			return w.name
-		}
-	}
-	return proto.ToolCallId(id)
+	return ses.shown.calls[id]
 }
 
-// end returns the client's id of the call that a result answers, and false where no call waits.
-func (sh *shown) end(id string) (proto.ToolCallId, bool) {
-	i := slices.IndexFunc(sh.waiting, func(w waiting) bool { return w.id == id })
-	if i < 0 {
-		return "", false
-	}
-	name := sh.waiting[i].name
-	sh.waiting = slices.Delete(sh.waiting, i, i+1)
-	return name, true
-}
-
-// start returns the first update of a call. The author's Describe may change all but its id
-// and its state.
+// start returns the first update of a call.
 func (s *Sessions) start(c sessionstore.ToolCall, id proto.ToolCallId) proto.SessionUpdateToolCall {
 	u := proto.SessionUpdateToolCall{Title: c.Name, Kind: proto.ToolKindOther}
-	if json.Unmarshal(c.Arguments, &u.RawInput) != nil && len(c.Arguments) > 0 { // cut, or with NaN, which Python writes
+	if json.Unmarshal(c.Arguments, &u.RawInput) != nil && len(c.Arguments) > 0 { // they were cut, or have NaN, which Python writes
 		u.RawInput = string(c.Arguments)
 	}
 	if s.Describe != nil {
@@ -142,10 +137,11 @@ func (s *Sessions) start(c sessionstore.ToolCall, id proto.ToolCallId) proto.Ses
 	return u
 }
 
-// result returns the update that ends a call.
+// result returns the update that ends a call. A failure has one of the two beginnings that
+// package turn writes.
 func result(id proto.ToolCallId, r conversation.Result) proto.SessionUpdate {
 	status := proto.ToolCallStatusCompleted
-	if strings.HasPrefix(r.Text.Text, "Error: ") || strings.HasPrefix(r.Text.Text, `{"error": `) { // as package turn writes them
+	if strings.HasPrefix(r.Text.Text, "Error: ") || strings.HasPrefix(r.Text.Text, `{"error": `) {
 		status = proto.ToolCallStatusFailed
 	}
 	var content []proto.ToolCallContent
@@ -168,38 +164,36 @@ func fileBlock(f conversation.File) proto.ContentBlock {
 	return proto.TextBlock("[" + f.Label + "]")
 }
 
-// prompt returns the row that a prompt becomes. A prompt of one text is that text; other
-// prompts are blocks, as Anthropic's API has them.
-func prompt(blocks []proto.ContentBlock, now time.Time) (sessionstore.Message, error) {
+// prompt returns the row of a prompt: one text as it is, and all else as blocks in the form
+// of Anthropic's API.
+func prompt(blocks []proto.ContentBlock, now time.Time) (row sessionstore.Message, err error) {
 	var content []map[string]any
-	for _, b := range blocks {
-		switch {
-		case b.Text != nil && b.Text.Text != "":
-			content = append(content, textBlock(b.Text.Text))
-		case b.Image != nil:
-			content = append(content, map[string]any{"type": "image", "source": map[string]any{
-				"type": "base64", "media_type": b.Image.MimeType, "data": b.Image.Data,
-			}})
-		case b.ResourceLink != nil:
-			content = append(content, textBlock(fmt.Sprintf("[%s](%s)", b.ResourceLink.Name, b.ResourceLink.Uri)))
-		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
-			r := b.Resource.Resource.TextResourceContents
-			content = append(content, textBlock(fmt.Sprintf("<context ref=%q>\n%s\n</context>", r.Uri, strings.TrimSuffix(r.Text, "\n"))))
-		case b.Text == nil:
-			return sessionstore.Message{}, invalid("this agent takes text, images, links and texts of files")
+	text := func(s string) {
+		if s != "" {
+			content = append(content, map[string]any{"type": "text", "text": s})
 		}
 	}
-	switch {
-	case len(content) == 0:
-		return sessionstore.Message{}, invalid("the prompt is empty")
-	case len(content) == 1 && content[0]["type"] == "text":
-		return sessionstore.Text("user", content[0]["text"].(string), now)
+	for _, b := range blocks {
+		switch {
+		case b.Text != nil:
+			text(b.Text.Text)
+		case b.Image != nil:
+			content = append(content, map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": b.Image.MimeType, "data": b.Image.Data}})
+		case b.ResourceLink != nil:
+			text(fmt.Sprintf("[%s](%s)", b.ResourceLink.Name, b.ResourceLink.Uri))
+		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
+			r := b.Resource.Resource.TextResourceContents
+			text(fmt.Sprintf("<context ref=%q>\n%s\n</context>", r.Uri, strings.TrimSuffix(r.Text, "\n")))
+		default:
+			return row, invalid("this agent takes texts, images, links and the texts of files")
+		}
 	}
-	row, err := sessionstore.Text("user", "", now)
-	if err != nil {
+	if len(content) == 0 {
+		return row, invalid("the prompt is empty")
+	}
+	first, _ := content[0]["text"].(string)
+	if row, err = sessionstore.Text("user", first, now); err != nil || first != "" && len(content) == 1 {
 		return row, err
 	}
 	return row.With("content", content)
 }
-
-func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
