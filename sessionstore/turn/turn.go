@@ -145,7 +145,7 @@ func (t *Turn) own(ctx context.Context) (err error) {
 	dir, err := t.core.Bookkeeping(sessiondir.Turns)
 	if err == nil {
 		t.lock, err = lock.Options{Alone: true}.Try(dir.Root(), sessiondir.TurnLock(t.id))
-		err = errors.Join(err, dir.Close())
+		_ = dir.Close() // the lock has a file of its own
 	}
 	if errors.Is(err, lock.ErrBusy) {
 		err = limits.Errorf(sessionstore.ErrLocked, "another turn of the session runs")
