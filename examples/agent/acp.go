@@ -18,7 +18,6 @@ import (
 
 type editor struct{ acp.Sessions }
 
-// serve answers an editor that writes to in.
 func serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	all, err := projects.Open(dir, nil)
 	if err != nil {

@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"syscall"
 
 	proto "github.com/coder/acp-go-sdk"
 
@@ -88,6 +90,9 @@ func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 	served, stop := context.WithCancel(ctx)
 	defer stop()
 	s.ctx, s.open, s.watched = served, map[proto.SessionId]*session{}, map[*sessionstore.Store]bool{}
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE) // a client that is gone fails the write, and does not end this program
+	defer signal.Stop(broken)
 	connected := make(chan struct{})
 	s.conn = proto.NewAgentSideConnection(agent{a}, w, gate{r, connected})
 	s.conn.SetLogger(slog.New(slog.DiscardHandler)) // the SDK logs messages

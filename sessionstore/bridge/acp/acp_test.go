@@ -100,7 +100,7 @@ func TestListPages(t *testing.T) {
 	require.NoError(t, err)
 	want, st := map[proto.SessionId]bool{}, stored(t, dir, cwd)
 	old := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for i := range 2*page + 30 {
+	for i := range page + 60 {
 		id := proto.SessionId(sessionstore.NewID())
 		require.NoError(t, st.Create(t.Context(), string(id), md))
 		want[id] = true
@@ -122,7 +122,7 @@ func TestListPages(t *testing.T) {
 		}
 	}
 	require.Equal(t, want, got)
-	require.Equal(t, 2, pages)
+	require.Equal(t, 1, pages)
 	_, err = c.ListSessions(t.Context(), proto.ListSessionsRequest{Cursor: proto.Ptr("x")})
 	code, _ := refused(t, err)
 	require.Equal(t, -32602, code)
@@ -177,16 +177,16 @@ func TestLoadShowsAll(t *testing.T) {
 func TestLongRows(t *testing.T) {
 	t.Parallel()
 	dir, cwd := realDir(t), realDir(t)
-	long := string(bytes.Repeat([]byte("\x01é"), 1<<20))
+	long := strings.Repeat("\x01", maxPiece-1) + "é, and more"
 	one := connect(t, dir, &tester{answer: func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
-		row := calling(long, sessionstore.ToolCall{ID: "c", Name: "look", Arguments: []byte(`{"x":"` + strings.Repeat("é", 1<<20) + `"}`)})
+		row := calling(long, sessionstore.ToolCall{ID: "c", Name: "look", Arguments: []byte(`{"x":"` + strings.Repeat("a", maxPiece+100) + `"}`)})
 		return proto.StopReasonEndTurn, errors.Join(tn.Step(ctx, row), tn.Say(long))
 	}})
 	id := one.begin(t, cwd)
 	one.say(t, id, "say much")
 	got := ""
 	for _, line := range one.take() {
-		require.LessOrEqual(t, len(line), maxPiece+100)
+		require.LessOrEqual(t, len(line), maxPiece+200)
 		if s, ok := bytes.CutPrefix([]byte(line), []byte("agent: ")); ok {
 			got += string(s)
 		}
@@ -199,6 +199,23 @@ func TestLongRows(t *testing.T) {
 		}
 	}
 	require.True(t, long+long == got)
+}
+
+// TestLongSession shows more rows than the SDK's client has room for at once.
+func TestLongSession(t *testing.T) {
+	t.Parallel()
+	dir, cwd := realDir(t), realDir(t)
+	id := connect(t, dir, &tester{}).begin(t, cwd)
+	var rows []sessionstore.Message
+	for range 1_500 {
+		for _, role := range []string{"user", "assistant"} {
+			m, err := sessionstore.Text(role, "a", time.Now())
+			require.NoError(t, err)
+			rows = append(rows, m)
+		}
+	}
+	require.NoError(t, stored(t, dir, cwd).Append(t.Context(), string(id), rows...))
+	require.Len(t, connect(t, dir, &tester{}).load(t, id, cwd), len(rows))
 }
 
 // TestTitle sends a new title after the turn that gave it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	proto "github.com/coder/acp-go-sdk"
 
@@ -15,6 +16,10 @@ import (
 // noResult is shown of a call without a result. It gives way to the result of a call that
 // another program runs at the moment.
 const noResult = "Error: no result was stored. The agent stopped before this call ended, or it runs elsewhere."
+
+// burst is the number of updates after which replay pauses. A client of the Go SDK ends the
+// connection when it is 1,024 updates late, and it handles them more slowly than it reads them.
+const burst = 128
 
 // replay sends what is stored of a session, and what an interrupted answer had said. It sends
 // nothing of a session that cannot be read.
@@ -34,9 +39,15 @@ func (s *Sessions) replay(ctx context.Context, ses *session) error {
 	if err != nil {
 		return err
 	}
+	sent, begun := 0, time.Now()
 	for _, row := range rows {
-		if err := s.send(ses, s.updates(&ses.shown, row, hidden{})); err != nil {
+		all := s.updates(&ses.shown, row, hidden{})
+		if err := s.send(ses, all); err != nil {
 			return err
+		}
+		if sent += len(all); sent >= burst {
+			time.Sleep(3 * time.Since(begun))
+			sent, begun = 0, time.Now()
 		}
 	}
 	ses.shown.draft = draft

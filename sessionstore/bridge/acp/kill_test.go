@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -35,6 +36,12 @@ func childAgent(dir, argument string) error {
 			err := errors.Join(t.Think("Hm."), t.Say("Half an "), t.Say("answer"))
 			<-ctx.Done()
 			return "", err
+		case "chatter":
+			for ctx.Err() == nil {
+				_ = t.Say("bye ") // the client is gone
+				time.Sleep(time.Millisecond)
+			}
+			return "", ctx.Err()
 		case "call":
 			call := sessionstore.ToolCall{ID: "c", Name: "launch"}
 			if err := errors.Join(t.Say("I launch."), t.Step(ctx, calling("I launch.", call))); err != nil {
@@ -149,6 +156,39 @@ func TestKillInCall(t *testing.T) {
 	launched, err := os.ReadFile(filepath.Join(cwd, "launched"))
 	require.NoError(t, err)
 	require.Equal(testenv.Lost(t), "launched\n", string(launched), "it runs at most once")
+}
+
+// TestClientGone ends an agent whose client is gone: it stores its answer all the same.
+func TestClientGone(t *testing.T) {
+	t.Parallel()
+	dir, cwd := realDir(t), realDir(t)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(program, dir)
+	cmd.Env = append(os.Environ(), "TESTENV_CHILD=agent", "TESTENV_CHILD_ARGUMENT=alone", "TESTENV_KILL_AT=0")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	c := newClient(in, out)
+	id := c.begin(t, cwd)
+	go func() { _, _ = c.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("chatter")}) }()
+	c.wait(t, "title: chatter")
+	require.NoError(t, out.Close())
+	said := func() string {
+		d, err := turn.ReadDraft(t.Context(), stored(t, dir, cwd), string(id))
+		require.NoError(t, err)
+		return d.Text
+	}
+	before := said()
+	require.Eventually(t, func() bool { return len(said()) > len(before)+100 }, time.Minute, 100*time.Millisecond, "the agent goes on")
+	_, err = io.WriteString(in, "\x04\n") // no more lines, as testenv has it
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait())
+	shown := connect(t, dir, &tester{}).load(t, id, cwd)
+	require.Len(testenv.Lost(t), shown, 2)
+	require.Greater(testenv.Lost(t), len(shown[1]), len(before)+100)
 }
 
 // TestTwoProcesses lets two agents answer in one session at once: every turn is whole, and
