@@ -266,13 +266,12 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	dir, cwd := realDir(t), realDir(t)
 	a := &tester{}
-	a.answer = func(_ context.Context, tn *Turn) (proto.StopReason, error) {
+	a.answer = func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
 		if tn.Prompt.Content() == "panic" {
 			_ = tn.Say("Oh")
-			var none map[string]int
-			none["x"] = 1
+			panic("Oh")
 		}
-		return echo(nil, tn)
+		return echo(ctx, tn)
 	}
 	a.Describe = func(sessionstore.ToolCall, *proto.SessionUpdateToolCall) { panic("no") }
 	c := connect(t, dir, a)

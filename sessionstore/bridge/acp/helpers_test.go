@@ -30,7 +30,9 @@ type tester struct {
 	answer func(ctx context.Context, t *Turn) (proto.StopReason, error)
 }
 
-func (a *tester) Prompt(ctx context.Context, t *Turn) (proto.StopReason, error) { return a.answer(ctx, t) }
+func (a *tester) Prompt(ctx context.Context, t *Turn) (proto.StopReason, error) {
+	return a.answer(ctx, t)
+}
 
 // client is an editor: it notes what it is shown.
 type client struct {

@@ -116,7 +116,9 @@ func TestKillInAnswer(t *testing.T) {
 	id := one.begin(t, cwd)
 	one.say(t, id, "first")
 	st := stored(t, dir, cwd)
-	go func() { _, _ = one.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("slow")}) }()
+	go func() {
+		_, _ = one.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("slow")})
+	}()
 	require.Eventually(t, func() bool {
 		d, err := turn.ReadDraft(t.Context(), st, string(id))
 		return err == nil && d.Text == "Half an answer"
@@ -140,7 +142,9 @@ func TestKillInCall(t *testing.T) {
 	dir, cwd := realDir(t), realDir(t)
 	one, p := spawn(t, dir, "one")
 	id := one.begin(t, cwd)
-	go func() { _, _ = one.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("call")}) }()
+	go func() {
+		_, _ = one.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("call")})
+	}()
 	one.wait(t, "agent: It flies")
 	p.Kill()
 
@@ -173,7 +177,9 @@ func TestClientGone(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	c := newClient(in, out)
 	id := c.begin(t, cwd)
-	go func() { _, _ = c.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("chatter")}) }()
+	go func() {
+		_, _ = c.Prompt(context.WithoutCancel(t.Context()), proto.PromptRequest{SessionId: id, Prompt: text("chatter")})
+	}()
 	c.wait(t, "title: chatter")
 	require.NoError(t, out.Close())
 	said := func() string {
