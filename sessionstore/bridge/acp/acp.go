@@ -25,6 +25,7 @@ import (
 type Agent interface {
 	// Prompt answers a prompt. The context ends when the client cancels the turn, closes the
 	// session or goes away. What was said is stored when Prompt returns, with an error, too.
+	// An empty reason is end_turn.
 	Prompt(context.Context, *Turn) (proto.StopReason, error)
 
 	Initialize(context.Context, proto.InitializeRequest) (proto.InitializeResponse, error)

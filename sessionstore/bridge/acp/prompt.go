@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,10 @@ func (s *Sessions) prepare(ctx context.Context, ses *session, blocks []proto.Con
 		return nil, err
 	}
 	t.Prompt = t.turn.Prompt()
-	return t, s.settle(ses)
+	if err := s.settle(ses); err != nil {
+		return nil, errors.Join(err, t.turn.Close())
+	}
+	return t, nil
 }
 
 // run lets the author's agent answer, and stores what it said.
@@ -111,7 +115,7 @@ func (a agent) run(ctx context.Context, t *Turn) (reason proto.StopReason, err e
 		t.ses.expect(saidKey(said))
 	}
 	t.mu.Unlock()
-	return reason, errors.Join(err, t.turn.End(context.WithoutCancel(ctx)), t.turn.Close())
+	return cmp.Or(reason, proto.StopReasonEndTurn), errors.Join(err, t.turn.End(context.WithoutCancel(ctx)), t.turn.Close())
 }
 
 // Say sends a piece of the answer, and stores it as [turn.Turn.Say] does.

@@ -98,7 +98,11 @@ func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest
 			break
 		}
 		last = at
-		a.Sessions = append(a.Sessions, proto.SessionInfo{SessionId: proto.SessionId(sum.ID), Cwd: dir, Title: &sum.Title, UpdatedAt: when(sum.Changed)})
+		info := proto.SessionInfo{SessionId: proto.SessionId(sum.ID), Cwd: dir, UpdatedAt: when(sum.Changed)}
+		if sum.Title != "" {
+			info.Title = &sum.Title
+		}
+		a.Sessions = append(a.Sessions, info)
 	}
 	return a, nil
 }
