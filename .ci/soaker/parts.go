@@ -89,6 +89,7 @@ var parts = []part{
 	{name: "strace", weight: 5, needs: tools, env: inFull, shows: passes, commands: []string{goTest + "-run='" + straced + "' ./..."}},
 	{name: "fuzz", weight: 6, shows: "execs: ", whole: true, commands: []string{".ci/fuzz"}},
 	{name: "realtools", weight: 2, needs: []need{{"npm", "npm"}}, env: []string{"TEST_LONG=1"}, shows: "real tools: proven with ", commands: []string{imports + "./internal/realtools"}},
+	{name: "acpx", weight: 1, needs: []need{{"npm", "npm"}}, env: inFull, shows: "acpx: proven with ", commands: []string{"go test -C sessionstore/bridge/acp -count=1 -timeout=60m -v -run='^TestAcpx$' ."}},
 	{name: "importers", weight: 2, needs: []need{{"git", "git"}}, env: inFull, shows: "imports: ", commands: []string{imports + "./internal/importdiff -seeds=600"}},
 	{name: "windows", weight: 2, needs: wine, shows: counted, whole: true, commands: []string{system + "windows"}},
 	{name: "arm64", weight: 2, needs: qemu, shows: counted, whole: true, commands: []string{system + "arm64"}},
@@ -99,7 +100,7 @@ var parts = []part{
 	{name: "noavx2", weight: 1, env: []string{"GODEBUG=cpu.avx2=off"}, shows: "ok  \t", commands: []string{system + "noavx2"}},
 	{name: "race", weight: 3, needs: slices.Concat(tools, browser), env: append([]string{"CGO_ENABLED=1"}, usual...), shows: counted, limit: 3 * time.Hour, commands: []string{
 		inRoot + "-race -short -skip=" + oneByOne + "' $(go list ./... | grep -Ev '" + noRace + "')",
-		inRoot + "-race -short' -modules=" + foreign + ",hybrid/s3,hybrid/telemetry,examples/viewer,examples/sessions",
+		inRoot + "-race -short' -modules=" + foreign + ",hybrid/s3,hybrid/telemetry,sessionstore/bridge/acp,examples/viewer,examples/sessions",
 	}},
 	{name: "long", weight: 3, needs: all, env: inFull, shows: counted, limit: 6 * time.Hour, commands: []string{
 		inEach + "'", "go test -count=1 ./.ci/gotest ./.ci/lacks ./.ci/soaker ./.ci/stresser",

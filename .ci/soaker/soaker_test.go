@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
-	wanted := "faults, kills, simulation, harsh, powercut-ext4, powercut-xfs, powercut-btrfs, powercut-modes, strace, fuzz, realtools, importers, windows, arm64, arm, 386, noavx2, race, long, cpu, shuffle, cross, notices"
+	wanted := "faults, kills, simulation, harsh, powercut-ext4, powercut-xfs, powercut-btrfs, powercut-modes, strace, fuzz, realtools, acpx, importers, windows, arm64, arm, 386, noavx2, race, long, cpu, shuffle, cross, notices"
 	require.Equal(t, wanted, strings.Join(names(parts), ", "))
 	for _, p := range parts {
 		require.Positive(t, p.weight)

@@ -2,9 +2,10 @@
 // a session, asks and answers, and prints the changes that it and other programs make to
 // the sessions. With -fork it also forks the session. Where COSMOS_ENDPOINT and COSMOS_KEY
 // name an account, it receives the changes of other devices and sends its own. It answers
-// without a network, too; a later run then sends the turn.
+// without a network, too; a later run then sends the turn. With -acp it serves an editor.
 //
-//	go run ./examples/agent [-id SESSION] [-dir DIR] [-fork] QUESTION
+//	go run -C examples/agent . [-id SESSION] [-dir DIR] [-fork] QUESTION
+//	go run -C examples/agent . -acp [-dir PROJECTS]
 //
 // It calls no model: answer makes up a reply.
 package main
@@ -43,8 +44,12 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
 	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share, or cosmos://ACCOUNT/DATABASE/CONTAINER, with the key in COSMOS_KEY (default: the account of COSMOS_ENDPOINT, if set)")
 	provision := flags.Bool("provision", false, "make the remote dir:PATH first, once: a later run that finds none takes it for a disk that is not mounted")
+	editor := flags.Bool("acp", false, "answer an editor on standard input and output; -dir is a directory of projects then")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *editor {
+		return serve(ctx, *dir, os.Stdin, out)
 	}
 	question := strings.Join(flags.Args(), " ")
 	options := &hybrid.Options{User: os.Getenv("USER"), Project: "agent", Redact: hybrid.Secrets()}

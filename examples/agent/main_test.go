@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,4 +151,35 @@ func TestAgentWithoutNetwork(t *testing.T) {
 			require.LessOrEqual(t, connections, 2*2)
 		})
 	}
+}
+
+// TestEditor serves an editor, which allows the call of a tool.
+func TestEditor(t *testing.T) {
+	in, requests := io.Pipe()
+	answers, out := io.Pipe()
+	served := make(chan error, 1)
+	dir := t.TempDir()
+	go func() { served <- serve(t.Context(), dir, in, out) }()
+	lines := bufio.NewScanner(answers)
+	// until sends a line and returns the answer that has a text.
+	until := func(line, text string) string {
+		_, err := io.WriteString(requests, line+"\n")
+		require.NoError(t, err)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), text) {
+				return lines.Text()
+			}
+		}
+		require.FailNow(t, "no answer")
+		return ""
+	}
+	made := until(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, dir), `"id":1`)
+	id := regexp.MustCompile(`"sessionId":"([^"]*)"`).FindStringSubmatch(made)[1]
+	asked := until(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"`+id+`","prompt":[{"type":"text","text":"list"}]}}`, "request_permission")
+	require.Contains(t, asked, "list_files")
+	until(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"selected","optionId":"once"}}}`, `"completed"`)
+	ended := until("", `"id":2`)
+	require.Contains(t, ended, "end_turn")
+	require.NoError(t, requests.Close())
+	require.NoError(t, <-served)
 }

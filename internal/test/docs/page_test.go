@@ -29,7 +29,7 @@ type page struct {
 
 // pages returns the pages whose programs and commands are run.
 func pages(t *testing.T) (all []page) {
-	for _, path := range []string{"README.md", "sessionstore/README.md", "hybrid/README.md", "testdata/README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "examples/bench/README.md", "examples/bridges/README.md", "testdata/golden/README.md", "testdata/golden-new/README.md"} {
+	for _, path := range []string{"README.md", "sessionstore/README.md", "hybrid/README.md", "testdata/README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "examples/bench/README.md", "examples/bridges/README.md", "sessionstore/bridge/acp/README.md", "testdata/golden/README.md", "testdata/golden-new/README.md"} {
 		raw, err := os.ReadFile(filepath.Join(root, path))
 		require.NoError(t, err)
 		all = append(all, page{path, string(raw)})
