@@ -1,4 +1,4 @@
-module github.com/amplifier-go/sessionstorage/examples/bridges/adk
+module github.com/amplifier-go/sessionstorage/sessionstore/bridge/adk
 
 go 1.26.0
 
