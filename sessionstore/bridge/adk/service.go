@@ -9,14 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
-	"google.golang.org/adk/session"
-	"google.golang.org/genai"
+	"google.golang.org/adk/v2/session"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -60,61 +58,72 @@ func (s *Service) Create(ctx context.Context, r *session.CreateRequest) (*sessio
 	return (*session.CreateResponse)(got), err
 }
 
-// Get reads a session. The error Is [sessionstore.ErrNotFound] when there is none.
+// Get reads a session. The error Is [sessionstore.ErrNotFound] when there is none. See the
+// package for what it reads.
 func (s *Service) Get(ctx context.Context, r *session.GetRequest) (*session.GetResponse, error) {
-	st, err := s.store(r.AppName, r.UserID)
-	if err != nil {
+	t := &talk{app: r.AppName, user: r.UserID, id: r.SessionID}
+	if err := s.read(ctx, t, r); err != nil {
 		return nil, err
 	}
-	stored, err := st.Load(ctx, r.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	// The service in memory makes the session of its state and its events.
-	memory := session.InMemoryService()
-	made, err := memory.Create(ctx, &session.CreateRequest{AppName: r.AppName, UserID: r.UserID, SessionID: r.SessionID, State: stateOf(stored.Metadata)})
-	if err != nil {
-		return nil, err
-	}
-	last := ""
-	for _, m := range stored.Messages {
-		e, err := eventOf(m)
-		if err == nil && (e.ID == "" || e.ID != last) { // else an append was repeated
-			err = memory.AppendEvent(ctx, made.Session, e)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("session %q: %w", r.SessionID, err)
-		}
-		last = e.ID
-	}
-	got, err := memory.Get(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return got, s.addShared(ctx, got.Session)
+	return &session.GetResponse{Session: t}, nil
 }
 
-// List reads the sessions of a user, or of all users of an app. They have no events.
+// read reads into t what r asks for.
+func (s *Service) read(ctx context.Context, t *talk, r *session.GetRequest) error {
+	st, err := s.store(t.app, t.user)
+	if err != nil {
+		return err
+	}
+	v, err := view(ctx, st, t.id)
+	if err != nil {
+		return err
+	}
+	e, err := read(ctx, st, v, t.id, r)
+	if err = errors.Join(err, v.Close()); err != nil {
+		return err
+	}
+	shared, err := s.shared(ctx, t.app, t.user)
+	if err != nil {
+		return err
+	}
+	t.set(e, shared)
+	return nil
+}
+
+// List returns the sessions of a user, or of all users of an app, the last changed first for
+// each user. They have no events, and LastUpdateTime is when the session's directory changed.
+// Their state is read when it is asked for; State().Get returns the error of that, and
+// State().All has nothing then. With an error List returns the sessions that could be listed.
 func (s *Service) List(ctx context.Context, r *session.ListRequest) (*session.ListResponse, error) {
-	found, err := s.projects.Find(ctx, projects.Query{})
+	slugs, err := s.projects.Slugs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := []session.Session{}
-	for _, f := range found {
-		part, ours := strings.CutPrefix(f.Project, fmt.Sprintf("adk.%x.", r.AppName))
+	all, errs := []session.Session{}, []error{}
+	for _, slug := range slugs {
+		part, ours := strings.CutPrefix(slug, fmt.Sprintf("adk.%x.", r.AppName))
 		user, err := hex.DecodeString(part)
 		if !ours || err != nil || r.UserID != "" && string(user) != r.UserID {
 			continue
 		}
-		never := time.Now().AddDate(1000, 0, 0)
-		got, err := s.Get(ctx, &session.GetRequest{AppName: r.AppName, UserID: string(user), SessionID: filepath.Base(f.Dir), After: never})
+		st, err := s.projects.Store(slug)
 		if err != nil {
-			return nil, err
+			errs = append(errs, err)
+			continue
 		}
-		all = append(all, got.Session)
+		for found, err := range st.Summaries(ctx, &sessionstore.ListOptions{All: true}) {
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			t := &talk{app: r.AppName, user: string(user), id: found.ID, updated: found.Changed}
+			t.later = sync.OnceValue(func() error {
+				return s.read(context.WithoutCancel(ctx), t, &session.GetRequest{NumRecentEvents: 1})
+			})
+			all = append(all, t)
+		}
 	}
-	return &session.ListResponse{Sessions: all}, nil
+	return &session.ListResponse{Sessions: all}, errors.Join(errs...)
 }
 
 // Delete removes a session with its events, if there is one.
@@ -129,88 +138,70 @@ func (s *Service) Delete(ctx context.Context, r *session.DeleteRequest) error {
 	return err
 }
 
-// AppendEvent adds an event to a session that Create or Get returned, unless the event is
+// AppendEvent adds an event to a session that this service returned, unless the event is
 // partial. It is on the disk when AppendEvent returns nil; state that sessions share is
-// written before it.
+// written before it. An event that follows one of the same id is passed over by Get, so an
+// append whose answer was lost may be repeated.
 func (s *Service) AppendEvent(ctx context.Context, to session.Session, e *session.Event) error {
-	st, err := s.store(to.AppName(), to.UserID())
-	if err != nil || e.Partial {
-		return err
+	if e.Partial {
+		return nil
 	}
-	if !st.Exists(to.ID()) {
-		return fmt.Errorf("session %q: %w", to.ID(), sessionstore.ErrNotFound)
+	t, ours := to.(*talk)
+	if !ours {
+		return fmt.Errorf("append to session %q: it is a %T, which this service did not return", to.ID(), to)
 	}
-	m, err := messageOf(*e)
-	if err == nil {
-		err = s.share(ctx, to.AppName(), to.UserID(), e.Actions.StateDelta)
-	}
-	if err == nil {
-		err = st.Append(ctx, to.ID(), m)
-	}
-	memory := session.InMemoryService() // changes the session in memory, and is dropped
-	if err == nil {
-		_, err = memory.Create(ctx, &session.CreateRequest{AppName: to.AppName(), UserID: to.UserID(), SessionID: to.ID()})
-	}
+	st, err := s.store(t.app, t.user)
 	if err != nil {
 		return err
 	}
-	return memory.AppendEvent(ctx, to, e)
-}
-
-// messageOf returns the message that an event is stored as: a text for other tools, and the
-// event beside it.
-func messageOf(e session.Event) (sessionstore.Message, error) {
-	role, text := "assistant", ""
-	if e.Author == "user" {
-		role = "user"
+	if !st.Exists(t.id) {
+		return fmt.Errorf("append to session %q: %w", t.id, sessionstore.ErrNotFound)
 	}
-	if e.Content != nil {
-		for _, p := range e.Content.Parts {
-			text += p.Text
+	if err := t.ready(); err != nil {
+		return err
+	}
+	var before *kept
+	if t.due() {
+		if before, err = keep(ctx, st, t.id); err != nil {
+			return err
 		}
 	}
-	e.Actions.StateDelta = maps.Clone(e.Actions.StateDelta)
-	maps.DeleteFunc(e.Actions.StateDelta, isTemporary)
-	raw, err := json.Marshal(map[string]any{"role": role, "content": text, "timestamp": e.Timestamp, "adk_event": e})
+	stored := *e
+	stored.Actions.StateDelta = lasting(e.Actions.StateDelta)
+	m, size, err := messageOf(&stored, before)
+	if err == nil {
+		err = s.share(ctx, t.app, t.user, stored.Actions.StateDelta)
+	}
+	if err == nil {
+		err = st.Append(ctx, t.id, m)
+	}
 	if err != nil {
-		return sessionstore.Message{}, err
+		return err
 	}
-	return sessionstore.ParseMessage(raw) // keeps every byte
+	t.add(&stored, e.Actions.StateDelta, before, size)
+	return nil
 }
 
-// eventOf returns the event that a message is, or an event with the text of a message that
-// another tool wrote.
-func eventOf(m sessionstore.Message) (*session.Event, error) {
-	e := &session.Event{Author: m.Role()}
-	if raw, ok := m.Lookup("adk_event"); ok {
-		return e, json.Unmarshal(raw, e)
-	}
-	e.Content = genai.NewContentFromText(m.Content(), genai.RoleModel)
-	if m.Role() == "user" {
-		e.Content.Role = genai.RoleUser
-	}
-	e.Timestamp, _ = m.Timestamp()
-	return e, nil
-}
-
-func isTemporary(key string, _ any) bool { return strings.HasPrefix(key, session.KeyPrefixTemp) }
-
-// add returns a function that adds state to metadata: as text, since metadata lose secrets
-// by the names of members.
+// add returns a function that adds state to metadata: as a string, since metadata lose secrets
+// by the names of fields.
 func add(state map[string]any) func(*sessionstore.Metadata) error {
 	return func(md *sessionstore.Metadata) error {
 		all := stateOf(*md)
-		maps.Copy(all, state)
-		maps.DeleteFunc(all, isTemporary)
+		maps.Copy(all, lasting(state))
 		raw, err := json.Marshal(all)
-		return errors.Join(err, md.Set("adk_state", string(raw)))
+		return errors.Join(err, md.Set(keptField, string(raw)))
 	}
 }
 
 // stateOf returns the state in metadata that add wrote.
-func stateOf(md sessionstore.Metadata) map[string]any {
+func stateOf(md sessionstore.Metadata) map[string]any { return stateIn(md.Text(keptField)) }
+
+// stateIn returns the state in a string, which is "" where there is none.
+func stateIn(text string) map[string]any {
 	state := map[string]any{}
-	_ = json.Unmarshal([]byte(md.Text("adk_state")), &state) // "" where there is none
+	if json.Unmarshal([]byte(text), &state) != nil || state == nil {
+		return map[string]any{}
+	}
 	return state
 }
 
@@ -241,21 +232,22 @@ func (s *Service) share(ctx context.Context, app, user string, state map[string]
 	return err
 }
 
-// addShared adds the shared state to a session.
-func (s *Service) addShared(ctx context.Context, to session.Session) error {
-	st, err := s.projects.Store(fmt.Sprintf("adk.%x", to.AppName()))
+// shared returns the state that the sessions of a user share.
+func (s *Service) shared(ctx context.Context, app, user string) (map[string]any, error) {
+	st, err := s.projects.Store(fmt.Sprintf("adk.%x", app))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	md, err := st.Metadata(ctx, sharedID)
 	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
-		return err
+		return nil, err
 	}
+	state := map[string]any{}
 	for name, value := range stateOf(md) {
 		owner, key, _ := strings.Cut(name, "/")
-		if owner == "" || owner == hex.EncodeToString([]byte(to.UserID())) {
-			_ = to.State().Set(key, value) // never fails in memory
+		if owner == "" || owner == hex.EncodeToString([]byte(user)) {
+			state[key] = value
 		}
 	}
-	return nil
+	return state, nil
 }
