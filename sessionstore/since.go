@@ -127,6 +127,29 @@ func (v *View) Cursor(ctx context.Context, n int) (c Cursor, err error) {
 	return c, err
 }
 
+// Begins returns how many messages are before a cursor, and reports whether the view begins
+// with exactly these. Of a large transcript it reads no more than the last of them.
+func (v *View) Begins(ctx context.Context, c Cursor) (n int, same bool, err error) {
+	err = v.do(ctx, func(src source) error {
+		at, err := readPoints([]byte(c.points))
+		if n = at.n(); err == nil {
+			same, err = begins(ctx, src, at)
+		}
+		return err
+	})
+	return n, same, err
+}
+
+// begins reports whether the messages before at are the first of v.
+func begins(ctx context.Context, v source, at points) (bool, error) {
+	n := at.n()
+	if messages, _ := v.counts(); n > messages {
+		return false, nil
+	}
+	now, err := pointsAt(ctx, v, n, 0)
+	return err == nil && (n == 0 || now[0].Prefix == at[0].Prefix), err
+}
+
 // pointsAt returns the points of the place behind message n, with at most as many points
 // before it as before.
 func pointsAt(ctx context.Context, v source, n, before int) (found points, err error) {
@@ -228,13 +251,12 @@ func (f *follower) follow(ctx context.Context, v source) error {
 // back goes back to the last place at which the messages of v are unchanged. With an
 // error, f stays at its place.
 func (f *follower) back(ctx context.Context, v source) error {
-	messages, _ := v.counts()
-	n := min(f.at.n(), messages)
-	now, err := pointsAt(ctx, v, n, 0)
-	if err != nil || n == f.at.n() && (n == 0 || now[0].Prefix == f.at[0].Prefix) {
+	if same, err := begins(ctx, v, f.at); same || err != nil {
 		return err
 	}
-	if now, err = pointsAt(ctx, v, n, exactly); err != nil {
+	messages, _ := v.counts()
+	now, err := pointsAt(ctx, v, min(f.at.n(), messages), exactly)
+	if err != nil {
 		return err
 	}
 	known := func(at index.Place) bool {

@@ -74,6 +74,15 @@ func (r *reader) follow(t *testing.T, st *sessionstore.Store, after string) {
 	if len(want)%2 == 0 { // as a new process
 		st = open(t, st.Dir(), nil)
 	}
+	var c sessionstore.Cursor
+	require.NoError(t, c.UnmarshalText([]byte(r.cursor)))
+	v, err := st.View(t.Context(), "s")
+	require.NoError(t, err, after)
+	n, same, err := v.Begins(t.Context(), c)
+	require.NoError(t, err, after)
+	require.Equal(t, len(was), n, after)
+	require.Equal(t, differ(was, want) > len(was), same, after)
+	require.NoError(t, v.Close())
 	from, err := r.read(t, st, "s", -1)
 	require.NoError(t, err, after)
 	require.Equal(t, want, r.rows, after)

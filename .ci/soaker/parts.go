@@ -100,7 +100,7 @@ var parts = []part{
 	{name: "noavx2", weight: 1, env: []string{"GODEBUG=cpu.avx2=off"}, shows: "ok  \t", commands: []string{system + "noavx2"}},
 	{name: "race", weight: 3, needs: slices.Concat(tools, browser), env: append([]string{"CGO_ENABLED=1"}, usual...), shows: counted, limit: 3 * time.Hour, commands: []string{
 		inRoot + "-race -short -skip=" + oneByOne + "' $(go list ./... | grep -Ev '" + noRace + "')",
-		inRoot + "-race -short' -modules=" + foreign + ",hybrid/s3,hybrid/telemetry,sessionstore/bridge/acp,examples/viewer,examples/sessions",
+		inRoot + "-race -short' -modules=" + foreign + ",hybrid/s3,hybrid/telemetry,sessionstore/bridge/acp,sessionstore/bridge/adk,examples/viewer,examples/sessions",
 	}},
 	{name: "long", weight: 3, needs: all, env: inFull, shows: counted, limit: 6 * time.Hour, commands: []string{
 		inEach + "'", "go test -count=1 ./.ci/gotest ./.ci/lacks ./.ci/soaker ./.ci/stresser",

@@ -12,13 +12,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/adk/agent"
-	"google.golang.org/adk/agent/llmagent"
-	"google.golang.org/adk/model"
-	"google.golang.org/adk/runner"
-	"google.golang.org/adk/session"
-	"google.golang.org/adk/tool"
-	"google.golang.org/adk/tool/functiontool"
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/functiontool"
 	"google.golang.org/genai"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -59,7 +59,7 @@ type place struct {
 func ask(t *testing.T, dir, id, question string) (answer string) {
 	t.Helper()
 	s, _ := open(t, dir)
-	look, err := functiontool.New(functiontool.Config{Name: "look", Description: "looks at the sky"}, func(c tool.Context, at place) (map[string]any, error) {
+	look, err := functiontool.New(functiontool.Config{Name: "look", Description: "looks at the sky"}, func(c agent.Context, at place) (map[string]any, error) {
 		return map[string]any{"sky": "grey over " + at.Place}, c.State().Set("looked", at.Place)
 	})
 	require.NoError(t, err)
@@ -148,7 +148,7 @@ func TestService(t *testing.T) {
 		e.Actions.StateDelta = map[string]any{"n": n, "app:theme": text, "user:name": text, "temp:y": 2}
 		require.NoError(t, s.AppendEvent(ctx, one, e))
 		require.NoError(t, s.AppendEvent(ctx, one, &session.Event{LLMResponse: model.LLMResponse{Partial: true}}))
-		require.NotContains(t, e.Actions.StateDelta, "temp:y")
+		require.NotContains(t, one.Events().At(n).Actions.StateDelta, "temp:y")
 	}
 	now, err := one.State().Get("temp:y")
 	require.NoError(t, err)
