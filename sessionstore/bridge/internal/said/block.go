@@ -1,0 +1,104 @@
+package said
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+)
+
+// Kind is what a block says.
+type Kind int
+
+// The kinds.
+const (
+	Other    Kind = iota // what only some providers know
+	Text                 // Text, and Sign of Gemini
+	Thinking             // Text and Sign, or Sealed and Item of OpenAI, or Redacted of Anthropic
+	Call                 // ID, Name, Args, and Sign of Gemini
+	Result               // ID and Name of the call, Failed, Content
+	File                 // an image or a document
+)
+
+// Block is a part of a message.
+type Block struct {
+	Kind Kind
+	Text string
+	Sign string // the signature of thinking, or Gemini's of any block
+
+	Sealed, Item string // OpenAI's reasoning: encrypted, and its id
+	Redacted     string // Anthropic's thinking that nobody may read
+
+	ID, Name string          // of a call; Name is the type of an Other block, too
+	Args     json.RawMessage // an object; for OpenAI any value
+	Failed   bool            // the tool failed
+	Content  []Block         // of a result: texts and files
+
+	File Source
+	Raw  json.RawMessage // the block as it is stored
+}
+
+// Source is where an image or a document is: one of Data, Plain, URL and ID.
+type Source struct {
+	Image bool
+	Media string // its media type
+	Data  string // base64
+	Plain string // a document of plain text
+	URL   string
+	ID    string // of a file that the provider keeps
+	Name  string // "" where it has none
+}
+
+// dataURL returns the address of the kind data: for a source with Data.
+func (s Source) dataURL() string { return "data:" + s.Media + ";base64," + s.Data }
+
+// take takes an address, of the kind data: too.
+func (s *Source) take(url string) {
+	head, data, found := strings.Cut(url, ",")
+	media, isBase64 := strings.CutSuffix(strings.TrimPrefix(head, "data:"), ";base64")
+	if !found || !isBase64 || !strings.HasPrefix(url, "data:") {
+		s.URL = url
+		return
+	}
+	s.Media, s.Data = media, data
+}
+
+// isBase64 reports whether a text is base64 as Go writes it, of at least one byte.
+func isBase64(text string) bool {
+	data, err := base64.StdEncoding.Strict().DecodeString(text)
+	return err == nil && len(data) > 0
+}
+
+// same reports whether two answers say the same. Blocks that only the provider knows
+// are not compared, and an id that wire lacks is not missed.
+func same(wire, stored []Block) bool {
+	silent := func(b Block) bool { return b.Kind == Other || b.Kind == Text && b.Text == "" || b.Kind == File }
+	a, b := slices.DeleteFunc(slices.Clone(wire), silent), slices.DeleteFunc(slices.Clone(stored), silent)
+	return slices.EqualFunc(a, b, func(a, b Block) bool {
+		return a.Kind == b.Kind && a.Text == b.Text && a.Sign == b.Sign && a.Sealed == b.Sealed && a.Item == b.Item &&
+			a.Redacted == b.Redacted && (a.ID == "" || a.ID == b.ID) && a.Name == b.Name && sameJSON(a.Args, b.Args)
+	})
+}
+
+// sameJSON reports whether two values are the same, whatever the order of members.
+func sameJSON(a, b []byte) bool {
+	return bytes.Equal(a, b) || bytes.Equal(sorted(a), sorted(b))
+}
+
+// sorted returns the value as Python writes it, with its members in order.
+func sorted(raw []byte) []byte {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(pyjson.Canonical(raw)))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return raw
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return text
+}
