@@ -76,14 +76,16 @@ func leaveSign(b Block, left func(what string)) {
 	}
 }
 
-// anthropicContent returns the content of a result: a text where it is nothing else.
+// anthropicContent returns the content of a result. A text that is blank may be its content,
+// but not a block of it.
 func anthropicContent(blocks []Block, left func(what string)) any {
-	if len(blocks) == 1 && blocks[0].Kind == Text {
+	blank := func(b Block) bool { return b.Kind == Text && strings.TrimSpace(b.Text) == "" }
+	if len(blocks) == 1 && blank(blocks[0]) {
 		return blocks[0].Text
 	}
 	list := []object{}
 	for _, b := range blocks {
-		if b.Kind != Text || b.Text != "" {
+		if !blank(b) {
 			list = append(list, anthropicPieces("user", b, left)...)
 		}
 	}

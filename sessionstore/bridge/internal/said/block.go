@@ -102,3 +102,13 @@ func sorted(raw []byte) []byte {
 	}
 	return text
 }
+
+// Typed reports whether raw is, in the types of an SDK, what it is as JSON, and reads it
+// into v then. These types lack what is newer than they.
+func Typed(raw []byte, v any) bool {
+	if json.Unmarshal(raw, v) != nil {
+		return false
+	}
+	again, err := json.Marshal(v)
+	return err == nil && sameJSON(again, raw)
+}

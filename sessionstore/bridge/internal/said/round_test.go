@@ -48,7 +48,7 @@ func linesOf(msgs []sessionstore.Message) string {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	begin := testenv.Seed(t)
-	for seed := begin; seed < begin+testenv.Share[uint64](200, 2000, 10_000); seed++ {
+	for seed := begin; seed < begin+testenv.Share[uint64](200, 1000, 10_000); seed++ {
 		msgs := talk(t, seed)
 		for _, f := range formats {
 			checkRound(t, f, msgs, fmt.Sprint("seed ", seed))
@@ -61,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 func TestChain(t *testing.T) {
 	t.Parallel()
 	begin := testenv.Seed(t)
-	for seed := begin; seed < begin+testenv.Share[uint64](100, 500, 5000); seed++ {
+	for seed := begin; seed < begin+testenv.Share[uint64](50, 250, 2500); seed++ {
 		fixed, err := accept.Fix(accept.Anthropic, talk(t, seed))
 		require.NoError(t, err)
 		msgs := fixed.Messages
@@ -219,7 +219,7 @@ func (d *dealer) answer(calls int) (rows []string) {
 	rows = append(rows, `{"role": "assistant", "content": [`+strings.Join(blocks, ", ")+`], "tool_calls": [`+strings.Join(listed, ", ")+`]}`)
 	d.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	for _, id := range ids {
-		content, failed := d.words(), d.of("", `, "is_error": true`)
+		content, failed := d.of(d.words(), d.words(), `""`, `" \n"`), d.of("", `, "is_error": true`)
 		if d.IntN(3) == 0 {
 			content = d.some(3, d.textual, d.file)
 		}
