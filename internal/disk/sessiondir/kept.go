@@ -153,6 +153,7 @@ const (
 	Conversation = "session_conversation.jsonl"
 	StateHistory = "state_history.jsonl"
 	ImportFolder = "import"
+	Draft        = ".draft.jsonl" // of an answer that streams: see sessionstore/turn
 )
 
 var (
