@@ -69,7 +69,7 @@ func Message(response *sdk.Message) (sessionstore.Message, error) {
 			return sessionstore.Message{}, fmt.Errorf("store an answer of anthropic: block %d was not read from JSON", i+1)
 		}
 	}
-	return said.Anthropic.Row(answer, string(response.Model), time.Now())
+	return said.Anthropic.Row(answer, answer, string(response.Model), time.Now())
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

@@ -39,6 +39,8 @@ func stored(t *testing.T, m sessionstore.Message) sessionstore.Message {
 	return sess.Messages[0]
 }
 
+var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
 const answer = `{"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-5-5", "content": [
 	{"type": "thinking", "thinking": "hm", "signature": "EqQB"},
 	{"type": "redacted_thinking", "data": "opaque"},

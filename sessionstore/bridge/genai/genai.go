@@ -1,6 +1,7 @@
 package genai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,21 +42,36 @@ func Params(messages []sessionstore.Message) ([]*sdk.Content, bridge.Report, err
 // stream, in their order, or of the one that there is. Of several candidates the first
 // counts. A response without a candidate, as to a prompt that was blocked, is an error.
 func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, error) {
-	parts, model, err := joined(responses)
+	shown, sent, model, err := joined(responses)
 	if err != nil {
 		return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
 	}
-	answer := make([]json.RawMessage, len(parts))
-	for i, part := range parts {
-		if answer[i], err = json.Marshal(part); err != nil {
-			return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: part %d is not JSON", i+1)
-		}
+	answer, err := marshal(shown)
+	if err != nil {
+		return sessionstore.Message{}, err
 	}
-	return said.Gemini.Row(answer, model, time.Now())
+	wire, err := marshal(sent)
+	if err != nil {
+		return sessionstore.Message{}, err
+	}
+	return said.Gemini.Row(answer, wire, model, time.Now())
 }
 
-// joined returns the parts of an answer, the pieces of a text as one, and the model.
-func joined(responses []*sdk.GenerateContentResponse) (parts []*sdk.Part, model string, err error) {
+func marshal(parts []*sdk.Part) (list []json.RawMessage, err error) {
+	for i, part := range parts {
+		raw, err := json.Marshal(part)
+		if err != nil {
+			return nil, fmt.Errorf("store an answer of gemini: part %d is not JSON", i+1)
+		}
+		list = append(list, raw)
+	}
+	return list, nil
+}
+
+// joined returns the parts of an answer, as they are shown and as they go back, and the
+// model. A text that goes on in the next response of a stream is one; but what goes back
+// keeps a part with a signature apart, as Gemini wants it.
+func joined(responses []*sdk.GenerateContentResponse) (shown, sent []*sdk.Part, model string, err error) {
 	err = errors.New("there is no candidate")
 	for _, r := range responses {
 		switch {
@@ -64,9 +80,7 @@ func joined(responses []*sdk.GenerateContentResponse) (parts []*sdk.Part, model 
 		case r.PromptFeedback != nil && r.PromptFeedback.BlockReason != "":
 			err = fmt.Errorf("the prompt was blocked: %s", r.PromptFeedback.BlockReason)
 		}
-		if r.ModelVersion != "" {
-			model = r.ModelVersion
-		}
+		model = cmp.Or(r.ModelVersion, model)
 		if len(r.Candidates) == 0 || r.Candidates[0] == nil {
 			continue
 		}
@@ -74,29 +88,40 @@ func joined(responses []*sdk.GenerateContentResponse) (parts []*sdk.Part, model 
 		if r.Candidates[0].Content == nil {
 			continue
 		}
-		for _, part := range r.Candidates[0].Content.Parts {
+		for i, part := range r.Candidates[0].Content.Parts {
 			if part == nil {
 				continue
 			}
-			if n := len(parts); n > 0 && continues(parts[n-1], part) {
-				whole := *parts[n-1]
-				whole.Text += part.Text
-				parts[n-1] = &whole
-				continue
+			if i > 0 || !goOn(shown, part) {
+				shown = append(shown, &sdk.Part{})
 			}
-			parts = append(parts, part)
+			if i > 0 || !goOn(sent, part) || part.ThoughtSignature != nil {
+				sent = append(sent, &sdk.Part{})
+			}
+			add(shown[len(shown)-1], part)
+			add(sent[len(sent)-1], part)
 		}
 	}
-	return parts, model, err
+	return shown, sent, model, err
 }
 
-// continues reports whether the text of a part goes on in the next one. A part with a
-// signature stays alone.
-func continues(part, next *sdk.Part) bool {
+// goOn reports whether a part goes on with the text of the last of parts.
+func goOn(parts []*sdk.Part, part *sdk.Part) bool {
 	plain := func(p *sdk.Part) bool {
-		return p.Text != "" && reflect.DeepEqual(*p, sdk.Part{Text: p.Text, Thought: p.Thought})
+		return p.Text != "" && reflect.DeepEqual(*p, sdk.Part{Text: p.Text, Thought: p.Thought, ThoughtSignature: p.ThoughtSignature})
 	}
-	return part.Thought == next.Thought && plain(part) && plain(next)
+	if len(parts) == 0 {
+		return false
+	}
+	last := parts[len(parts)-1]
+	return last.ThoughtSignature == nil && last.Thought == part.Thought && plain(last) && plain(part)
+}
+
+// add makes whole, which may have the beginning of the text, the part.
+func add(whole, part *sdk.Part) {
+	text := whole.Text + part.Text
+	*whole = *part
+	whole.Text = text
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

@@ -97,13 +97,18 @@ func TestStream(t *testing.T) {
 	}
 	row, err := genai.Message(
 		chunk(`{"text": "I ", "thought": true}`), chunk(`{"text": "think", "thought": true}`),
-		chunk(`{"text": "Hel"}`), chunk(`{"text": "lo"}, {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "QUJD"}`),
+		chunk(`{"text": "Hel"}`), chunk(`{"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "QUJD"}`),
 		chunk(`{"text": "more", "thoughtSignature": "QUJD"}`), chunk(`{"text": "last"}`), chunk(``))
 	require.NoError(t, err)
 	require.Equal(t, []string{"I think"}, row.Thinking())
 	require.Equal(t, "Hello\nmore\nlast", row.Content())
 	require.Len(t, row.ToolCalls(), 1)
-	require.Contains(t, string(row.AppendTo(nil)), `"signature": "QUJD"`)
+	contents, _, err := genai.Params(append(rows(t, `{"role": "user", "content": "q"}`), row, rows(t, `{"role": "tool", "tool_call_id": "`+row.ToolCalls()[0].ID+`", "content": "r"}`)[0]))
+	require.NoError(t, err)
+	raw, err := json.Marshal(contents[1].Parts)
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"text": "I think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"name": "f"}, "thoughtSignature": "QUJD"},
+		{"text": "more", "thoughtSignature": "QUJD"}, {"text": "last"}]`, string(raw), "what has a signature stays apart")
 }
 
 func TestNoAnswer(t *testing.T) {

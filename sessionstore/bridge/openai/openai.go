@@ -53,7 +53,7 @@ func Message(response *responses.Response) (sessionstore.Message, error) {
 			return sessionstore.Message{}, fmt.Errorf("store an answer of openai: item %d was not read from JSON", i+1)
 		}
 	}
-	return said.OpenAI.Row(answer, string(response.Model), time.Now())
+	return said.OpenAI.Row(answer, answer, string(response.Model), time.Now())
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

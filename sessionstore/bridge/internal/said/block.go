@@ -2,6 +2,7 @@ package said
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -73,14 +74,33 @@ func isBase64(text string) bool {
 }
 
 // same reports whether two answers say the same. Blocks that only the provider knows
-// are not compared, and an id that wire lacks is not missed.
+// are not compared, an id that wire lacks is not missed, and a text may come in pieces.
 func same(wire, stored []Block) bool {
-	silent := func(b Block) bool { return b.Kind == Other || b.Kind == Text && b.Text == "" || b.Kind == File }
-	a, b := slices.DeleteFunc(slices.Clone(wire), silent), slices.DeleteFunc(slices.Clone(stored), silent)
-	return slices.EqualFunc(a, b, func(a, b Block) bool {
+	return slices.EqualFunc(whole(wire), whole(stored), func(a, b Block) bool {
 		return a.Kind == b.Kind && a.Text == b.Text && a.Sign == b.Sign && a.Sealed == b.Sealed && a.Item == b.Item &&
 			a.Redacted == b.Redacted && (a.ID == "" || a.ID == b.ID) && a.Name == b.Name && sameJSON(a.Args, b.Args)
 	})
+}
+
+// whole returns the blocks that say something to everyone, the pieces of a text as one.
+func whole(blocks []Block) (list []Block) {
+	for _, b := range blocks {
+		if b.Kind == Other || b.Kind == File || b.Kind == Text && b.Text == "" {
+			continue
+		}
+		if n := len(list); n > 0 && b.Kind == Text && list[n-1].Kind == Text || n > 0 && b.goesOn(list[n-1]) {
+			list[n-1].Text += b.Text
+			list[n-1].Sign = cmp.Or(b.Sign, list[n-1].Sign)
+			continue
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// goesOn reports whether b is thinking that goes on with what was thought before.
+func (b Block) goesOn(before Block) bool {
+	return b.Kind == Thinking && before.Kind == Thinking && b.Item+b.Redacted == "" && before.Item+before.Redacted+before.Sign == ""
 }
 
 // sameJSON reports whether two values are the same, whatever the order of members.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -192,7 +193,7 @@ func (d *dealer) answer(calls int) (rows []string) {
 	case 0:
 		blocks = append(blocks, `{"type": "thinking", "thinking": `+d.words()+`, "signature": "`+signed+`"}`)
 	case 1:
-		blocks = append(blocks, fmt.Sprintf(`{"type": "thinking", "thinking": "", "content": ["gAAA", "rs_%d"]}`, d.Uint32()))
+		blocks = append(blocks, fmt.Sprintf(`{"type": "thinking", "thinking": "", "content": ["gAAAAABo", "rs_%d"]}`, d.Uint32()))
 	case 2:
 		blocks = append(blocks, `{"type": "redacted_thinking", "data": "opaque"}`)
 	}
@@ -252,4 +253,32 @@ func talk(t testing.TB, seed uint64) (msgs []sessionstore.Message) {
 		msgs = append(msgs, m)
 	}
 	return msgs
+}
+
+// TestStrict makes requests of mended conversations. Servers that keep to the documents of
+// the providers refuse none.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	apis := map[*Format]strict.API{Anthropic: strict.Anthropic, OpenAI: strict.Responses, Gemini: strict.Gemini}
+	begin := testenv.Seed(t)
+	for seed := begin; seed < begin+testenv.Share[uint64](100, 500, 10_000); seed++ {
+		next, err := sessionstore.Text("user", "and now?", noon)
+		require.NoError(t, err)
+		msgs := append(talk(t, seed), next)
+		for _, f := range formats {
+			fixed, err := accept.Fix(f.rules, msgs)
+			require.NoError(t, err)
+			request, _, err := f.Request(fixed.Messages)
+			require.NoError(t, err)
+			body, err := json.Marshal(map[*Format]object{
+				Anthropic: {"model": "m", "max_tokens": 100, "messages": request},
+				OpenAI:    {"model": "m", "store": false, "input": request},
+				Gemini:    {"contents": request},
+			}[f])
+			require.NoError(t, err)
+			if refused := strict.Judge(apis[f], strict.Limits{NoPrefill: true}, body); len(refused) > 0 {
+				require.Empty(t, refused, "seed %d, %s: %s", seed, f.Name, body)
+			}
+		}
+	}
 }

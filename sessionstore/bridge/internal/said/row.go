@@ -47,8 +47,9 @@ type listedCall struct {
 }
 
 // Row returns the message that stores the answer of a model, made at a time. answer is the
-// JSON of its pieces. Members that are null are kept.
-func (f *Format) Row(answer []json.RawMessage, model string, at time.Time) (sessionstore.Message, error) {
+// JSON of its pieces, and wire that of the pieces that are sent back: a provider may want a
+// text in the pieces in which it came. Members that are null are kept.
+func (f *Format) Row(answer, wire []json.RawMessage, model string, at time.Time) (sessionstore.Message, error) {
 	r := row{Role: "assistant", Content: []block{}, Metadata: map[string]json.RawMessage{
 		"timestamp": pyjson.Quote(pytime.FormatMillis(at)), "provider": pyjson.Quote(f.Name), "model": pyjson.Quote(model),
 	}}
@@ -67,7 +68,7 @@ func (f *Format) Row(answer []json.RawMessage, model string, at time.Time) (sess
 			}
 		}
 	}
-	whole, err := json.Marshal(answer)
+	whole, err := json.Marshal(wire)
 	if err != nil {
 		return sessionstore.Message{}, fmt.Errorf("store an answer of %s: it is not JSON", f.Name)
 	}
