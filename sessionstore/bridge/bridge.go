@@ -1,13 +1,6 @@
-// Package bridge has what the bridges to the APIs of models share. Each bridge is a package
-// and a module of its own, as it needs the API's SDK:
-//
-//   - sessionstore/bridge/anthropic: the Messages API, by anthropic-sdk-go
-//   - sessionstore/bridge/openai: the Responses API, by openai-go
-//   - sessionstore/bridge/genai: the Gemini API, by google.golang.org/genai
-//
-// Each has Params, which makes the SDK's request messages of stored messages, Message,
-// which makes a stored message of the SDK's response, and Event, which makes the event of
-// which the usage is summed up.
+// Package bridge has what the bridges to the APIs of models share: anthropic, openai and
+// genai, each a package and a module of its own, since it needs the API's SDK. README.md
+// has an agent.
 package bridge
 
 import "fmt"

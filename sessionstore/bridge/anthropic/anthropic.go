@@ -1,3 +1,7 @@
+// Package anthropic makes the messages of Anthropic's SDK of stored messages, and stored
+// messages of its responses. Signed thinking, calls, results, pictures and documents keep
+// their order. What the rows do not say, such as citations, is kept beside them and comes
+// back as it was.
 package anthropic
 
 import (
@@ -69,7 +73,7 @@ func Message(response *sdk.Message) (sessionstore.Message, error) {
 			return sessionstore.Message{}, fmt.Errorf("store an answer of anthropic: block %d was not read from JSON", i+1)
 		}
 	}
-	return said.Anthropic.Row(answer, answer, string(response.Model), time.Now())
+	return said.Anthropic.Row([][]json.RawMessage{answer}, string(response.Model), time.Now())
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

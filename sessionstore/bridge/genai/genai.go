@@ -1,3 +1,7 @@
+// Package genai makes the contents of Google's Gen AI SDK of stored messages, and stored
+// messages of its responses. Thoughts and calls keep their signatures. What the rows do not
+// say, such as code that Gemini ran, is kept beside them and comes back as it was. A call to
+// which Gemini gave no id gets one.
 package genai
 
 import (
@@ -5,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	sdk "google.golang.org/genai"
@@ -42,86 +45,32 @@ func Params(messages []sessionstore.Message) ([]*sdk.Content, bridge.Report, err
 // stream, in their order, or of the one that there is. Of several candidates the first
 // counts. A response without a candidate, as to a prompt that was blocked, is an error.
 func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, error) {
-	shown, sent, model, err := joined(responses)
-	if err != nil {
-		return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
-	}
-	answer, err := marshal(shown)
-	if err != nil {
-		return sessionstore.Message{}, err
-	}
-	wire, err := marshal(sent)
-	if err != nil {
-		return sessionstore.Message{}, err
-	}
-	return said.Gemini.Row(answer, wire, model, time.Now())
-}
-
-func marshal(parts []*sdk.Part) (list []json.RawMessage, err error) {
-	for i, part := range parts {
-		raw, err := json.Marshal(part)
-		if err != nil {
-			return nil, fmt.Errorf("store an answer of gemini: part %d is not JSON", i+1)
-		}
-		list = append(list, raw)
-	}
-	return list, nil
-}
-
-// joined returns the parts of an answer, as they are shown and as they go back, and the
-// model. A text that goes on in the next response of a stream is one; but what goes back
-// keeps a part with a signature apart, as Gemini wants it.
-func joined(responses []*sdk.GenerateContentResponse) (shown, sent []*sdk.Part, model string, err error) {
-	err = errors.New("there is no candidate")
-	for _, r := range responses {
+	answer, model, err := make([][]json.RawMessage, len(responses)), "", errors.New("there is no candidate")
+	for i, r := range responses {
 		switch {
 		case r == nil:
 			continue
+		case len(r.Candidates) > 0 && r.Candidates[0] != nil:
+			err = nil
 		case r.PromptFeedback != nil && r.PromptFeedback.BlockReason != "":
 			err = fmt.Errorf("the prompt was blocked: %s", r.PromptFeedback.BlockReason)
 		}
 		model = cmp.Or(r.ModelVersion, model)
-		if len(r.Candidates) == 0 || r.Candidates[0] == nil {
+		if err != nil || len(r.Candidates) == 0 || r.Candidates[0].Content == nil {
 			continue
 		}
-		err = nil
-		if r.Candidates[0].Content == nil {
-			continue
-		}
-		for i, part := range r.Candidates[0].Content.Parts {
-			if part == nil {
-				continue
+		for _, part := range r.Candidates[0].Content.Parts {
+			raw, err := json.Marshal(part)
+			if err != nil {
+				return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
 			}
-			if i > 0 || !goOn(shown, part) {
-				shown = append(shown, &sdk.Part{})
-			}
-			if i > 0 || !goOn(sent, part) || part.ThoughtSignature != nil {
-				sent = append(sent, &sdk.Part{})
-			}
-			add(shown[len(shown)-1], part)
-			add(sent[len(sent)-1], part)
+			answer[i] = append(answer[i], raw)
 		}
 	}
-	return shown, sent, model, err
-}
-
-// goOn reports whether a part goes on with the text of the last of parts.
-func goOn(parts []*sdk.Part, part *sdk.Part) bool {
-	plain := func(p *sdk.Part) bool {
-		return p.Text != "" && reflect.DeepEqual(*p, sdk.Part{Text: p.Text, Thought: p.Thought, ThoughtSignature: p.ThoughtSignature})
+	if err != nil {
+		return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
 	}
-	if len(parts) == 0 {
-		return false
-	}
-	last := parts[len(parts)-1]
-	return last.ThoughtSignature == nil && last.Thought == part.Thought && plain(last) && plain(part)
-}
-
-// add makes whole, which may have the beginning of the text, the part.
-func add(whole, part *sdk.Part) {
-	text := whole.Text + part.Text
-	*whole = *part
-	whole.Text = text
+	return said.Gemini.Row(answer, model, time.Now())
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

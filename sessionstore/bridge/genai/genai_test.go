@@ -107,8 +107,8 @@ func TestStream(t *testing.T) {
 	require.NoError(t, err)
 	raw, err := json.Marshal(contents[1].Parts)
 	require.NoError(t, err)
-	require.JSONEq(t, `[{"text": "I think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"name": "f"}, "thoughtSignature": "QUJD"},
-		{"text": "more", "thoughtSignature": "QUJD"}, {"text": "last"}]`, string(raw), "what has a signature stays apart")
+	require.JSONEq(t, `[{"text": "I ", "thought": true}, {"text": "think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"name": "f"}, "thoughtSignature": "QUJD"},
+		{"text": "more", "thoughtSignature": "QUJD"}, {"text": "last"}]`, string(raw), "the parts are as they came")
 }
 
 func TestNoAnswer(t *testing.T) {

@@ -1,3 +1,9 @@
+// Package openai makes the input of OpenAI's Responses API, in the types of its SDK, of
+// stored messages, and stored messages of its responses. What the rows do not say, such as
+// annotations and the ids of items, is kept beside them and comes back as it was.
+//
+// The conversation is in the rows and not at OpenAI: requests set Store to false and include
+// reasoning.encrypted_content, so that reasoning comes along and goes back.
 package openai
 
 import (
@@ -53,7 +59,7 @@ func Message(response *responses.Response) (sessionstore.Message, error) {
 			return sessionstore.Message{}, fmt.Errorf("store an answer of openai: item %d was not read from JSON", i+1)
 		}
 	}
-	return said.OpenAI.Row(answer, answer, string(response.Model), time.Now())
+	return said.OpenAI.Row([][]json.RawMessage{answer}, string(response.Model), time.Now())
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

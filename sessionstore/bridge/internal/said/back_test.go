@@ -26,7 +26,7 @@ func back(t testing.TB, f *Format, request []json.RawMessage) (rows []sessionsto
 	var answer []json.RawMessage
 	flush := func() {
 		if answer != nil {
-			m, err := f.Row(answer, answer, "m", noon)
+			m, err := f.Row([][]json.RawMessage{answer}, "m", noon)
 			require.NoError(t, err)
 			rows = append(rows, m)
 		}

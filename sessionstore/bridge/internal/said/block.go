@@ -1,8 +1,15 @@
+// Package said is the one reading of stored messages that the bridges share: a message as the
+// blocks that it says. A provider's [Format] is a table between blocks and the JSON of its
+// API, to which the bridges give the types of their SDKs.
+//
+// An answer is stored in the form that every tool reads: blocks of the types text, thinking
+// and tool_call, with the calls in tool_calls, too. Where the JSON of the answer says more, it
+// is kept beside them in metadata.<provider>.wire_content, and is sent instead of the
+// blocks as long as it says the same.
 package said
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -85,22 +92,24 @@ func same(wire, stored []Block) bool {
 // whole returns the blocks that say something to everyone, the pieces of a text as one.
 func whole(blocks []Block) (list []Block) {
 	for _, b := range blocks {
-		if b.Kind == Other || b.Kind == File || b.Kind == Text && b.Text == "" {
-			continue
+		if b.Kind != Other && b.Kind != File && (b.Kind != Text || b.Text != "") {
+			list = join(list, []Block{b})
 		}
-		if n := len(list); n > 0 && b.Kind == Text && list[n-1].Kind == Text || n > 0 && b.goesOn(list[n-1]) {
-			list[n-1].Text += b.Text
-			list[n-1].Sign = cmp.Or(b.Sign, list[n-1].Sign)
-			continue
-		}
-		list = append(list, b)
 	}
 	return list
 }
 
-// goesOn reports whether b is thinking that goes on with what was thought before.
-func (b Block) goesOn(before Block) bool {
-	return b.Kind == Thinking && before.Kind == Thinking && b.Item+b.Redacted == "" && before.Item+before.Redacted+before.Sign == ""
+// join returns the blocks of an answer with more of it. The first of more may go on with the
+// text or the thinking of the last block.
+func join(blocks, more []Block) []Block {
+	if len(blocks) > 0 && len(more) > 0 {
+		last, next := &blocks[len(blocks)-1], more[0]
+		if last.Kind == next.Kind && (last.Kind == Text || last.Kind == Thinking) && last.Sign+last.Item+last.Redacted+next.Item+next.Redacted == "" {
+			last.Text, last.Sign = last.Text+next.Text, next.Sign
+			more = more[1:]
+		}
+	}
+	return append(blocks, more...)
 }
 
 // sameJSON reports whether two values are the same, whatever the order of members.

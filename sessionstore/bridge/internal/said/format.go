@@ -20,9 +20,9 @@ type Format struct {
 	rules accept.Provider
 	joins bool // messages of one side that follow each other are one
 
-	read     func(piece []byte) []Block                                  // what a piece of an answer says
-	pieces   func(role string, b Block, left func(what string)) []object // the pieces that say b; nil where nothing does
-	messages func(role string, pieces []any) []any                       // the messages that hold the pieces
+	read     func(piece []byte) []Block                               // what a piece of an answer says
+	pieces   func(role string, b Block, left func(what string)) []any // the pieces that say b; nil where nothing does
+	messages func(role string, pieces []any) []any                    // the messages that hold the pieces
 }
 
 // object is a JSON object.
@@ -48,22 +48,21 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		return nil, bridge.Report{}, err
 	}
 	names := map[string]string{} // of tools, by the ids of their calls
-	var role string
-	var said, all []any
+	side, said := "", []any(nil)
+	var all []any
 	for i, m := range fixed {
-		side := "user"
-		if m.Role() == "assistant" {
-			side = "assistant"
+		left := func(what string) {
+			r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: rows[i], What: cmp.Or(what, "thinking")})
 		}
-		if side != role || !f.joins {
-			all = append(all, f.messages(role, said)...)
-			role, said = side, nil
+		if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
+			all, said = append(all, f.messages(side, said)...), nil
 		}
-		said = append(said, f.say(m, side, names, func(what string) {
-			r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: rows[i], What: what})
-		})...)
+		side, said = sideOf(m), append(said, f.say(m, names, left)...)
 	}
-	for _, message := range append(all, f.messages(role, said)...) {
+	if len(said) > 0 {
+		all = append(all, f.messages(side, said)...)
+	}
+	for _, message := range all {
 		raw, err := json.Marshal(message)
 		if err != nil {
 			return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
@@ -161,39 +160,40 @@ func (f *Format) withoutForeign(m sessionstore.Message) (sessionstore.Message, b
 	return without, err == nil
 }
 
+// sideOf returns the side of a conversation that a message is on.
+func sideOf(m sessionstore.Message) string {
+	if m.Role() == "assistant" {
+		return "assistant"
+	}
+	return "user"
+}
+
 // say returns the pieces of a message, and calls left for what they do not say.
-func (f *Format) say(m sessionstore.Message, role string, names map[string]string, left func(what string)) (pieces []any) {
-	blocks := Read(m)
-	for i, b := range blocks {
+func (f *Format) say(m sessionstore.Message, names map[string]string, left func(what string)) (pieces []any) {
+	blocks, side := Read(m), sideOf(m)
+	for _, b := range blocks {
 		if b.Kind == Call {
 			names[b.ID] = b.Name
 		}
-		if b.Kind == Result {
-			blocks[i].Name = cmp.Or(names[b.ID], b.Name)
-		}
 	}
-	if role == "assistant" {
-		if wire := f.wire(m); wire != nil && same(f.readAll(wire), blocks) {
-			for _, raw := range wire {
-				pieces = append(pieces, raw)
-			}
-			return pieces
+	if wire := f.wire(m); wire != nil && same(f.readAll(wire), blocks) {
+		for _, raw := range wire {
+			pieces = append(pieces, raw)
 		}
+		return pieces
 	}
 	lost := false
 	leave := func(what string) { lost = true; left(what) }
 	for _, b := range blocks {
-		if b.Kind == Text && b.Text == "" {
-			continue
+		if b.Kind == Result {
+			b.Name = cmp.Or(names[b.ID], b.Name)
 		}
-		for _, piece := range f.pieces(role, b, leave) {
-			pieces = append(pieces, piece)
+		if b.Kind != Text || b.Text != "" {
+			pieces = append(pieces, f.pieces(side, b, leave)...)
 		}
 	}
 	if len(pieces) == 0 && lost { // without it the sides would not alternate
-		for _, piece := range f.pieces(role, Block{Kind: Text, Text: "(A part of this message was left out.)"}, left) {
-			pieces = append(pieces, piece)
-		}
+		pieces = f.pieces(side, Block{Kind: Text, Text: "(A part of this message was left out.)"}, left)
 	}
 	return pieces
 }

@@ -10,70 +10,56 @@ import (
 
 // Gemini is the Gemini API.
 var Gemini = &Format{
-	Name: "gemini", rules: accept.Gemini, joins: true,
-	read: geminiRead, pieces: geminiPieces,
+	Name: "gemini", rules: accept.Gemini, joins: true, read: geminiRead, pieces: geminiPieces,
 	messages: func(role string, pieces []any) []any {
-		if len(pieces) == 0 {
-			return nil
-		}
-		if role == "assistant" {
-			role = "model"
-		}
-		return []any{object{"role": role, "parts": pieces}}
+		return []any{object{"role": map[string]string{"user": "user", "assistant": "model"}[role], "parts": pieces}}
 	},
 }
 
 // geminiRead returns what a part of an answer says.
 func geminiRead(part []byte) []Block {
-	sign := text(part, "thoughtSignature")
+	b := Block{Name: "a part of gemini", Sign: text(part, "thoughtSignature"), Text: text(part, "text")}
+	call, data := member(part, "functionCall"), member(part, "inlineData")
 	switch {
 	case pyjson.Truthy(member(part, "thought")):
-		return []Block{{Kind: Thinking, Text: text(part, "text"), Sign: sign}}
-	case member(part, "functionCall") != nil:
-		call := member(part, "functionCall")
-		return []Block{{Kind: Call, ID: text(call, "id"), Name: text(call, "name"), Args: argsOf(member(call, "args")), Sign: sign}}
-	case text(part, "text") != "":
-		return []Block{{Kind: Text, Text: text(part, "text"), Sign: sign}}
-	case member(part, "inlineData") != nil:
-		data := member(part, "inlineData")
+		b.Kind, b.Name = Thinking, ""
+	case call != nil:
+		b.Kind, b.ID, b.Name, b.Args = Call, text(call, "id"), text(call, "name"), argsOf(member(call, "args"))
+	case b.Text != "":
+		b.Kind, b.Name = Text, ""
+	case data != nil:
 		media := text(data, "mimeType")
-		return []Block{{Kind: File, File: Source{Image: strings.HasPrefix(media, "image/"), Media: media, Data: text(data, "data")}}}
+		b.Kind, b.File = File, Source{Image: strings.HasPrefix(media, "image/"), Media: media, Data: text(data, "data")}
 	}
-	return []Block{{Name: "a part of gemini"}}
+	return []Block{b}
 }
 
-func geminiPieces(role string, b Block, left func(what string)) []object {
-	signed := func(part object) []object {
-		if isBase64(b.Sign) {
-			part["thoughtSignature"] = b.Sign
-		} else if b.Sign != "" {
-			left("signature")
-		}
-		return []object{part}
-	}
+func geminiPieces(_ string, b Block, left func(what string)) []any {
+	var part object
 	switch b.Kind {
 	case Text:
-		return signed(object{"text": b.Text})
+		part = object{"text": b.Text}
 	case Thinking:
-		if !isBase64(b.Sign) || b.Item != "" || b.Redacted != "" {
-			left("thinking")
-			return nil
+		if isBase64(b.Sign) && b.Item+b.Redacted == "" {
+			part = object{"text": b.Text, "thought": true}
 		}
-		return signed(object{"text": b.Text, "thought": true})
 	case Call:
-		return signed(object{"functionCall": object{"id": b.ID, "name": b.Name, "args": b.Args}})
+		part = object{"functionCall": object{"id": b.ID, "name": b.Name, "args": b.Args}}
 	case Result:
-		return []object{{"functionResponse": geminiResponse(b, left)}}
+		return []any{object{"functionResponse": geminiResponse(b, left)}}
 	case File:
-		if b.File.Plain != "" {
-			return []object{{"text": b.File.Plain}}
-		}
-		if part := geminiFile(b.File); part != nil {
-			return []object{part}
-		}
+		part = geminiFile(b.File)
 	}
-	left(b.Name)
-	return nil
+	switch {
+	case part == nil:
+		left(cmp.Or(b.Name, "thinking"))
+		return nil
+	case isBase64(b.Sign):
+		part["thoughtSignature"] = b.Sign
+	case b.Sign != "":
+		left("signature")
+	}
+	return []any{part}
 }
 
 // geminiResponse returns the response of a function: its texts as one, and then its files.
@@ -84,10 +70,10 @@ func geminiResponse(b Block, left func(what string)) object {
 		switch part := geminiFile(c.File); {
 		case c.Kind == Text:
 			texts = append(texts, c.Text)
-		case c.Kind == File && c.File.Plain != "":
-			texts = append(texts, c.File.Plain)
 		case part == nil:
 			left(c.Name)
+		case part["text"] != nil:
+			texts = append(texts, c.File.Plain)
 		default:
 			files = append(files, part)
 		}
@@ -103,9 +89,11 @@ func geminiResponse(b Block, left func(what string)) object {
 	return response
 }
 
-// geminiFile returns the part that is a file, nil where Gemini cannot be shown it.
+// geminiFile returns the part that is a file, nil where it is nowhere that Gemini knows.
 func geminiFile(s Source) object {
 	switch {
+	case s.Plain != "":
+		return object{"text": s.Plain}
 	case isBase64(s.Data):
 		return object{"inlineData": object{"mimeType": cmp.Or(s.Media, "application/octet-stream"), "data": s.Data}}
 	case s.URL != "":

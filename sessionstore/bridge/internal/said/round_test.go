@@ -155,7 +155,7 @@ type dealer struct {
 const (
 	picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	pdf     = "JVBERi0xLjQKJSVFT0Y="
-	signed  = "QUJDRA=="
+	seal    = "QUJDRA=="
 )
 
 func (d *dealer) of(list ...string) string { return list[d.IntN(len(list))] }
@@ -191,7 +191,7 @@ func (d *dealer) answer(calls int) (rows []string) {
 	var blocks, listed []string
 	switch d.IntN(6) {
 	case 0:
-		blocks = append(blocks, `{"type": "thinking", "thinking": `+d.words()+`, "signature": "`+signed+`"}`)
+		blocks = append(blocks, `{"type": "thinking", "thinking": `+d.words()+`, "signature": "`+seal+`"}`)
 	case 1:
 		blocks = append(blocks, fmt.Sprintf(`{"type": "thinking", "thinking": "", "content": ["gAAAAABo", "rs_%d"]}`, d.Uint32()))
 	case 2:
@@ -205,7 +205,7 @@ func (d *dealer) answer(calls int) (rows []string) {
 		d.calls++
 		id := fmt.Sprintf("%s%d", d.of("toolu_01", "call_", "gemini_call_"), d.calls)
 		args := d.of(`{}`, `{"path": "a.go", "n": [1, 2.5, 12345678901234567890]}`, `{"x": {"y": null}}`)
-		sign := d.of("", "", `, "signature": "`+signed+`"`)
+		sign := d.of("", "", `, "signature": "`+seal+`"`)
 		ids = append(ids, id)
 		if d.IntN(3) > 0 {
 			blocks = append(blocks, fmt.Sprintf(`{"type": "%s", "id": %q, "name": "read", "input": %s%s}`, d.of("tool_use", "tool_call"), id, args, sign))

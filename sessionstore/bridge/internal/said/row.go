@@ -3,6 +3,7 @@ package said
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,60 +13,26 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// row is the answer of a model as it is stored.
-type row struct {
-	Role      string                     `json:"role"`
-	Content   []block                    `json:"content"`
-	ToolCalls []listedCall               `json:"tool_calls,omitempty"`
-	Metadata  map[string]json.RawMessage `json:"metadata"`
-}
-
-type block struct {
-	Type      string          `json:"type"`
-	Text      *string         `json:"text,omitempty"`
-	Thinking  *string         `json:"thinking,omitempty"`
-	Signature string          `json:"signature,omitempty"`
-	Content   []string        `json:"content,omitempty"` // OpenAI's: encrypted, id
-	Data      string          `json:"data,omitempty"`
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	Source    *source         `json:"source,omitempty"`
-}
-
-type source struct {
-	Type  string `json:"type"`
-	Media string `json:"media_type"`
-	Data  string `json:"data"`
-}
-
-type listedCall struct {
-	ID        string          `json:"id"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Signature string          `json:"signature,omitempty"`
-}
-
-// Row returns the message that stores the answer of a model, made at a time. answer is the
-// JSON of its pieces, and wire that of the pieces that are sent back: a provider may want a
-// text in the pieces in which it came. Members that are null are kept.
-func (f *Format) Row(answer, wire []json.RawMessage, model string, at time.Time) (sessionstore.Message, error) {
-	r := row{Role: "assistant", Content: []block{}, Metadata: map[string]json.RawMessage{
-		"timestamp": pyjson.Quote(pytime.FormatMillis(at)), "provider": pyjson.Quote(f.Name), "model": pyjson.Quote(model),
-	}}
-	blocks := f.readAll(answer)
-	var again []any
-	for i := range blocks {
-		b := &blocks[i]
+// Row returns the message that stores the answer of a model, made at a time: the JSON of the
+// pieces of each response of a stream, or of the one response. Members that are null are
+// kept.
+func (f *Format) Row(answer [][]json.RawMessage, model string, at time.Time) (sessionstore.Message, error) {
+	var wire []json.RawMessage
+	var blocks []Block
+	for _, pieces := range answer {
+		wire = append(wire, pieces...)
+		blocks = join(blocks, f.readAll(pieces))
+	}
+	metadata := object{"timestamp": pytime.FormatMillis(at), "provider": f.Name, "model": model}
+	content, calls, again := []object{}, []object{}, []any{}
+	for _, b := range blocks {
 		if b.Kind == Call {
-			complete(b)
-			r.ToolCalls = append(r.ToolCalls, listedCall{b.ID, b.Name, b.Args, b.Sign})
+			b.complete()
+			calls = append(calls, signed(object{"id": b.ID, "tool": b.Name, "arguments": b.Args}, b))
 		}
-		if one, says := b.stored(); says {
-			r.Content = append(r.Content, one)
-			for _, piece := range f.pieces("assistant", *b, func(string) {}) {
-				again = append(again, piece)
-			}
+		if block := b.stored(); block != nil {
+			content = append(content, signed(block, b))
+			again = append(again, f.pieces("assistant", b, func(string) {})...)
 		}
 	}
 	whole, err := json.Marshal(wire)
@@ -73,54 +40,60 @@ func (f *Format) Row(answer, wire []json.RawMessage, model string, at time.Time)
 		return sessionstore.Message{}, fmt.Errorf("store an answer of %s: it is not JSON", f.Name)
 	}
 	if made, err := json.Marshal(again); err != nil || !sameJSON(made, whole) {
-		r.Metadata[f.Name], _ = json.Marshal(map[string]json.RawMessage{"wire_content": whole})
+		metadata[f.Name] = object{"wire_content": wire}
 	}
-	raw, err := pyjson.Encode(r)
-	if err != nil {
-		return sessionstore.Message{}, fmt.Errorf("store an answer of %s: %w", f.Name, err)
+	raw, err := pyjson.Encode(struct {
+		Role      string   `json:"role"`
+		Content   []object `json:"content"`
+		ToolCalls []object `json:"tool_calls,omitempty"`
+		Metadata  object   `json:"metadata"`
+	}{"assistant", content, calls, metadata})
+	if err == nil {
+		raw, err = pyjson.Append(nil, raw, pyjson.Style{Finite: true, Replace: true, Portable: true, MaxDepth: 500})
 	}
-	line, err := pyjson.Append(nil, raw, pyjson.Style{Finite: true, Replace: true, Portable: true, MaxDepth: 500})
 	if err != nil {
 		return sessionstore.Message{}, fmt.Errorf("store an answer of %s: %w: %w", f.Name, sessionstore.ErrUnstorable, err)
 	}
-	return sessionstore.ParseMessage(line)
+	return sessionstore.ParseMessage(raw)
 }
 
 // complete gives a call what it lacks: an id, which Gemini may leave to the program, and,
 // where the answer was cut off in them, an object for its arguments.
-func complete(b *Block) {
+func (b *Block) complete() {
 	if b.ID == "" {
 		b.ID = "gemini_call_" + strings.ReplaceAll(sessionstore.NewID(), "-", "")[:12]
 	}
 	if pyjson.KindOf(b.Args) != pyjson.Object {
-		b.Args, _ = json.Marshal(map[string]json.RawMessage{"arguments": b.Args})
+		b.Args = slices.Concat([]byte(`{"arguments": `), b.Args, []byte("}"))
 	}
 }
 
-// stored returns the block as it is stored, and false where only the provider knows it.
-func (b Block) stored() (block, bool) {
-	switch b.Kind {
-	case Text:
-		return block{Type: "text", Text: &b.Text, Signature: b.Sign}, b.Text != ""
-	case Thinking:
-		if b.Redacted != "" {
-			return block{Type: "redacted_thinking", Data: b.Redacted}, true
-		}
-		one := block{Type: "thinking", Thinking: &b.Text, Signature: b.Sign}
-		if b.Item != "" {
-			one.Content = []string{b.Sealed, b.Item}
-		}
-		return one, true
-	case Call:
-		return block{Type: "tool_call", ID: b.ID, Name: b.Name, Input: b.Args, Signature: b.Sign}, true
-	case File:
-		one := block{Type: "document", Source: &source{"base64", b.File.Media, b.File.Data}}
-		if b.File.Image {
-			one.Type = "image"
-		}
-		return one, b.File.Data != ""
+// stored returns the block as it is stored, nil where only the provider knows it.
+func (b Block) stored() object {
+	switch {
+	case b.Kind == Text && b.Text != "":
+		return object{"type": "text", "text": b.Text}
+	case b.Kind == Thinking && b.Redacted != "":
+		return object{"type": "redacted_thinking", "data": b.Redacted}
+	case b.Kind == Thinking && b.Item != "":
+		return object{"type": "thinking", "thinking": b.Text, "content": []string{b.Sealed, b.Item}}
+	case b.Kind == Thinking:
+		return object{"type": "thinking", "thinking": b.Text}
+	case b.Kind == Call:
+		return object{"type": "tool_call", "id": b.ID, "name": b.Name, "input": b.Args}
+	case b.Kind == File && b.File.Data != "":
+		kind := map[bool]string{true: "image", false: "document"}[b.File.Image]
+		return object{"type": kind, "source": object{"type": "base64", "media_type": b.File.Media, "data": b.File.Data}}
 	}
-	return block{}, false
+	return nil
+}
+
+// signed returns what is stored of a block with the block's signature.
+func signed(o object, b Block) object {
+	if b.Sign != "" {
+		o["signature"] = b.Sign
+	}
+	return o
 }
 
 // Tokens are the tokens of a response. Input counts those from the cache, too.
@@ -128,7 +101,7 @@ type Tokens struct{ Input, Output, CacheRead, CacheWrite, Reasoning int64 }
 
 // Event returns the event of a response, in the form of the Python tools.
 func (f *Format) Event(id, model string, t Tokens, took time.Duration) eventslog.Event {
-	return eventslog.Event{Name: "llm:response", Data: map[string]any{
+	return eventslog.Event{Name: "llm:response", Data: object{
 		"provider": f.Name, "model": model, "response_id": id, "status": "ok", "duration_ms": took.Milliseconds(),
 		"usage": map[string]int64{
 			"input_tokens": t.Input, "output_tokens": t.Output, "cache_read_tokens": t.CacheRead,
