@@ -22,7 +22,9 @@ const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9
 func TestServer(t *testing.T) {
 	t.Parallel()
 	ask := map[string]func(context.Context, sdk.MessageService, sdk.MessageNewParams) (*sdk.Message, error){
-		"at once": func(ctx context.Context, m sdk.MessageService, p sdk.MessageNewParams) (*sdk.Message, error) { return m.New(ctx, p) },
+		"at once": func(ctx context.Context, m sdk.MessageService, p sdk.MessageNewParams) (*sdk.Message, error) {
+			return m.New(ctx, p)
+		},
 		"stream": func(ctx context.Context, m sdk.MessageService, p sdk.MessageNewParams) (*sdk.Message, error) {
 			stream, whole := m.NewStreaming(ctx, p), sdk.Message{}
 			for stream.Next() {

@@ -17,8 +17,11 @@ var Anthropic = &Format{
 	messages: func(role string, pieces []any) []any { return []any{object{"role": role, "content": pieces}} },
 }
 
-// anthropicKnown are the blocks beside those of Block that Anthropic takes back.
-var anthropicKnown = []string{"server_tool_use", "mcp_tool_use", "search_result", "container_upload", "tool_reference", "compaction"}
+// known reports whether a block is one that only Anthropic takes, and every tool stores.
+func (b Block) known() bool {
+	names := []string{"server_tool_use", "mcp_tool_use", "search_result", "container_upload", "tool_reference", "compaction"}
+	return b.Kind == Other && b.Raw != nil && (slices.Contains(names, b.Name) || strings.HasSuffix(b.Name, "_tool_result"))
+}
 
 func anthropicPieces(role string, b Block, left func(what string)) []any {
 	switch b.Kind {
@@ -46,7 +49,7 @@ func anthropicPieces(role string, b Block, left func(what string)) []any {
 			return []any{file}
 		}
 	case Other:
-		if slices.Contains(anthropicKnown, b.Name) || strings.HasSuffix(b.Name, "_tool_result") {
+		if b.known() {
 			return []any{json.RawMessage(pyjson.Remove(b.Raw, "visibility"))} // of the Python tools
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -43,21 +42,41 @@ var mended = []accept.Reason{
 // what breaks the conversation: calls and results that do not match, and messages of no
 // known form.
 func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r bridge.Report, err error) {
-	fixed, rows, err := f.prepare(msgs, &r)
-	if err != nil {
-		return nil, bridge.Report{}, err
+	for _, refusal := range accept.Check(f.rules, msgs) {
+		if !slices.Contains(mended, refusal.Reason) {
+			return nil, r, fmt.Errorf("make a request of %s: %s (accept.Fix does)", f.Name, refusal)
+		}
 	}
+	done, err := accept.Fix(f.rules, msgs)
+	if err != nil {
+		return nil, r, fmt.Errorf("make a request of %s: %w", f.Name, err)
+	}
+	row, inserted := 0, map[int]bool{}
+	left := func(what string) {
+		r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: min(row, len(msgs)-1), What: cmp.Or(what, "thinking")})
+	}
+	for _, a := range done.Amendments {
+		row, inserted[a.At] = a.Row, a.Kind == accept.Inserted
+		for _, why := range a.Reasons {
+			left(string(why))
+		}
+	}
+	row = 0
 	names := map[string]string{} // of tools, by the ids of their calls
-	side, said := "", []any(nil)
-	var all []any
-	for i, m := range fixed {
-		left := func(what string) {
-			r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: rows[i], What: cmp.Or(what, "thinking")})
+	var side string
+	var said, all []any
+	for i, m := range done.Messages {
+		if role := m.Role(); role == "system" || role == "developer" {
+			r.System = append(r.System, m.Content())
+		} else {
+			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
+				all, said = append(all, f.messages(side, said)...), nil
+			}
+			side, said = sideOf(m), append(said, f.say(m, names, left)...)
 		}
-		if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
-			all, said = append(all, f.messages(side, said)...), nil
+		if !inserted[i] {
+			row++
 		}
-		side, said = sideOf(m), append(said, f.say(m, names, left)...)
 	}
 	if len(said) > 0 {
 		all = append(all, f.messages(side, said)...)
@@ -73,91 +92,15 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	return list, r, nil
 }
 
-// prepare returns the messages that are sent, mended, and the index that each, or the one
-// after an inserted one, had in msgs.
-func (f *Format) prepare(msgs []sessionstore.Message, r *bridge.Report) (fixed []sessionstore.Message, rows []int, err error) {
-	var kept []sessionstore.Message
-	var at []int
-	for i, m := range msgs {
-		switch role := m.Role(); role {
-		case "system", "developer":
-			r.System = append(r.System, m.Content())
-			continue
-		case "assistant":
-			var without bool
-			if m, without = f.withoutForeign(m); without {
-				r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: i, What: "thinking of " + owner(m)})
-			}
-		}
-		kept, at = append(kept, m), append(at, i)
-	}
-	for _, refusal := range accept.Check(f.rules, kept) {
-		if !slices.Contains(mended, refusal.Reason) {
-			refusal.Row = at[refusal.Row]
-			if refusal.Other >= 0 {
-				refusal.Other = at[refusal.Other]
-			}
-			return nil, nil, fmt.Errorf("make a request of %s: %s (accept.Fix does)", f.Name, refusal)
-		}
-	}
-	done, err := accept.Fix(f.rules, kept)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a request of %s: %w", f.Name, err)
-	}
-	inserted, next := map[int]bool{}, 0
-	for _, a := range done.Amendments {
-		row := at[min(a.Row, len(at)-1)]
-		for _, why := range a.Reasons {
-			r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: row, What: string(why)})
-		}
-		inserted[a.At] = inserted[a.At] || a.Kind == accept.Inserted
-	}
-	for i := range done.Messages {
-		rows = append(rows, at[min(next, len(at)-1)])
-		if !inserted[i] {
-			next++
-		}
-	}
-	return done.Messages, rows, nil
-}
-
-// owner returns the name of the provider that gave an answer, "" where it is unknown.
+// owner returns the name of the provider that gave an answer, "" where no format has it.
 func owner(m sessionstore.Message) string {
 	raw, _ := m.Lookup("metadata")
-	if name := text(raw, "provider"); name != "" || pyjson.KindOf(raw) != pyjson.Object {
-		return name
-	}
 	for _, f := range formats {
-		for mem := range pyjson.Members(raw) {
-			if name := pyjson.Text(mem.Key); name == f.Name || strings.HasPrefix(name, f.Name+":") {
-				return f.Name
-			}
+		if text(raw, "provider") == f.Name || member(raw, f.Name) != nil || member(raw, f.Name+":response_id") != nil {
+			return f.Name
 		}
 	}
 	return ""
-}
-
-// withoutForeign returns the answer without its thinking where another provider gave it, and
-// whether it had any.
-func (f *Format) withoutForeign(m sessionstore.Message) (sessionstore.Message, bool) {
-	if name := owner(m); name == "" || name == f.Name {
-		return m, false
-	}
-	row, had := m.AppendTo(nil), false
-	if member(row, "thinking_block") != nil {
-		row, had = pyjson.Remove(row, "thinking_block"), true
-	}
-	thinks := func(raw []byte) bool { return blockOf(raw).Kind == Thinking }
-	if content := member(row, "content"); pyjson.KindOf(content) == pyjson.Array {
-		list, _ := pyjson.Without(content, thinks)
-		had = had || len(list) < len(content)
-		row = pyjson.Splice(row, "content", list)
-	}
-	if !had {
-		return m, false
-	}
-	without, err := sessionstore.ParseMessage(pyjson.TrimSpace(row))
-	return without, err == nil
 }
 
 // sideOf returns the side of a conversation that a message is on.
@@ -182,13 +125,16 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, left func(
 		}
 		return pieces
 	}
-	lost := false
+	lost, by := false, owner(m)
 	leave := func(what string) { lost = true; left(what) }
 	for _, b := range blocks {
 		if b.Kind == Result {
 			b.Name = cmp.Or(names[b.ID], b.Name)
 		}
-		if b.Kind != Text || b.Text != "" {
+		switch {
+		case b.Kind == Thinking && by != "" && by != f.Name:
+			leave("thinking of " + by)
+		case b.Kind != Text || b.Text != "":
 			pieces = append(pieces, f.pieces(side, b, leave)...)
 		}
 	}

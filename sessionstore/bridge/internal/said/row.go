@@ -24,7 +24,7 @@ func (f *Format) Row(answer [][]json.RawMessage, model string, at time.Time) (se
 		blocks = join(blocks, f.readAll(pieces))
 	}
 	metadata := object{"timestamp": pytime.FormatMillis(at), "provider": f.Name, "model": model}
-	content, calls, again := []object{}, []object{}, []any{}
+	content, calls, again := []any{}, []object{}, []any{}
 	for _, b := range blocks {
 		if b.Kind == Call {
 			b.complete()
@@ -32,8 +32,12 @@ func (f *Format) Row(answer [][]json.RawMessage, model string, at time.Time) (se
 		}
 		if block := b.stored(); block != nil {
 			content = append(content, signed(block, b))
-			again = append(again, f.pieces("assistant", b, func(string) {})...)
+		} else if b.known() {
+			content = append(content, b.Raw)
+		} else {
+			continue
 		}
+		again = append(again, f.pieces("assistant", b, func(string) {})...)
 	}
 	whole, err := json.Marshal(wire)
 	if err != nil {
@@ -44,7 +48,7 @@ func (f *Format) Row(answer [][]json.RawMessage, model string, at time.Time) (se
 	}
 	raw, err := pyjson.Encode(struct {
 		Role      string   `json:"role"`
-		Content   []object `json:"content"`
+		Content   []any    `json:"content"`
 		ToolCalls []object `json:"tool_calls,omitempty"`
 		Metadata  object   `json:"metadata"`
 	}{"assistant", content, calls, metadata})
