@@ -75,11 +75,50 @@ func TestAnswerThatWasChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"role": "assistant", "content": [{"type": "text", "text": "b"}]}`, sent(edited, Anthropic))
 
+	answer = []json.RawMessage{[]byte(`{"functionCall": {"id": "c", "name": "f", "args": {"a": 1}}, "thoughtSignature": "QUJD"}`), []byte(`{"executableCode": {"code": "1"}}`)}
+	m, err = Gemini.Row([][]json.RawMessage{answer}, "m", noon)
+	require.NoError(t, err)
+	listed, _ := m.Lookup("tool_calls")
+	require.JSONEq(t, `[{"id": "c", "tool": "f", "arguments": {"a": 1}, "signature": "QUJD"}]`, string(listed))
+	result := parse(t, `{"role": "tool", "tool_call_id": "c", "content": "r"}`)[0]
+	called := func(m sessionstore.Message) string {
+		list, _, err := Gemini.Request(append(parse(t, `{"role": "user", "content": "q"}`), m, result))
+		require.NoError(t, err)
+		return string(list[1])
+	}
+	require.JSONEq(t, `{"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {"a": 1}}, "thoughtSignature": "QUJD"}, {"executableCode": {"code": "1"}}]}`, called(m))
+	edited, err = m.With("content", []object{{"type": "tool_call", "id": "c", "name": "f", "input": object{"a": 2}}})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {"a": 2}}, "thoughtSignature": "QUJD"}]}`, called(edited))
+
 	answer = []json.RawMessage{[]byte(`{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}`), []byte(`{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}`)}
 	m, err = Anthropic.Row([][]json.RawMessage{answer}, "m", noon)
 	require.NoError(t, err)
 	require.NotContains(t, string(m.AppendTo(nil)), "wire_content")
 	require.JSONEq(t, `{"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}]}`, sent(m, Anthropic))
+}
+
+// Messages of one side are one where the provider wants the sides to alternate, and thinking
+// of another provider stays with it.
+func TestSides(t *testing.T) {
+	t.Parallel()
+	msgs := parse(t,
+		`{"role": "user", "content": "<system-reminder>r</system-reminder>"}`, `{"role": "user", "content": "q"}`,
+		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "QUJD"}], "metadata": {"provider": "gemini"}}`)
+	for _, want := range []struct {
+		f    *Format
+		n    int
+		last string
+	}{
+		{Anthropic, 2, `{"role": "assistant", "content": [{"type": "text", "text": "(This answer was empty.)"}]}`},
+		{OpenAI, 3, `{"type": "message", "role": "assistant", "content": "(A part of this message was left out.)"}`},
+		{Gemini, 2, `{"role": "model", "parts": [{"text": "t", "thought": true, "thoughtSignature": "QUJD"}]}`},
+	} {
+		list, _, err := want.f.Request(msgs)
+		require.NoError(t, err)
+		require.Len(t, list, want.n, want.f.Name)
+		require.JSONEq(t, want.last, string(list[want.n-1]))
+	}
 }
 
 // Half of a surrogate pair becomes U+FFFD, and characters at which some tools break lines
@@ -90,6 +129,7 @@ func TestRowIsPortable(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a\u2028b\uFFFD", m.Content())
 	require.NotContains(t, string(m.AppendTo(nil)), "\u2028")
+	require.NotContains(t, string(m.AppendTo(nil)), `\ud83d`)
 	require.Equal(t, "assistant", m.Role())
 	at, ok := m.Timestamp()
 	require.True(t, ok)
