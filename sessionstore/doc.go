@@ -6,6 +6,7 @@
 //	    metadata.json      the facts about the session
 //	    config.md          the configuration it began with
 //	    events.jsonl       the audit log, see package eventslog
+//	    .draft.jsonl       of this library: what an answer has said, see package turn
 //
 // A [Store] is one sessions directory. [Store.Save] and [Store.Load] are the
 // pair that most programs need; a [Message] keeps the exact bytes of its line

@@ -291,5 +291,5 @@ func (st *Store) forgetOwner(s *session) error {
 	if st.cache.hosted(s.id) {
 		return err
 	}
-	return joinErrors(err, st.base.RemoveKept(ownersDir, s.id))
+	return joinErrors(err, joinErrors(st.base.RemoveKept(ownersDir, s.id), st.base.RemoveKept(sessiondir.Turns, sessiondir.TurnLock(s.id))))
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	remotedir "github.com/amplifier-go/sessionstorage/hybrid/dir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
@@ -116,14 +117,16 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	if err != nil {
 		return err
 	}
-	answered, err := sessionstore.Text("assistant", answer(sent.Messages, question), time.Now())
+	t, err := turn.Begin(ctx, store.Store, *id, asked, nil) // the question is on the disk when it returns
 	if err != nil {
 		return err
 	}
-	if err := store.Append(ctx, *id, asked, answered); err != nil { // on the disk when it returns
+	defer t.Close()
+	answered := answer(sent.Messages, question)
+	if err := errors.Join(t.Say(answered), t.End(ctx)); err != nil { // and now the answer
 		return err
 	}
-	fmt.Fprintf(out, "%s\n\ngo on:          agent -id %s\n", answered.Content(), *id)
+	fmt.Fprintf(out, "%s\n\ngo on:          agent -id %s\n", answered, *id)
 	if *fork {
 		forked, err := slice.Fork(ctx, store.Store, *id, nil)
 		if err != nil {

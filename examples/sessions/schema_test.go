@@ -54,6 +54,7 @@ func TestSchemaRefuses(t *testing.T) {
 	for of, answer := range map[string]string{
 		"secrets": `{"session_id": "a", "secrets": [{"line": 1, "role": "user", "kind": "token"}]}`,
 		"error":   `{"error": "x", "candidates": [{"session_id": "a", "project": "p", "title": "", "modified": null}]}`,
+		"show":    `{"session_id": "a", "draft": {"prompt": 1, "text": "", "thinking": ""}}`,
 	} {
 		schema, err := answers(of)
 		require.NoError(t, err)
@@ -64,6 +65,7 @@ func TestSchemaRefuses(t *testing.T) {
 			{`"kind"`, `"sort"`},
 			{`"error"`, `"message"`},
 			{`null`, `"yesterday"`},
+			{`"prompt": 1`, `"prompt": 0`},
 		} {
 			if !strings.Contains(answer, change[0]) {
 				continue

@@ -220,6 +220,9 @@ func (t *Turn) goOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if d.Prompt == 0 {
+		t.draft.remove() // of another state
+	}
 	if d.Prompt == 0 && s.answered {
 		return ErrNoTurn
 	}

@@ -255,26 +255,29 @@ func (d *draft) takeUp(found Draft) {
 	d.thinking.WriteString(found.Thinking)
 }
 
-// storing calls store, which stores a row with all that was said so far. It hands it that
-// as a row, the zero Message when nothing was said.
-func (d *draft) storing(store func(answer sessionstore.Message) error) error {
+// store stores a row with all that was said so far, or that as the answer where row is the
+// zero Message. It stores no row when nothing was said.
+func (d *draft) store(ctx context.Context, row sessionstore.Message) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
 		return errEnded
 	}
-	answer, err := d.answer()
+	if row == (sessionstore.Message{}) {
+		row, err = d.answer()
+	}
+	if err == nil && row != (sessionstore.Message{}) {
+		if _, err = d.of.last(ctx); err == nil {
+			err = d.of.st.Append(ctx, d.of.id, row)
+		}
+		if err == nil && d.there {
+			d.remove()
+		}
+	}
 	if err == nil {
-		err = store(answer)
+		d.reset()
 	}
-	if err != nil {
-		return err
-	}
-	if d.there {
-		d.remove()
-	}
-	d.reset()
-	return nil
+	return err
 }
 
 // answer returns what was said as a row.

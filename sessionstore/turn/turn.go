@@ -3,8 +3,6 @@ package turn
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
@@ -71,8 +70,8 @@ type Turn struct {
 // be nil. The errors are those of [sessionstore.Store.Acquire] and
 // [sessionstore.Store.Append].
 func Begin(ctx context.Context, st *sessionstore.Store, id string, prompt sessionstore.Message, opts *Options) (*Turn, error) {
-	if prompt.Role() != "user" {
-		return nil, core.Wrap("begin a turn of", id, fmt.Errorf("%w: the role of a prompt is user", sessionstore.ErrUnstorable))
+	if slice.CountTurns([]sessionstore.Message{prompt}) == 0 {
+		return nil, core.Wrap("begin a turn of", id, fmt.Errorf("%w: the prompt begins no turn: its role is not user, or it is the result of a tool", sessionstore.ErrUnstorable))
 	}
 	t, err := open(ctx, st, id, opts)
 	if err != nil {
@@ -143,10 +142,10 @@ func (t *Turn) own(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	dir, err := t.core.Bookkeeping(locks)
+	dir, err := t.core.Bookkeeping(sessiondir.Turns)
 	if err == nil {
-		t.lock, err = lock.Options{Alone: true}.Try(dir.Root(), lockName(t.id))
-		err = errors.Join(err, dir.Close())
+		t.lock, err = lock.Options{Alone: true}.Try(dir.Root(), sessiondir.TurnLock(t.id))
+		_ = dir.Close() // the lock has a file of its own
 	}
 	if errors.Is(err, lock.ErrBusy) {
 		err = limits.Errorf(sessionstore.ErrLocked, "another turn of the session runs")
@@ -155,14 +154,6 @@ func (t *Turn) own(ctx context.Context) (err error) {
 		return errors.Join(err, t.hold.Release())
 	}
 	return nil
-}
-
-// locks is the directory of the bookkeeping with a lock for each session that had a turn.
-const locks = "turns"
-
-func lockName(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:]) + ".lock"
 }
 
 // Prompt returns the prompt as it is stored.
@@ -203,26 +194,23 @@ func (t *Turn) view(ctx context.Context, do func(*sessionstore.View) error) erro
 }
 
 // Step stores a row of the model, of the role assistant: its text, thinking and calls, as a
-// provider's bridge or [sessionstore.ToolCallMessage] makes it. The pieces that were said
-// since the last row are of this row, and End does not store them again. After an error the
-// row is stored or not, as after [sessionstore.Store.Append].
+// provider's bridge or [sessionstore.ToolCallMessage] makes it. What was said since the last
+// row is part of this row, and End does not store it again. After an error the row is
+// stored or not, as after [sessionstore.Store.Append]. The error Is [ErrGone] where another
+// program took the prompt away: nothing is stored then.
 func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 	if row.Role() != "assistant" {
 		return core.Wrap("step a turn of", t.id, fmt.Errorf("%w: the role of a step is assistant", sessionstore.ErrUnstorable))
 	}
-	return core.Wrap("step a turn of", t.id, t.draft.storing(func(sessionstore.Message) error { return t.st.Append(ctx, t.id, row) }))
+	return core.Wrap("step a turn of", t.id, t.draft.store(ctx, row))
 }
 
-// End stores what was said since the last Step as the answer, when something was, and ends
-// the turn. The draft goes after the answer is stored. After an error the turn is as it was,
-// and End may be called again. Then, and after [Turn.Close], End returns what Close does.
+// End stores what was said since the last Step as the answer, if anything was, and ends the
+// turn. Its thinking is the member thinking_text. The draft goes after the answer is
+// stored. After an error, as of Step, the turn goes on and End may be called again. A
+// second End does what [Turn.Close] does.
 func (t *Turn) End(ctx context.Context) error {
-	err := t.draft.storing(func(answer sessionstore.Message) error {
-		if answer == (sessionstore.Message{}) {
-			return nil
-		}
-		return t.st.Append(ctx, t.id, answer)
-	})
+	err := t.draft.store(ctx, sessionstore.Message{})
 	if err != nil && !errors.Is(err, errEnded) {
 		return core.Wrap("end a turn of", t.id, err)
 	}

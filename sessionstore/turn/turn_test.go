@@ -19,7 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) { testenv.Main(m, map[string]testenv.Child{"agent": agentAsChild}) }
 
 const id = "s1"
 

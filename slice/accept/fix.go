@@ -52,7 +52,9 @@ const (
 //     that would be empty gets a text that says so.
 //   - A result that is not in its place is moved right behind its call; a block
 //     that shares its message becomes a message of its own.
-//   - A call without a result gets a result that says that none was captured.
+//   - A call without a result gets a result that says that none was captured, and that
+//     the outcome of the call is unknown: messages do not tell whether it ran. Package
+//     sessionstore/turn, which knows, stores a result of its own.
 //   - Where sides do not alternate, the missing one gets a message. A user's
 //     message is marked as not a person's, but begins a turn (see [Turns]).
 //   - Results without a call are dropped, and further results of a call; the

@@ -134,7 +134,7 @@ func (p *pairFixer) strip(i int) bool {
 func missingResult(c sentCall) []byte {
 	line := pyjson.AppendQuoted([]byte(`{"role": "tool", "tool_call_id": `), c.id, pyjson.Style{})
 	line = pyjson.AppendQuoted(append(line, `, "name": `...), c.name, pyjson.Style{})
-	line = pyjson.AppendQuoted(append(line, `, "content": `...), turns.RepairedResult, pyjson.Style{})
+	line = pyjson.AppendQuoted(append(line, `, "content": `...), turns.UncapturedResult, pyjson.Style{})
 	return append(line, '}')
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-const noResult = `"content": "{\"error\": \"unknown_error\", \"message\": \"Tool execution was interrupted and no result was captured.\"}"}`
+const noResult = `"content": "{\"error\": \"unknown_error\", \"message\": \"Tool execution was interrupted and no result was captured. Whether the tool ran is not known: its outcome is unknown.\"}"}`
 
 func TestMend(t *testing.T) {
 	t.Parallel()

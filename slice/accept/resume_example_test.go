@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
+	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-// An agent goes on with a session. Its former process was killed after the user had
-// approved one of two calls, and before any of them ran.
+// An agent goes on with a session. Its former process was killed while the user was asked
+// about two calls.
 func Example_resume() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "sessions")
@@ -32,45 +32,34 @@ func Example_resume() {
 	defer st.Close()
 	killed(ctx, st, "release")
 
-	// Nobody else runs the session for as long as this process does.
-	hold, err := st.Acquire(ctx, "release", sessionstore.Owner{App: "example"})
-	if errors.Is(err, errors.ErrUnsupported) { // Windows has no such lock
-		hold, err = &sessionstore.Hold{}, nil
-	}
+	// Nobody else runs the session until the turn is closed. A call that has no result is
+	// asked about and runs, once, and its result is stored. A call that was rewound away is
+	// not in the transcript, and does not run.
+	t, err := turn.Resume(ctx, st, "release", &turn.Options{Approve: func(_ context.Context, call sessionstore.ToolCall) (agentstate.Verdict, error) {
+		if call.ID == "c1" {
+			return agentstate.Approved, nil
+		}
+		return agentstate.Undecided, nil // the user went away
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer hold.Release()
-
-	// A call that has no result and that the user approved runs now, once, and its result is
-	// stored. A call that was rewound away is not in the transcript, and does not run.
-	state, err := agentstate.Open(st, "release", nil)
+	defer t.Close()
+	calls, err := t.Calls(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer state.Close()
-	history, err := slice.ResumeWindow(ctx, st, "release", 25)
-	if err != nil {
-		log.Fatal(err)
-	}
-	waiting := slice.OrphanedToolCalls(history)
-	for _, m := range history {
-		for _, call := range m.ToolCalls() {
-			if !slices.Contains(waiting, call.ID) || state.Claim(ctx, call.ID, call.Arguments) != nil {
-				continue // it has a result, or it ran, or nobody approved it
-			}
-			result, err := sessionstore.ToolResult(call.ID, call.Name, "released", time.Time{})
-			if err != nil {
-				log.Fatal(err)
-			}
-			if err := st.Append(ctx, "release", result); err != nil {
-				log.Fatal(err)
-			}
+	for _, call := range calls {
+		_, err := t.Call(ctx, call, func(_ context.Context, call sessionstore.ToolCall) (sessionstore.Message, error) {
+			return sessionstore.ToolResult(call.ID, call.Name, "released", time.Time{})
+		})
+		if err != nil && !errors.Is(err, agentstate.ErrNotApproved) {
+			log.Fatal(err)
 		}
 	}
 
 	// The model gets the last turns, with a result for the call that never ran.
-	history, err = slice.ResumeWindow(ctx, st, "release", 25)
+	history, err := slice.ResumeWindow(ctx, st, "release", 25)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -87,31 +76,26 @@ func Example_resume() {
 	// [call_without_result]
 }
 
-// killed leaves what a process leaves that is killed while it waits for the user.
+// killed leaves what a process leaves that ends while it asks about two calls.
 func killed(ctx context.Context, st *sessionstore.Store, id string) {
 	question, err := sessionstore.Text("user", "Test and release it.", time.Time{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	approved := json.RawMessage(`{"command": "make release"}`)
 	calls, err := sessionstore.ToolCallMessage("", time.Time{},
-		sessionstore.ToolCall{ID: "c1", Name: "bash", Arguments: approved},
+		sessionstore.ToolCall{ID: "c1", Name: "bash", Arguments: json.RawMessage(`{"command": "make release"}`)},
 		sessionstore.ToolCall{ID: "c2", Name: "bash", Arguments: json.RawMessage(`{"command": "make test"}`)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := st.Append(ctx, id, question, calls); err != nil {
-		log.Fatal(err)
-	}
-	state, err := agentstate.Open(st, id, nil)
+	t, err := turn.Begin(ctx, st, id, question, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer state.Close()
-	if err := state.KeepPending(ctx, "c1", approved); err != nil {
+	if err := t.Step(ctx, calls); err != nil {
 		log.Fatal(err)
 	}
-	if err := state.Decide(ctx, "c1", agentstate.Approved); err != nil {
+	if err := t.Close(); err != nil { // as the end of the process does
 		log.Fatal(err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 )
 
 type showCommand struct {
@@ -32,7 +33,7 @@ type showCommand struct {
 
 // Help is shown below the usage.
 func (showCommand) Help() string {
-	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. An image is a line with its size.`
+	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. An image is a line with its size. What an answer had said that was interrupted, or that an agent writes at the moment, is the draft: it is shown, and is not in the conversation.`
 }
 
 // Run shows.
@@ -57,24 +58,38 @@ func (c *showCommand) show(a *app, t target) error {
 	if s.Recovered != nil {
 		a.Notef("%s a backup was read, because a file is damaged: %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(s.Recovered.Reason.Error()))
 	}
+	draft, err := turn.ReadDraft(a.ctx, t.store, t.id)
+	if err != nil && damage == nil {
+		a.Notef("%s %s", a.PaintError(screen.Yellow, "note:"), screen.Plain(err.Error()))
+	}
 	if a.json {
-		return errors.Join(c.json(a, t, s), damage)
+		return errors.Join(c.json(a, t, s, draft), damage)
 	}
 	a.page()
 	c.fields(a, s)
-	if c.WithTranscript {
-		return join(a.talk(s.rows, formOfTools(c.Tools)), damage)
+	if !c.WithTranscript {
+		a.fields([][2]string{{"Draft", screen.Fit(line(cmp.Or(draft.Text, draft.Thinking)), 200)}})
+		return damage
 	}
-	return damage
+	err = join(a.talk(s.rows, formOfTools(c.Tools)), damage)
+	if draft.Prompt == 0 {
+		return err
+	}
+	said, failed := sessionstore.Text("assistant", draft.Text, a.now())
+	a.Print("\n" + a.Paint(screen.Yellow, "Not stored: what an answer had said that was interrupted, or that is written now.") + "\n")
+	return join(err, join(failed, a.conversation([]sessionstore.Message{said}, formOfTools(c.Tools))))
 }
 
 // json answers with the session as lists have it, and metadata and messages as they are stored.
-func (c *showCommand) json(a *app, t target, s *shown) error {
+func (c *showCommand) json(a *app, t target, s *shown, draft turn.Draft) error {
 	summary, err := a.summaryIn(t.dir())
 	if err != nil {
 		return err
 	}
 	item := object{{"session_id", t.id}, {"session", sessionOf(projects.Summary{Project: projectOf(t), Summary: summary}, t.dir())}, {"metadata", s.Metadata.AppendTo(nil)}}
+	if draft.Prompt > 0 {
+		item = append(item, member{"draft", object{{"prompt", draft.Prompt}, {"text", draft.Text}, {"thinking", draft.Thinking}}})
+	}
 	if c.WithTranscript {
 		return a.writeRows(append(item, member{"transcript", list{}}), s.rows)
 	}

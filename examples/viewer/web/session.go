@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -33,7 +34,7 @@ type fact struct{ Name, Value string }
 
 // notice is a problem of a session, or a former one.
 type notice struct {
-	Kind string // damage, recovered or broken
+	Kind string // damage, recovered, broken or draft
 	Text string
 }
 
@@ -49,6 +50,9 @@ func (s *Server) session(w http.ResponseWriter, r *request) error {
 	return s.page(w, "session.html", map[string]any{"Title": p.Title, "List": l, "Panel": p})
 }
 
+// shownDraft is how many bytes of a draft are shown.
+const shownDraft = 4 << 10
+
 func (s *Server) panel(r *request) (*panel, error) {
 	shot, err := r.read().snapshot(r.Context())
 	if err != nil {
@@ -60,6 +64,9 @@ func (s *Server) panel(r *request) (*panel, error) {
 		ID: r.id, Title: r.titleOf(md, r.id), Path: path, API: "/api" + path,
 		Status: md.Text("status"), Messages: shot.total, Turns: shot.turns,
 		Notices: shot.notices(), Logs: r.read().logs(),
+	}
+	if d, err := turn.ReadDraft(r.Context(), r.at.store, r.id); err == nil && d.Prompt > 0 {
+		p.Notices = append(p.Notices, notice{"draft", "an answer was interrupted, or is written now: " + strings.ToValidUTF8(d.Text[:min(len(d.Text), shownDraft)], "")})
 	}
 	p.Facts, p.Write = factsOf(md, r.id), s.options.Write
 	p.Command = host.ResumeLine(host.Program(s.options.Host), md.Text("working_dir"), r.id)

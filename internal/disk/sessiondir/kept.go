@@ -1,6 +1,8 @@
 package sessiondir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -72,6 +74,16 @@ func (b *Base) ReadKept(dir, name string, most int64) (data []byte, err error) {
 	data = make([]byte, fi.Size())
 	_, err = io.ReadFull(f, data)
 	return data, err
+}
+
+// Turns is the directory of the bookkeeping with a lock for each session that had a turn.
+const Turns = "turns"
+
+// TurnLock returns the name of the lock in [Turns] under which a turn of session id runs. It
+// fits every file system.
+func TurnLock(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:]) + ".lock"
 }
 
 // The labels in the names of copies, for the change before which the file was copied.

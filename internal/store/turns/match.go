@@ -257,10 +257,14 @@ func (m *Matcher) chains() (first, next []int) {
 }
 
 // The texts in place of a result that a fork cut off, and the answer that is added before
-// the next prompt, as in the reference.
+// the next prompt, as in the reference; UncapturedResult is of this library.
 const (
 	// RepairedResult is in the place of a result that was never captured.
 	RepairedResult = `{"error": "unknown_error", "message": "Tool execution was interrupted and no result was captured."}`
+
+	// UncapturedResult is RepairedResult for a model, which is to look before it calls again.
+	UncapturedResult = `{"error": "unknown_error", "message": "Tool execution was interrupted and no result was captured. ` +
+		`Whether the tool ran is not known: its outcome is unknown."}`
 
 	ForkedResult = `{"error": "Tool execution interrupted by session fork", "forked": true, ` +
 		`"message": "This tool call was in progress when the session was forked. The result is not available in this forked session."}`

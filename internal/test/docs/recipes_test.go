@@ -3,6 +3,7 @@ package docs_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/dir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
+	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
@@ -117,21 +119,35 @@ func Example_forkAndUndo() {
 	// Output: 2 4
 }
 
-func Example_ask() {
+func Example_turn() {
 	ctx, top := context.Background(), folder()
 	defer os.RemoveAll(top)
 	store, id, call := interrupted(ctx, top)
 	defer store.Close()
-	// recipe
-	state, err := agentstate.Open(store, id, nil)
+	question, err := sessionstore.Text("user", "And on Sunday?", time.Time{})
 	check(err)
-	check(state.KeepPending(ctx, call.ID, call.Arguments)) // the question survives a restart
-	check(state.Decide(ctx, call.ID, agentstate.Approved)) // in any process
-	check(state.Claim(ctx, call.ID, call.Arguments))       // once, whatever is killed in between
+	row, err := sessionstore.ToolCallMessage("", time.Time{}, call)
+	check(err)
+	ask := func(context.Context, sessionstore.ToolCall) (agentstate.Verdict, error) {
+		return agentstate.Approved, nil
+	}
+	run := func(_ context.Context, call sessionstore.ToolCall) (sessionstore.Message, error) {
+		return sessionstore.ToolResult(call.ID, call.Name, "rain", time.Time{})
+	}
+	// recipe
+	t, err := turn.Begin(ctx, store, id, question, &turn.Options{Approve: ask}) // the question is on the disk
+	check(err)
+	check(t.Step(ctx, row))                                                    // what the model said, with its calls
+	result, err := t.Call(ctx, call, run)                                      // asks, runs at most once, whatever is killed, stores the result
+	check(errors.Join(err, t.Say("It will rain, says the tool."), t.End(ctx))) // until End, a draft has what was said
 	// end
-	fmt.Println(state.Claim(ctx, call.ID, call.Arguments) != nil)
-	check(state.Close())
-	// Output: true
+	fmt.Println(result.Content())
+	session, err := store.Load(ctx, id)
+	check(err)
+	fmt.Println(session.Messages[len(session.Messages)-1].Content())
+	// Output:
+	// rain
+	// It will rain, says the tool.
 }
 
 func Example_sync() {
