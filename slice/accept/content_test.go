@@ -131,6 +131,30 @@ func TestAcceptsThinking(t *testing.T) {
 			hasOnly("foreign_thinking@1", anthropic...),
 		},
 		{
+			"reasoning behind its text", with(`{"type": "text", "text": "a"}, ` + reasoning(`"enc"`, `"rs_1"`)),
+			map[accept.Provider]string{accept.Anthropic: "foreign_thinking@1", accept.OpenAIResponses: "reasoning_without_follower@1"},
+		},
+		{
+			"reasoning behind its text, twice, and again with a text", []string{
+				ask, answer(reasoning(`"enc"`, `"rs_1"`) + text + ", " + reasoning(`"enc"`, `"rs_2"`) + ", " + reasoning(`"enc"`, `"rs_3"`)),
+				ask, answer(reasoning(`"enc"`, `"rs_3"`) + text),
+			},
+			map[accept.Provider]string{
+				accept.Anthropic:       "foreign_thinking@1 foreign_thinking@1 foreign_thinking@1 foreign_thinking@3",
+				accept.OpenAIResponses: "reasoning_without_follower@1",
+			},
+		},
+		{
+			"reasoning behind a call among the blocks",
+			[]string{ask, answer(`{"type": "tool_use", "id": "c1", "name": "f", "input": {}}, ` + reasoning(`"enc"`, `"rs_1"`)), result("c1")},
+			map[accept.Provider]string{accept.Anthropic: "foreign_thinking@1", accept.OpenAIResponses: "reasoning_without_follower@1"},
+		},
+		{
+			"reasoning behind its text, and a listed call",
+			[]string{ask, `{"role": "assistant", "content": [{"type": "text", "text": "a"}, ` + reasoning(`"enc"`, `"rs_1"`) + `], "tool_calls": [{"id": "c1", "tool": "f", "arguments": {}}]}`, result("c1")},
+			hasOnly("foreign_thinking@1", anthropic...),
+		},
+		{
 			"reasoning that is not there", with(reasoning(`null`, `"rs_1"`) + text),
 			map[accept.Provider]string{accept.Anthropic: "foreign_thinking@1", accept.OpenAIResponses: "unsigned_thinking@1"},
 		},

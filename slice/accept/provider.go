@@ -64,7 +64,7 @@ func rulesOf(p Provider) (r rules, ok bool) {
 	case OpenAIChat:
 		r.idLimit, r.unique, r.adjacent = 64, uniqueInMessage, true
 	case OpenAIResponses:
-		r.idLimit, r.unique, r.allowsEmpty = 64, uniqueEverywhere, true
+		r.idLimit, r.nameLimit, r.unique, r.allowsEmpty = 64, 128, uniqueEverywhere, true
 	case Gemini:
 		r.blank = func(text string) bool { return text == "" }
 		r.nameMarks, r.nameLetter = "_-.:", true

@@ -118,9 +118,6 @@ func (e *examiner) thinkingOrder(list []block) []block {
 	if !slices.ContainsFunc(list, isThinking) {
 		return list
 	}
-	is := func(kinds ...blockKind) bool {
-		return slices.ContainsFunc(list, func(b block) bool { return slices.Contains(kinds, b.kind) })
-	}
 	switch e.provider {
 	case Anthropic:
 		sends := slices.IndexFunc(list, func(b block) bool { return b.kind > hidden })
@@ -133,11 +130,17 @@ func (e *examiner) thinkingOrder(list []block) []block {
 			return append(list, block{textual, textBlock(e.filler())})
 		}
 	case OpenAIResponses:
-		if !is(textual, calling) && len(e.calls) == 0 {
-			e.report(ReasoningAlone, "")
-			e.reasoning = nil
-			return slices.DeleteFunc(list, isThinking)
+		end := len(list) // of what reasoning may be before
+		for end > 0 && list[end-1].kind != textual && list[end-1].kind != calling {
+			end--
 		}
+		if len(e.calls) > 0 || !slices.ContainsFunc(list[end:], isThinking) {
+			break
+		}
+		e.report(ReasoningAlone, "")
+		rest := slices.DeleteFunc(slices.Clone(list[end:]), isThinking)
+		e.reasoning = e.reasoning[:len(e.reasoning)-(len(list)-end-len(rest))]
+		return append(list[:end], rest...)
 	}
 	return list
 }

@@ -68,7 +68,7 @@ func (j *judge) geminiContent(i int, content object) turn {
 		part := fields(v)
 		at := fmt.Sprintf("contents[%d].parts[%d]", i, k)
 		has := slices.DeleteFunc(slices.Clone(partData), func(name string) bool {
-			return part[name] == nil || name == "text" && text(part[name]) == ""
+			return part[name] == nil || name == "text" && text(part[name]) == "" && text(part["thoughtSignature"]) == ""
 		})
 		switch {
 		case len(has) == 0:
@@ -77,7 +77,7 @@ func (j *judge) geminiContent(i int, content object) turn {
 		case len(has) > 1:
 			j.refuse("gemini.part.one", "Invalid value at '%s' (oneof), oneof field 'data' is already set. Cannot set '%s'", at, has[1])
 		}
-		if s, ok := part["thoughtSignature"].(string); ok {
+		if s := text(part["thoughtSignature"]); s != "" {
 			if _, ok := decode(s); !ok {
 				j.refuse("gemini.signature.form", "Invalid value at '%s.thought_signature' (TYPE_BYTES), Base64 decoding failed for \"%s\"", at, s)
 			}

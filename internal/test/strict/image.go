@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"image"
-	_ "image/gif"  // sizes of pictures
+	"image/gif"
 	_ "image/jpeg" // sizes of pictures
 	_ "image/png"  // sizes of pictures
 	"strings"
@@ -15,12 +15,18 @@ import (
 type picture struct {
 	kind          string // png, jpeg, gif, webp, heic; "" if it is none of these
 	width, height int    // 0 where unknown
+	moves         bool   // it has more than one frame
 }
 
 // look reads the head of a picture.
 func look(b []byte) picture {
 	if c, kind, err := image.DecodeConfig(bytes.NewReader(b)); err == nil {
-		return picture{kind, c.Width, c.Height}
+		p := picture{kind: kind, width: c.Width, height: c.Height}
+		if kind == "gif" {
+			all, err := gif.DecodeAll(bytes.NewReader(b))
+			p.moves = err == nil && len(all.Image) > 1
+		}
+		return p
 	}
 	switch {
 	case len(b) >= 30 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
@@ -34,12 +40,12 @@ func look(b []byte) picture {
 func webp(b []byte) picture {
 	switch string(b[12:16]) {
 	case "VP8X":
-		return picture{"webp", 1 + int(b[24]) + int(b[25])<<8 + int(b[26])<<16, 1 + int(b[27]) + int(b[28])<<8 + int(b[29])<<16}
+		return picture{kind: "webp", width: 1 + int(b[24]) + int(b[25])<<8 + int(b[26])<<16, height: 1 + int(b[27]) + int(b[28])<<8 + int(b[29])<<16}
 	case "VP8L":
 		bits := binary.LittleEndian.Uint32(b[21:])
-		return picture{"webp", int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1}
+		return picture{kind: "webp", width: int(bits&0x3fff) + 1, height: int(bits>>14&0x3fff) + 1}
 	case "VP8 ":
-		return picture{"webp", int(binary.LittleEndian.Uint16(b[26:]) & 0x3fff), int(binary.LittleEndian.Uint16(b[28:]) & 0x3fff)}
+		return picture{kind: "webp", width: int(binary.LittleEndian.Uint16(b[26:]) & 0x3fff), height: int(binary.LittleEndian.Uint16(b[28:]) & 0x3fff)}
 	}
 	return picture{}
 }

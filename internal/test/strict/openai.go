@@ -75,7 +75,7 @@ func (j *judge) picture(prefix, url string) {
 		return
 	}
 	raw, ok := decode(data)
-	if p := look(raw); !ok || !oneOf(p.kind, "png jpeg gif webp") {
+	if p := look(raw); !ok || p.moves || !oneOf(p.kind, "png jpeg gif webp") {
 		r := j.refuse(prefix+".image", "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].")
 		r.Code = "invalid_image_format"
 	}
@@ -91,30 +91,24 @@ func (j *judge) chat(request object) {
 	} else if len(messages) == 0 {
 		j.empty("chat.messages", "messages")
 	}
-	var open []string            // ids of the last calls that have no answer
-	answers := map[string]bool{} // ids of the last calls
+	var open []string           // ids of the last calls that have no answer
+	answers := map[string]int{} // by the id of a last call: the message that answers it, or 0
 	caller := 0
 	for i, v := range messages {
 		m, at := fields(v), fmt.Sprintf("messages[%d]", i)
 		role := text(m["role"])
 		if role != "tool" {
 			j.unanswered(open, caller)
-			open, answers, caller = nil, map[string]bool{}, i
+			open, answers, caller = nil, map[string]int{}, i
 		}
 		switch role {
 		case "assistant":
 			for _, id := range j.chatCalls(at, m) {
-				open, answers[id] = append(open, id), true
+				open, answers[id] = append(open, id), 0
 			}
 		case "tool":
-			id := text(m["tool_call_id"])
-			if m["tool_call_id"] == nil {
-				j.missing("chat.result.id", at+".tool_call_id")
-			} else if !answers[id] {
-				r := j.refuse("chat.result.unexpected", "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
-				r.Param = fmt.Sprintf("messages.[%d].role", i)
-			}
-			open = without(open, id)
+			j.chatResult(i, m, answers)
+			open = without(open, text(m["tool_call_id"]))
 		case "system", "developer", "user", "function":
 		default:
 			j.invalid("chat.role", at+".role", role, "system assistant user function tool developer")
@@ -123,6 +117,24 @@ func (j *judge) chat(request object) {
 	}
 	j.unanswered(open, caller)
 	j.chatTools(request)
+}
+
+// chatResult judges the result that is message i against the calls before it.
+func (j *judge) chatResult(i int, m object, answers map[string]int) {
+	id := text(m["tool_call_id"])
+	before, called := answers[id]
+	switch {
+	case m["tool_call_id"] == nil:
+		j.missing("chat.result.id", fmt.Sprintf("messages[%d].tool_call_id", i))
+	case !called:
+		r := j.refuse("chat.result.unexpected", "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
+		r.Param = fmt.Sprintf("messages.[%d].role", i)
+	case before > 0:
+		r := j.refuse("chat.result.twice", "Invalid parameter: Duplicate value for 'tool_call_id' of '%s', in messages[%d] and messages[%d].", id, before, i)
+		r.Param = fmt.Sprintf("messages.[%d].tool_call_id", i)
+	default:
+		answers[id] = i
+	}
 }
 
 func without(ids []string, id string) []string {

@@ -91,6 +91,18 @@ func drawn(kind string, width, height, size int) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
+// film returns a GIF of that many frames.
+func film(frames int) string {
+	var b bytes.Buffer
+	g := gif.GIF{}
+	for range frames {
+		g.Image = append(g.Image, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black}))
+		g.Delay = append(g.Delay, 1)
+	}
+	_ = gif.EncodeAll(&b, &g)
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
 // shown returns a block of Anthropic with a picture.
 func shown(media, data string) string {
 	return `{"type":"image","source":{"type":"base64","media_type":"` + media + `","data":"` + data + `"}}`
@@ -215,8 +227,10 @@ func samples() []sample {
 		{"chat.result.id", none, messages(user(`"a"`), `{"role":"tool","content":"a"}`), messages(toolCall, toolResult)},
 		{"chat.result.missing", none, messages(toolCall, user(`"a"`)), messages(toolCall, toolResult, user(`"a"`))},
 		{"chat.result.missing", none, messages(toolCall), messages(toolCall, toolResult)},
-		{"chat.result.unexpected", none, messages(toolCall, toolResult, user(`"a"`), toolResult), messages(toolCall, toolResult, toolResult)},
+		{"chat.result.unexpected", none, messages(toolCall, toolResult, user(`"a"`), toolResult), messages(toolCall, toolResult)},
+		{"chat.result.twice", none, messages(toolCall, toolResult, toolResult), messages(toolCall, toolResult)},
 		{"chat.image", none, messages(user("[" + seen("image/png", "Qk0AAA==") + "]")), messages(user("[" + seen("image/jpeg", dot) + "]"))},
+		{"chat.image", none, messages(user("[" + seen("image/gif", film(2)) + "]")), messages(user("[" + seen("image/gif", film(1)) + "]"))},
 		{"chat.image.count", none, messages(user("[" + repeat(seen("image/png", dot), 1501) + "]")), messages(user("[" + repeat(seen("image/png", dot), 1500) + "]"))},
 		{"chat.tools", none, more(hello, `"tools":[`+tools(chatTool, 129)+`]`), more(hello, `"tools":[`+tools(chatTool, 128)+`]`)},
 		{"chat.tool.name", none, more(hello, `"tools":[`+fmt.Sprintf(chatTool, id+"x")+`]`), more(hello, `"tools":[`+fmt.Sprintf(chatTool, id)+`]`)},
@@ -255,6 +269,7 @@ func samples() []sample {
 		{"gemini.role", none, contents(says(word1), `{"role":"assistant","parts":[{"text":"a"}]}`, model(word1), says(word1)), contents(`{"parts":[{"text":"a"}]}`)},
 		{"gemini.parts", none, contents(says()), contents(says(word1))},
 		{"gemini.part", none, contents(says(word1, `{"text":""}`)), contents(says(word1, `{"text":" "}`))},
+		{"gemini.part", none, contents(says(word1), model(word1, `{"text":"","thoughtSignature":""}`), says(word1)), contents(says(word1), model(word1, `{"text":"","thoughtSignature":"c2ln"}`), says(word1))},
 		{"gemini.part.one", none, contents(says(`{"text":"a","functionResponse":null,"fileData":{"fileUri":"u"}}`)), contents(says(word1, `{"fileData":{"fileUri":"u"}}`))},
 		{"gemini.name", none, strings.Replace(did, `"functionResponse":{"name":"f"`, `"functionResponse":{"name":""`, 1), did},
 		{"gemini.args", none, strings.Replace(did, `"args":{}`, `"args":"{}"`, 1), strings.Replace(did, `,"args":{}`, ``, 1)},
@@ -348,9 +363,9 @@ func TestPictures(t *testing.T) {
 	head := func(kind string, rest ...byte) []byte {
 		return append([]byte("RIFF\x00\x00\x00\x00WEBP"+kind+"\x00\x00\x00\x00"), append(rest, make([]byte, 20)...)...)
 	}
-	require.Equal(t, picture{"webp", 8001, 256}, look(head("VP8X", 0, 0, 0, 0, 0x40, 0x1f, 0, 0xff, 0, 0)))
-	require.Equal(t, picture{"webp", 2001, 3}, look(head("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 0xd1, 7, 3, 0)))
-	require.Equal(t, picture{"webp", 16384, 2}, look(head("VP8L", 0x2f, 0xff, 0x7f, 0, 0)))
+	require.Equal(t, picture{kind: "webp", width: 8001, height: 256}, look(head("VP8X", 0, 0, 0, 0, 0x40, 0x1f, 0, 0xff, 0, 0)))
+	require.Equal(t, picture{kind: "webp", width: 2001, height: 3}, look(head("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 0xd1, 7, 3, 0)))
+	require.Equal(t, picture{kind: "webp", width: 16384, height: 2}, look(head("VP8L", 0x2f, 0xff, 0x7f, 0, 0)))
 	require.Equal(t, picture{kind: "heic"}, look([]byte("\x00\x00\x00\x18ftypheic")))
 	require.Empty(t, look([]byte("RIFF")))
 }
