@@ -18,7 +18,7 @@ import (
 // public are the packages for programs outside of this repository.
 var public = []string{
 	"sessionstore", "slice", "slice/accept", "slice/conversation", "eventslog", "sessionstore/workflow", "sessionstore/agentstate",
-	"sessionstore/checkpoint", "sessionstore/archive", "sessionstore/archive/foreign", "sessionstore/bridge/acp", "sessionstore/bridge/adk", "sessionstore/projects", "sessionstore/trash", "sessionstore/verify", "hybrid", "hybrid/cosmos", "hybrid/dir", "hybrid/hybridtest", "hybrid/postgres", "hybrid/redact", "hybrid/remote", "hybrid/s3", "hybrid/telemetry",
+	"sessionstore/checkpoint", "sessionstore/archive", "sessionstore/archive/foreign", "sessionstore/bridge", "sessionstore/bridge/acp", "sessionstore/bridge/adk", "sessionstore/bridge/anthropic", "sessionstore/bridge/genai", "sessionstore/bridge/openai", "sessionstore/projects", "sessionstore/trash", "sessionstore/verify", "hybrid", "hybrid/cosmos", "hybrid/dir", "hybrid/hybridtest", "hybrid/postgres", "hybrid/redact", "hybrid/remote", "hybrid/s3", "hybrid/telemetry",
 }
 
 // declared returns the functions of a package's files: tests or others. Those of
@@ -152,13 +152,15 @@ func TestNamesAreTheAPIs(t *testing.T) {
 	require.Greater(t, checked, 30)
 }
 
-// TestPackagesAreShown demands of each public package that the README has it,
-// that its files say what it is, and that it has an example with output.
+// TestPackagesAreShown demands of each public package that the README, or that of the bridges,
+// has it, that its files say what it is, and that it has an example with output.
 func TestPackagesAreShown(t *testing.T) {
 	t.Parallel()
-	readme := text(t, "README.md")
+	bridges, err := os.ReadFile(filepath.Join(root, "sessionstore", "bridge", "README.md"))
+	require.NoError(t, err)
+	readmes := text(t, "README.md") + string(bridges)
 	for _, pkg := range public {
-		require.Contains(t, readme, "| [`"+pkg+"`]("+pkg+") |")
+		require.Contains(t, readmes, "| [`"+pkg+"`]("+strings.TrimPrefix(pkg, "sessionstore/bridge/")+") |")
 		require.FileExists(t, filepath.Join(root, pkg, "doc.go"))
 		shown := false
 		entries, err := os.ReadDir(filepath.Join(root, pkg))

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write testdata/api.txt")
 // go test ./internal/test/layers -run PublicFace -update writes that list.
 func TestPublicFace(t *testing.T) {
 	t.Parallel()
-	lines := slices.Concat(face(t, "."), face(t, "sessionstore/archive/foreign"), face(t, "hybrid/postgres"), face(t, "hybrid/s3"), face(t, "hybrid/telemetry"), face(t, "sessionstore/bridge/acp"), face(t, "sessionstore/bridge/adk")) // the modules for import
+	lines := slices.Concat(face(t, "."), face(t, "sessionstore/archive/foreign"), face(t, "hybrid/postgres"), face(t, "hybrid/s3"), face(t, "hybrid/telemetry"), face(t, "sessionstore/bridge/acp"), face(t, "sessionstore/bridge/adk"), face(t, "sessionstore/bridge/anthropic"), face(t, "sessionstore/bridge/genai"), face(t, "sessionstore/bridge/openai")) // the modules for import
 	golden := filepath.Join("testdata", "api.txt")
 	if *update {
 		require.NoError(t, os.WriteFile(golden, []byte(strings.Join(lines, "\n")+"\n"), 0o644))

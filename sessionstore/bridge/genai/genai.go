@@ -1,0 +1,85 @@
+package genai
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/bridge"
+	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/internal/said"
+)
+
+// Params returns the contents of a request that say what stored messages say. The texts of
+// system messages, which are the SystemInstruction of its config, and what Gemini cannot be
+// told, such as the thinking of another provider, are in the Report. Faults that another
+// provider takes, such as two prompts in a row, are mended as accept.Fix does, and are in
+// the Report, too.
+//
+// The error is for what breaks the conversation, such as a call without a result; it names
+// the message. accept.Fix mends it.
+func Params(messages []sessionstore.Message) ([]*sdk.Content, bridge.Report, error) {
+	list, report, err := said.Gemini.Request(messages)
+	if err != nil {
+		return nil, bridge.Report{}, err
+	}
+	contents := make([]*sdk.Content, len(list))
+	for i, raw := range list {
+		if err := json.Unmarshal(raw, &contents[i]); err != nil {
+			return nil, bridge.Report{}, fmt.Errorf("make a request of gemini: content %d: %w", i+1, err)
+		}
+	}
+	return contents, report, nil
+}
+
+// Message returns the row that stores a response, made now: of all the responses of a
+// stream, in their order, or of the one that there is. Of several candidates the first
+// counts. A response without a candidate, as to a prompt that was blocked, is an error.
+func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, error) {
+	answer, model, err := make([][]json.RawMessage, len(responses)), "", errors.New("there is no candidate")
+	for i, r := range responses {
+		switch {
+		case r == nil:
+			continue
+		case len(r.Candidates) > 0 && r.Candidates[0] != nil:
+			err = nil
+		case r.PromptFeedback != nil && r.PromptFeedback.BlockReason != "":
+			err = fmt.Errorf("the prompt was blocked: %s", r.PromptFeedback.BlockReason)
+		}
+		model = cmp.Or(r.ModelVersion, model)
+		if err != nil || len(r.Candidates) == 0 || r.Candidates[0].Content == nil {
+			continue
+		}
+		for _, part := range r.Candidates[0].Content.Parts {
+			raw, err := json.Marshal(part)
+			if err != nil {
+				return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
+			}
+			answer[i] = append(answer[i], raw)
+		}
+	}
+	if err != nil {
+		return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
+	}
+	return said.Gemini.Row(answer, model, time.Now())
+}
+
+// Event returns the event of a response for the session's events.jsonl, of which
+// eventslog.Log.Usage and the tool's stats sum up tokens. Of a stream it takes the last
+// response, which has the usage of all. took is how long the response took. It has no
+// cost: prices are the program's.
+func Event(response *sdk.GenerateContentResponse, took time.Duration) eventslog.Event {
+	var t said.Tokens
+	if u := response.UsageMetadata; u != nil {
+		t = said.Tokens{
+			Input: int64(u.PromptTokenCount + u.ToolUsePromptTokenCount), Output: int64(u.CandidatesTokenCount + u.ThoughtsTokenCount),
+			CacheRead: int64(u.CachedContentTokenCount), Reasoning: int64(u.ThoughtsTokenCount),
+		}
+	}
+	return said.Gemini.Event(response.ResponseID, response.ModelVersion, t, took)
+}

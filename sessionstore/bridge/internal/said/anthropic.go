@@ -1,0 +1,107 @@
+package said
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+)
+
+// Anthropic is the Messages API.
+var Anthropic = &Format{
+	Name: "anthropic", rules: accept.Anthropic, joins: true,
+	read:     func(piece []byte) []Block { return []Block{blockOf(piece)} },
+	pieces:   anthropicPieces,
+	messages: func(role string, pieces []any) []any { return []any{object{"role": role, "content": pieces}} },
+}
+
+// known reports whether a block is one that only Anthropic takes, and every tool stores.
+func (b Block) known() bool {
+	names := []string{"server_tool_use", "mcp_tool_use", "search_result", "container_upload", "tool_reference", "compaction"}
+	return b.Kind == Other && b.Raw != nil && (slices.Contains(names, b.Name) || strings.HasSuffix(b.Name, "_tool_result"))
+}
+
+func anthropicPieces(role string, b Block, left func(what string)) []any {
+	switch b.Kind {
+	case Text:
+		leaveSign(b, left)
+		return []any{object{"type": "text", "text": b.Text}}
+	case Thinking:
+		switch {
+		case b.Redacted != "":
+			return []any{object{"type": "redacted_thinking", "data": b.Redacted}}
+		case b.Item == "":
+			return []any{object{"type": "thinking", "thinking": b.Text, "signature": b.Sign}}
+		}
+	case Call:
+		leaveSign(b, left)
+		return []any{object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": b.Args}}
+	case Result:
+		result := object{"type": "tool_result", "tool_use_id": b.ID, "content": anthropicContent(b.Content, left)}
+		if b.Failed {
+			result["is_error"] = true
+		}
+		return []any{result}
+	case File:
+		if file := anthropicFile(b); role == "user" && file != nil {
+			return []any{file}
+		}
+	case Other:
+		if b.known() {
+			return []any{json.RawMessage(pyjson.Remove(b.Raw, "visibility"))} // of the Python tools
+		}
+	}
+	left(b.Name)
+	return nil
+}
+
+// leaveSign notes that Gemini's signature of a text or a call is left out.
+func leaveSign(b Block, left func(what string)) {
+	if b.Sign != "" {
+		left("signature of gemini")
+	}
+}
+
+// anthropicContent returns the content of a result. A text that is blank may be its content,
+// but not a block of it.
+func anthropicContent(blocks []Block, left func(what string)) any {
+	blank := func(b Block) bool { return b.Kind == Text && strings.TrimSpace(b.Text) == "" }
+	if len(blocks) == 1 && blank(blocks[0]) {
+		return blocks[0].Text
+	}
+	list := []any{}
+	for _, b := range blocks {
+		if !blank(b) {
+			list = append(list, anthropicPieces("user", b, left)...)
+		}
+	}
+	return list
+}
+
+// anthropicFile returns the block that is a file, nil where it is nowhere that Anthropic knows.
+func anthropicFile(b Block) any {
+	s, file := b.File, object{"type": "document"}
+	if s.Image {
+		file["type"] = "image"
+	} else if s.Name != "" {
+		file["title"] = s.Name
+	}
+	switch {
+	case s.Data != "":
+		file["source"] = object{"type": "base64", "media_type": s.Media, "data": s.Data}
+	case s.Plain != "":
+		file["source"] = object{"type": "text", "media_type": "text/plain", "data": s.Plain}
+	case s.URL != "":
+		file["source"] = object{"type": "url", "url": s.URL}
+	case s.ID != "":
+		file["source"] = object{"type": "file", "file_id": s.ID}
+	default:
+		return nil
+	}
+	if b.Name == "document" { // it may have a context and more
+		return json.RawMessage(pyjson.Remove(b.Raw, "visibility"))
+	}
+	return file
+}

@@ -1,0 +1,163 @@
+package said
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/bridge"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+)
+
+// Format is the form in which a provider takes a conversation. Its pieces are what an
+// answer is a list of: blocks, items or parts.
+type Format struct {
+	Name  string // of the provider, in metadata and events
+	rules accept.Provider
+	joins bool // messages of one side that follow each other are one
+
+	read     func(piece []byte) []Block                               // what a piece of an answer says
+	pieces   func(role string, b Block, left func(what string)) []any // the pieces that say b; nil where nothing does
+	messages func(role string, pieces []any) []any                    // the messages that hold the pieces
+}
+
+// object is a JSON object.
+type object map[string]any
+
+// The formats, by the names under which messages keep what only the provider knows.
+var formats = []*Format{Anthropic, OpenAI, Gemini}
+
+// mended are the reasons for which a conversation is mended and not refused: the provider
+// cannot say it as it is, and it says the same without.
+var mended = []accept.Reason{
+	accept.UnsignedThinking, accept.ForeignThinking, accept.BrokenThinking, accept.ThinkingNotFirst, accept.ThinkingLast,
+	accept.DuplicateReason, accept.ReasoningAlone, accept.BlankText, accept.EmptyContent, accept.LargeImage, accept.ResultNotFirst,
+	accept.BadToolName, accept.BadCallID, accept.RolesInARow, accept.FirstNotUser,
+}
+
+// Request returns the messages of a request, one after the other, as JSON. The error is for
+// what breaks the conversation: calls and results that do not match, and messages of no
+// known form.
+func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r bridge.Report, err error) {
+	for _, refusal := range accept.Check(f.rules, msgs) {
+		if !slices.Contains(mended, refusal.Reason) {
+			return nil, r, fmt.Errorf("make a request of %s: %s (accept.Fix does)", f.Name, refusal)
+		}
+	}
+	done, err := accept.Fix(f.rules, msgs)
+	if err != nil {
+		return nil, r, fmt.Errorf("make a request of %s: %w", f.Name, err)
+	}
+	row, inserted := 0, map[int]bool{}
+	left := func(what string) {
+		r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: min(row, len(msgs)-1), What: cmp.Or(what, "thinking")})
+	}
+	for _, a := range done.Amendments {
+		row, inserted[a.At] = a.Row, a.Kind == accept.Inserted
+		for _, why := range a.Reasons {
+			left(string(why))
+		}
+	}
+	row = 0
+	names := map[string]string{} // of tools, by the ids of their calls
+	var side string
+	var said, all []any
+	for i, m := range done.Messages {
+		if role := m.Role(); role == "system" || role == "developer" {
+			r.System = append(r.System, m.Content())
+		} else {
+			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
+				all, said = append(all, f.messages(side, said)...), nil
+			}
+			side, said = sideOf(m), append(said, f.say(m, names, left)...)
+		}
+		if !inserted[i] {
+			row++
+		}
+	}
+	if len(said) > 0 {
+		all = append(all, f.messages(side, said)...)
+	}
+	for _, message := range all {
+		raw, err := json.Marshal(message)
+		if err != nil {
+			return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+		}
+		list = append(list, raw)
+	}
+	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
+	return list, r, nil
+}
+
+// owner returns the name of the provider that gave an answer, "" where no format has it.
+func owner(m sessionstore.Message) string {
+	raw, _ := m.Lookup("metadata")
+	for _, f := range formats {
+		if text(raw, "provider") == f.Name || member(raw, f.Name) != nil || member(raw, f.Name+":response_id") != nil {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// sideOf returns the side of a conversation that a message is on.
+func sideOf(m sessionstore.Message) string {
+	if m.Role() == "assistant" {
+		return "assistant"
+	}
+	return "user"
+}
+
+// say returns the pieces of a message, and calls left for what they do not say.
+func (f *Format) say(m sessionstore.Message, names map[string]string, left func(what string)) (pieces []any) {
+	blocks, side := Read(m), sideOf(m)
+	for _, b := range blocks {
+		if b.Kind == Call {
+			names[b.ID] = b.Name
+		}
+	}
+	if wire := f.wire(m); wire != nil && same(f.readAll(wire), blocks) {
+		for _, raw := range wire {
+			pieces = append(pieces, raw)
+		}
+		return pieces
+	}
+	lost, by := false, owner(m)
+	leave := func(what string) { lost = true; left(what) }
+	for _, b := range blocks {
+		if b.Kind == Result {
+			b.Name = cmp.Or(names[b.ID], b.Name)
+		}
+		switch {
+		case b.Kind == Thinking && by != "" && by != f.Name:
+			leave("thinking of " + by)
+		case b.Kind != Text || b.Text != "":
+			pieces = append(pieces, f.pieces(side, b, leave)...)
+		}
+	}
+	if len(pieces) == 0 && lost { // without it the sides would not alternate
+		pieces = f.pieces(side, Block{Kind: Text, Text: "(A part of this message was left out.)"}, left)
+	}
+	return pieces
+}
+
+// wire returns the JSON of the whole answer that is kept beside its blocks, nil where there
+// is none.
+func (f *Format) wire(m sessionstore.Message) (list []json.RawMessage) {
+	raw, _ := m.Lookup("metadata")
+	for piece := range pyjson.Elements(member(member(raw, f.Name), "wire_content")) {
+		list = append(list, piece)
+	}
+	return list
+}
+
+// readAll returns what an answer says.
+func (f *Format) readAll(answer []json.RawMessage) (blocks []Block) {
+	for _, piece := range answer {
+		blocks = append(blocks, f.read(piece)...)
+	}
+	return blocks
+}
