@@ -2,6 +2,8 @@ package hybrid
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,4 +86,19 @@ func TestOddParents(t *testing.T) {
 			require.Empty(t, c.documents())
 		})
 	}
+}
+
+// TestParentThatNoSessionCanBe syncs sessions that name a parent which cannot be an id.
+func TestParentThatNoSessionCanBe(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a, b := c.device(t, "a"), c.device(t, "b")
+	for i, parent := range []string{strings.Repeat("p", 100<<10), "../up", "a/b", " ", strings.Repeat("ü", 200)} {
+		id := fmt.Sprint("child", i)
+		a.say(id, "text")
+		a.setMember(id, "parent_id", parent)
+	}
+	require.Equal(t, 5, a.sync().Pushed)
+	b.pull()
+	require.Equal(t, a.ids(), b.ids())
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/syncplan"
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/track"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/core"
 )
 
 // build stores the lines that the action sends, and the new lines of logs and the changed
@@ -76,7 +77,9 @@ func (v *work) buildMain(ctx context.Context, a syncplan.Action, p *draft) error
 // buildNew stores the transcript of a session that the cloud does not have.
 func (v *work) buildNew(ctx context.Context, p *draft) error {
 	if md, err := v.Store.Metadata(ctx, v.id); err == nil && !v.verdict.Secret {
-		p.next.Parent = md.Text("parent_id")
+		if parent := md.Text("parent_id"); core.CheckID(parent) == nil { // else no session can be its parent, and its length knows no bound
+			p.next.Parent = parent
+		}
 	}
 	p.changed = true
 	return v.buildFrom(ctx, 0, p)
