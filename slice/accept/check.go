@@ -1,7 +1,7 @@
 package accept
 
 import (
-	"slices"
+	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -49,59 +49,47 @@ import (
 //
 // It takes linear time.
 func Check(p Provider, msgs []sessionstore.Message) []Refusal {
-	r, ok := rulesOf(p)
-	if !ok {
-		return []Refusal{{Reason: UnknownProvider, Row: -1, Other: -1}}
-	}
-	rows, refused := r.read(msgs)
-	_, bad := r.badIDs(rows)
-	refused = append(refused, bad...)
-	found := r.match(rows)
-	refused = append(refused, found.refusals(rows)...)
-	r.order(rows, found, func(row, before int) {
-		why := RolesInARow
-		if before < 0 {
-			why = FirstNotUser
-		}
-		refused = append(refused, Refusal{Reason: why, Row: row, Other: before})
-	})
-	slices.SortStableFunc(refused, func(a, b Refusal) int { return a.Row - b.Row })
-	return refused
+	return certain(Target{Provider: p}.Check(msgs))
 }
 
 // read examines every message on its own. It returns the part of each that is sent, and the
 // reasons for which a provider would refuse it.
-func (r rules) read(msgs []sessionstore.Message) (rows []sent, refused []Refusal) {
-	rows = make([]sent, len(msgs))
+func (r rules) read(msgs iter.Seq2[sessionstore.Message, error]) (rows []sent, refused []Refusal, err error) {
 	seen := map[string]bool{}
 	var buf []byte
-	for i, m := range msgs {
+	for m, err := range msgs {
+		if err != nil {
+			return nil, nil, err
+		}
 		buf = m.AppendTo(buf[:0])
 		s, found, _ := r.examine(m, buf, seen)
 		for _, f := range found {
-			refused = append(refused, Refusal{f.reason, i, -1, f.id})
+			refused = append(refused, Refusal{Reason: f.reason, Row: len(rows), Other: -1, CallID: f.id})
+		}
+		for _, why := range s.disputed {
+			refused = append(refused, Refusal{Reason: why, Row: len(rows), Other: -1, Disputed: true})
 		}
 		for _, id := range s.reasoning {
 			seen[id] = true
 		}
-		rows[i] = s
+		rows = append(rows, s)
 	}
-	return rows, refused
+	return rows, refused, nil
 }
 
 func (m matching) refusals(rows []sent) (list []Refusal) {
 	resultID := func(at ref) string { return rows[at.row].results[at.n].id }
 	for _, call := range m.missing {
-		list = append(list, Refusal{CallNoResult, call.row, -1, rows[call.row].calls[call.n].id})
+		list = append(list, Refusal{Reason: CallNoResult, Row: call.row, Other: -1, CallID: rows[call.row].calls[call.n].id})
 	}
 	for _, result := range m.stray {
-		list = append(list, Refusal{ResultNoCall, result.row, -1, resultID(result)})
+		list = append(list, Refusal{Reason: ResultNoCall, Row: result.row, Other: -1, CallID: resultID(result)})
 	}
 	for _, result := range m.surplus {
-		list = append(list, Refusal{DuplicateResult, result.row, -1, resultID(result)})
+		list = append(list, Refusal{Reason: DuplicateResult, Row: result.row, Other: -1, CallID: resultID(result)})
 	}
 	for _, p := range m.misplaced {
-		list = append(list, Refusal{p.reason(), p.result.row, p.call.row, resultID(p.result)})
+		list = append(list, Refusal{Reason: p.reason(), Row: p.result.row, Other: p.call.row, CallID: resultID(p.result)})
 	}
 	return list
 }

@@ -1,10 +1,6 @@
 package accept
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -62,27 +58,7 @@ const (
 // accepted and empty. The error is for an unknown provider, and for messages
 // nested so deep that changed they could not be read. It takes linear time.
 func Fix(p Provider, msgs []sessionstore.Message) (Fixed, error) {
-	r, ok := rulesOf(p)
-	if !ok {
-		return Fixed{}, errors.New("mend messages: unknown provider")
-	}
-	if len(Check(p, msgs)) == 0 {
-		return Fixed{Messages: slices.Clone(msgs)}, nil
-	}
-	m := &fixer{rules: r, given: msgs}
-	m.start()
-	m.mendRows()
-	m.mendIDs()
-	m.mendPairs()
-	m.mendOrder()
-	if m.err != nil {
-		return Fixed{}, fmt.Errorf("mend messages: %w", m.err)
-	}
-	mended := m.mending()
-	if left := Check(p, mended.Messages); len(left) > 0 {
-		return Fixed{}, fmt.Errorf("mend messages: %s", left[0])
-	}
-	return mended, nil
+	return Target{Provider: p}.Fix(msgs)
 }
 
 // mending compares the given messages with the mended ones.
@@ -116,7 +92,8 @@ func (m *fixer) mendRows() {
 	for i := range m.pieces {
 		for range 4 { // a removed block may leave something else to mend
 			buf = m.pieces[i].msg.AppendTo(buf[:0])
-			s, found, line := m.examine(m.pieces[i].msg, buf, seen)
+			e := &examiner{rules: m.rules, scale: m.scale, seen: seen, role: m.pieces[i].msg.Role(), line: pyjson.TrimSpace(buf)}
+			s, found, line := e.examine()
 			if len(found) == 0 {
 				for _, id := range s.reasoning {
 					seen[id] = true
