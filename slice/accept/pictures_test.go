@@ -242,12 +242,15 @@ func TestFixAmounts(t *testing.T) {
 	wide := append(many(t, 3, 8), append(parse(t, say, userOf(image("image/png", png(2001, 8, 0))), say), many(t, 21, 8)...)...)
 	require.Equal(t, ps(4)+"x"+ps(22), left(accept.Target{}, wide), "to take the wide one out is less")
 
-	row := func(n int) string { return userOf(image("image/png", fill(n*mb))) }
+	row := func(n int) string { return userOf(image("image/png", fill(n*1024))) }
 	sum := parse(t, row(9), say, row(1), say, row(9), say, row(9), say, row(9))
-	require.Equal(t, "xpppp", left(accept.Target{}, sum))
-	require.Equal(t, "xpxpp", left(accept.Target{Provider: accept.Gemini}, parse(t, row(9), say, `{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "u"}}]}`, say, row(9), say, row(9), say, row(9))))
+	rules := accept.Pictures{Types: []string{"image/png"}, Request: accept.Limit{Certain: 32 << 10}}
+	require.Equal(t, "xpppp", left(accept.Target{Pictures: &rules}, sum))
+	elsewhere := userOf(`{"type": "image", "source": {"type": "url", "url": "u"}}`)
+	rules.Request.Certain = 20 << 10
+	require.Equal(t, "xpxpp", left(accept.Target{Pictures: &rules}, parse(t, row(9), say, elsewhere, say, row(9), say, row(9), say, row(9))))
 
-	_, err := accept.Target{}.Fix(parse(t, userOf(image("image/png", fill(9*mb)), image("image/png", fill(9*mb)), image("image/png", fill(9*mb)), image("image/png", fill(9*mb)))))
+	_, err := accept.Target{Pictures: &rules}.Fix(parse(t, userOf(image("image/png", fill(9<<10)), image("image/png", fill(9<<10)), image("image/png", fill(9<<10)))))
 	require.ErrorContains(t, err, "too large", "of the last turn nothing is taken out")
 }
 
