@@ -104,6 +104,7 @@ type verdict struct {
 func (r Pictures) judge(declared string, text []byte) verdict {
 	data, ok := picture.Read(text)
 	v := verdict{is: picture.Of(data)}
+	moving, cut := picture.Body(data, v.is.Type)
 	over, disputed := r.Bytes.judge(len(text))
 	wide, maybe := r.Side.judge(max(v.is.Width, v.is.Height))
 	switch {
@@ -112,11 +113,11 @@ func (r Pictures) judge(declared string, text []byte) verdict {
 		if !over {
 			v.why = ""
 		}
-	case !ok, data.URL() && r.Declared, v.is.Type == "", v.is.Cut:
+	case !ok, data.URL() && r.Declared, v.is.Type == "", cut:
 		v.why = BadImage
 	case slices.Contains(r.Disputed, v.is.Type):
 		v.why, v.disputed = UntakenImage, true
-	case !slices.Contains(r.Types, v.is.Type), r.Still && v.is.Moving && v.is.Type == "image/gif":
+	case !slices.Contains(r.Types, v.is.Type), r.Still && moving:
 		v.why = UntakenImage
 	case wide && !maybe:
 		v.why = WideImage

@@ -8,15 +8,13 @@ import (
 // header is the number of bytes in which the width and the height are looked for.
 const header = 256 << 10
 
-// Picture is what a picture says of itself.
+// Picture is what the header of a picture says.
 type Picture struct {
 	Type          string // the media type that its bytes have; "" where they are of no type known here
 	Width, Height int    // in pixels; 0 where they are not known
-	Moving        bool   // it has more than one frame
-	Cut           bool   // its end is missing
 }
 
-// Of returns what the picture says of itself.
+// Of returns what the header of a picture says.
 func Of(d Data) Picture {
 	switch start := d.AppendTo(nil, 0, 512); {
 	case bytes.HasPrefix(start, []byte("\x89PNG\r\n\x1a\n")):
@@ -26,7 +24,7 @@ func Of(d Data) Picture {
 	case bytes.HasPrefix(start, []byte("GIF87a")), bytes.HasPrefix(start, []byte("GIF89a")):
 		return ofGIF(d)
 	case len(start) >= 12 && string(start[:4]) == "RIFF" && string(start[8:12]) == "WEBP":
-		return ofWebP(d, start)
+		return ofWebP(start)
 	case len(start) >= 12 && string(start[4:8]) == "ftyp":
 		return ofBoxes(d, string(start[8:12]))
 	case len(start) >= 26 && string(start[:2]) == "BM":
@@ -51,60 +49,93 @@ func (d Data) bytesAt(off, n int) []byte {
 	return d.AppendTo(nil, off, off+n)
 }
 
-// ofPNG reads a PNG: its chunks, each with its length before it, up to the last.
+// ofPNG reads the first chunk of a PNG.
 func ofPNG(d Data) Picture {
-	p := Picture{Type: "image/png", Cut: true}
-	for at := 8; ; {
-		chunk := d.bytesAt(at, 8)
-		if chunk == nil {
-			return p
-		}
-		size := int64(binary.BigEndian.Uint32(chunk))
-		if at == 8 {
-			if head := d.bytesAt(16, 8); head != nil && string(chunk[4:]) == "IHDR" {
-				p.Width, p.Height = int(binary.BigEndian.Uint32(head)), int(binary.BigEndian.Uint32(head[4:]))
-			}
-		}
-		if size > int64(d.Len()-at)-12 {
-			return p
-		}
-		at += int(size) + 12
-		if string(chunk[4:]) == "IEND" {
-			p.Cut = false
-			return p
-		}
+	p := Picture{Type: "image/png"}
+	if head := d.bytesAt(12, 12); head != nil && string(head[:4]) == "IHDR" {
+		p.Width, p.Height = int(binary.BigEndian.Uint32(head[4:])), int(binary.BigEndian.Uint32(head[8:]))
 	}
+	return p
 }
 
-// ofJPEG reads a JPEG: its segments up to the compressed data, and whether these end.
+// ofJPEG reads the segments of a JPEG up to its frame.
 func ofJPEG(d Data) Picture {
-	p := Picture{Type: "image/jpeg", Cut: true}
-	for at := 2; at < header; {
-		segment := d.bytesAt(at, 4)
+	p := Picture{Type: "image/jpeg"}
+	for at := 2; ; {
+		marker, next := segment(d, at)
 		switch {
-		case segment == nil:
+		case next == 0 || marker == startOfScan:
 			return p
-		case segment[0] != 0xff:
-			p.Cut = false // what a decoder makes of it is not known
-			return p
-		case segment[1] == 0xff, segment[1] >= 0xd0 && segment[1] <= 0xd7, segment[1] == 0x01: // without a length
-			at += 2
-			if segment[1] == 0xff {
-				at--
-			}
-			continue
-		case segment[1] >= 0xc0 && segment[1] <= 0xcf && segment[1] != 0xc4 && segment[1] != 0xc8 && segment[1] != 0xcc:
+		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
 			if frame := d.bytesAt(at+5, 4); frame != nil {
 				p.Height, p.Width = int(binary.BigEndian.Uint16(frame)), int(binary.BigEndian.Uint16(frame[2:]))
 			}
-		case segment[1] == 0xda:
-			p.Cut = !d.contains([]byte{0xff, 0xd9}, at)
 			return p
 		}
-		at += 2 + int(binary.BigEndian.Uint16(segment[2:]))
+		at = next
 	}
-	p.Cut = false // the compressed data begin after the header that is read
-	return p
+}
+
+const startOfScan = 0xda
+
+// segment returns the marker of the segment of a JPEG at an offset, and where the next one
+// begins; 0: there is none, or not in the header that is read.
+func segment(d Data, at int) (marker byte, next int) {
+	head := d.bytesAt(at, 4)
+	switch {
+	case head == nil || at >= header || head[0] != 0xff:
+		return 0, 0
+	case head[1] == 0xff: // filling
+		return 0, at + 1
+	case head[1] >= 0xd0 && head[1] <= 0xd7 || head[1] == 0x01: // without a length
+		return head[1], at + 2
+	}
+	return head[1], at + 2 + int(binary.BigEndian.Uint16(head[2:]))
+}
+
+// Body follows the data of a picture of a type that [Of] returned up to their end. It reports
+// whether a GIF has more than one frame, and whether the end is missing. Where it cannot tell,
+// it reports neither.
+func Body(d Data, kind string) (moving, cut bool) {
+	switch kind {
+	case "image/png":
+		return false, !pngEnds(d)
+	case "image/jpeg":
+		for at := 2; ; {
+			marker, next := segment(d, at)
+			switch {
+			case marker == startOfScan:
+				return false, !d.contains([]byte{0xff, 0xd9}, at)
+			case next == 0:
+				return false, d.bytesAt(at, 4) == nil
+			}
+			at = next
+		}
+	case "image/gif":
+		return followGIF(d)
+	case "image/webp":
+		size := d.bytesAt(4, 4)
+		return false, size == nil || d.Len() < 30 || int64(binary.LittleEndian.Uint32(size))+8 > int64(d.Len())+1 // an odd end may lack its padding
+	}
+	return false, false
+}
+
+// pngEnds reports whether a PNG has its last chunk. Each chunk has its length before it.
+func pngEnds(d Data) bool {
+	for at := 8; ; {
+		chunk := d.bytesAt(at, 8)
+		if chunk == nil {
+			return false
+		}
+		size := int64(binary.BigEndian.Uint32(chunk))
+		if size > int64(d.Len()-at)-12 {
+			return false
+		}
+		if string(chunk[4:]) == "IEND" {
+			return true
+		}
+		at += int(size) + 12
+	}
 }
 
 // contains reports whether the data have some bytes from off on.
@@ -119,44 +150,45 @@ func (d Data) contains(sought []byte, off int) bool {
 	return false
 }
 
-// ofGIF reads a GIF: its blocks, up to the trailer.
+// ofGIF reads the screen of a GIF.
 func ofGIF(d Data) Picture {
-	p := Picture{Type: "image/gif", Cut: true}
-	screen := d.bytesAt(6, 7)
-	if screen == nil {
-		return p
+	p := Picture{Type: "image/gif"}
+	if screen := d.bytesAt(6, 4); screen != nil {
+		p.Width, p.Height = int(binary.LittleEndian.Uint16(screen)), int(binary.LittleEndian.Uint16(screen[2:]))
 	}
-	p.Width, p.Height = int(binary.LittleEndian.Uint16(screen)), int(binary.LittleEndian.Uint16(screen[2:]))
-	at, frames := 13+colors(screen[4]), 0
-	for {
+	return p
+}
+
+// followGIF follows the blocks of a GIF up to its trailer.
+func followGIF(d Data) (moving, cut bool) {
+	flags := d.bytesAt(10, 1)
+	if flags == nil {
+		return false, true
+	}
+	for at, frames := 13+colors(flags[0]), 0; ; {
 		switch block := d.bytesAt(at, 1); {
 		case block == nil:
-			return p
-		case block[0] == 0x3b:
-			p.Cut = false
-			return p
-		case block[0] == 0x21:
+			return moving, true
+		case block[0] == 0x21: // an extension
 			at += 2
-		case block[0] == 0x2c:
-			image := d.bytesAt(at+9, 1)
-			if image == nil {
-				return p
+		case block[0] == 0x2c: // a frame
+			flags := d.bytesAt(at+9, 1)
+			if flags == nil {
+				return moving, true
 			}
 			frames++
-			p.Moving = frames > 1
-			at += 11 + colors(image[0])
-		default:
-			p.Cut = false // what a decoder makes of it is not known
-			return p
+			moving = frames > 1
+			at += 11 + colors(flags[0])
+		default: // the trailer, or what a decoder makes of it is not known
+			return moving, false
 		}
-		for size := d.bytesAt(at, 1); ; size = d.bytesAt(at, 1) {
+		for ended := false; !ended; {
+			size := d.bytesAt(at, 1)
 			if size == nil {
-				return p
+				return moving, true
 			}
 			at += 1 + int(size[0])
-			if size[0] == 0 {
-				break
-			}
+			ended = size[0] == 0
 		}
 	}
 }
@@ -169,11 +201,10 @@ func colors(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// ofWebP reads a WebP.
-func ofWebP(d Data, start []byte) Picture {
-	p := Picture{Type: "image/webp", Cut: int(binary.LittleEndian.Uint32(start[4:]))+8 > d.Len()+1} // an odd end may lack its padding
+// ofWebP reads the first chunk of a WebP.
+func ofWebP(start []byte) Picture {
+	p := Picture{Type: "image/webp"}
 	if len(start) < 30 {
-		p.Cut = true
 		return p
 	}
 	switch string(start[12:16]) {
@@ -184,12 +215,12 @@ func ofWebP(d Data, start []byte) Picture {
 		p.Width, p.Height = int(bits&0x3fff)+1, int(bits>>14&0x3fff)+1
 	case "VP8X":
 		wide := func(at int) int { return int(start[at]) | int(start[at+1])<<8 | int(start[at+2])<<16 + 1 }
-		p.Width, p.Height, p.Moving = wide(24), wide(27), start[20]&0x02 != 0
+		p.Width, p.Height = wide(24), wide(27)
 	}
 	return p
 }
 
-// ofBoxes reads a file of boxes: HEIC, HEIF, AVIF. The largest of its pictures counts.
+// ofBoxes reads the header of a file of boxes: HEIC, HEIF, AVIF. The largest of its pictures counts.
 func ofBoxes(d Data, brand string) (p Picture) {
 	switch brand {
 	case "heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs":

@@ -19,12 +19,14 @@ import (
 )
 
 // of reads a picture that is not in base64.
-func of(t *testing.T, raw []byte) Picture {
+func of(t *testing.T, raw []byte) (p Picture, moving, cut bool) {
 	t.Helper()
 	d, ok := Read([]byte(base64.StdEncoding.EncodeToString(raw)))
 	require.True(t, ok)
 	require.Equal(t, len(raw), d.Len())
-	return Of(d)
+	p = Of(d)
+	moving, cut = Body(d, p.Type)
+	return p, moving, cut
 }
 
 // noise returns a picture that does not get small when it is compressed.
@@ -83,18 +85,17 @@ func made(t *testing.T) map[string][]byte {
 	binary.LittleEndian.PutUint32(bmp[18:], 300)
 	binary.LittleEndian.PutUint32(bmp[22:], uint32(0xffffffff-40)) // -41
 	return map[string][]byte{
-		"image/png":          encoded(func(b *bytes.Buffer) error { return png.Encode(b, m) }),
-		"image/jpeg":         encoded(func(b *bytes.Buffer) error { return jpeg.Encode(b, m, nil) }),
-		"image/gif":          encoded(func(b *bytes.Buffer) error { return gif.Encode(b, one, nil) }),
-		"image/gif moving":   encoded(func(b *bytes.Buffer) error { return gif.EncodeAll(b, moving) }),
-		"image/webp lossy":   riff("VP8 ", append([]byte{0, 0, 0, 0x9d, 0x01, 0x2a}, 0x2c, 0x01, 41, 0)...),
-		"image/webp":         riff("VP8L", lossless...),
-		"image/webp moving":  riff("VP8X", append([]byte{0x02, 0, 0, 0}, append(le24(299), le24(40)...)...)...),
-		"image/webp at rest": riff("VP8X", append([]byte{0x10, 0, 0, 0}, append(le24(299), le24(40)...)...)...),
-		"image/heic":         heif("heic"),
-		"image/heif":         heif("mif1"),
-		"image/avif":         heif("avif"),
-		"image/bmp":          bmp,
+		"image/png":           encoded(func(b *bytes.Buffer) error { return png.Encode(b, m) }),
+		"image/jpeg":          encoded(func(b *bytes.Buffer) error { return jpeg.Encode(b, m, nil) }),
+		"image/gif":           encoded(func(b *bytes.Buffer) error { return gif.Encode(b, one, nil) }),
+		"image/gif moving":    encoded(func(b *bytes.Buffer) error { return gif.EncodeAll(b, moving) }),
+		"image/webp lossy":    riff("VP8 ", append([]byte{0, 0, 0, 0x9d, 0x01, 0x2a}, 0x2c, 0x01, 41, 0)...),
+		"image/webp":          riff("VP8L", lossless...),
+		"image/webp extended": riff("VP8X", append([]byte{0x10, 0, 0, 0}, append(le24(299), le24(40)...)...)...),
+		"image/heic":          heif("heic"),
+		"image/heif":          heif("mif1"),
+		"image/avif":          heif("avif"),
+		"image/bmp":           bmp,
 	}
 }
 
@@ -102,16 +103,20 @@ func TestPictures(t *testing.T) {
 	t.Parallel()
 	for name, raw := range made(t) {
 		kind, _, _ := strings.Cut(name, " ")
-		require.Equal(t, Picture{Type: kind, Width: 300, Height: 41, Moving: strings.HasSuffix(name, "moving")}, of(t, raw), name)
-		if kind == "image/png" || kind == "image/jpeg" || kind == "image/gif" {
-			require.False(t, of(t, append(bytes.Clone(raw), make([]byte, 70<<10)...)).Cut, "%s with something after its end", name)
-		}
+		p, moving, cut := of(t, raw)
+		require.Equal(t, Picture{kind, 300, 41}, p, name)
+		require.Equal(t, name == "image/gif moving", moving, name)
+		require.False(t, cut, name)
+		_, _, cut = of(t, append(bytes.Clone(raw), make([]byte, 70<<10)...))
+		require.False(t, cut, "%s with something after its end", name)
 	}
 	for text, kind := range map[string]string{
 		"%PDF-1.7 and so on": "application/pdf", "II*\x00 and so on": "image/tiff", "MM\x00* and so on": "image/tiff", "": "", "no picture": "",
 		`<svg xmlns="http://www.w3.org/2000/svg"/>`: "image/svg+xml", "\n<?xml version=\"1.0\"?>\n<svg/>": "image/svg+xml", "<html/>": "",
 	} {
-		require.Equal(t, Picture{Type: kind}, of(t, []byte(text)), text)
+		p, moving, cut := of(t, []byte(text))
+		require.Equal(t, Picture{Type: kind}, p, text)
+		require.False(t, moving || cut, text)
 	}
 }
 
@@ -120,12 +125,12 @@ func TestCutPictures(t *testing.T) {
 	t.Parallel()
 	for name, raw := range made(t) {
 		for n := range len(raw) - 1 {
-			p := of(t, raw[:n])
+			p, _, cut := of(t, raw[:n])
 			switch kind, _, _ := strings.Cut(name, " "); {
 			case p.Type == "" || kind == "image/heic" || kind == "image/heif" || kind == "image/avif" || kind == "image/bmp": // their end is not judged
 			default:
 				require.Equal(t, kind, p.Type)
-				require.True(t, p.Cut, "%s of %d bytes cut at %d", name, len(raw), n)
+				require.True(t, cut, "%s of %d bytes cut at %d", name, len(raw), n)
 			}
 			require.Contains(t, []int{0, 300, 30}, p.Width)
 		}
@@ -136,12 +141,16 @@ func TestCutPictures(t *testing.T) {
 func TestLongHeader(t *testing.T) {
 	t.Parallel()
 	raw := made(t)["image/jpeg"]
-	with := func(segments int) Picture {
+	with := func(segments int) (p Picture, moving, cut bool) {
 		segment := append([]byte{0xff, 0xe1, 0xff, 0xff}, make([]byte, 0xffff-2)...)
 		return of(t, append(append([]byte{0xff, 0xd8}, bytes.Repeat(segment, segments)...), raw[2:]...))
 	}
-	require.Equal(t, Picture{Type: "image/jpeg", Width: 300, Height: 41}, with(3))
-	require.Equal(t, Picture{Type: "image/jpeg"}, with(10))
+	p, _, cut := with(3)
+	require.Equal(t, Picture{"image/jpeg", 300, 41}, p)
+	require.False(t, cut)
+	p, _, cut = with(10)
+	require.Equal(t, Picture{Type: "image/jpeg"}, p)
+	require.False(t, cut, "it cannot be told")
 }
 
 // TestBase64 compares with the base64 of the standard library.
@@ -192,7 +201,7 @@ func BenchmarkOf(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		d, _ := Read(text)
-		if Of(d).Cut {
+		if _, cut := Body(d, Of(d).Type); cut {
 			b.Fatal("cut")
 		}
 	}
