@@ -25,9 +25,8 @@ import (
 // the right role, names of tools they allow, an id for every call, and for every call
 // exactly one result, behind it. Further,
 //
-//   - Anthropic wants unique ids of letters, digits, _ and -, images of at most 5 MB
-//     as base64 text, also in results, texts that are not blank, thinking that is
-//     signed by it, begins its message and does not end it;
+//   - Anthropic wants unique ids of letters, digits, _ and -, texts that are not
+//     blank, thinking that is signed by it, begins its message and does not end it;
 //   - OpenAIChat wants ids of at most 64 characters that differ within a message;
 //   - OpenAIResponses wants them to differ everywhere, and reasoning items that
 //     are encrypted, there once, and followed by a text or a call of their message;
@@ -39,10 +38,16 @@ import (
 //     answer another. Messages that a tool wrote in the user's name
 //     (see [slice.IsRealUser]) may be between them.
 //
+// Images whose data are in the messages are judged by their bytes, without being decoded:
+// [PicturesOf] has the rules of each provider, with their sources. Check judges those of its
+// own API and of a window that is not known; a [Target] names another host, a window, or other
+// rules, and tells what sources disagree on. Where the width and the height are not in the
+// first 256 KiB of an image, they are not judged.
+//
 // Messages are judged without a next prompt: a conversation may end with an answer, a
 // result or a question, since the next prompt is not known. To know whether a prompt is
 // accepted, append it. Check does not judge other contents of results, blocks that only
-// another provider takes, numbers of images, other sizes, whether a tool or a model still
+// another provider takes, other files than images, whether a tool or a model still
 // exists, and whether a signature is true (it finds another provider's signature only by
 // its form). Nor does it judge messages that depend on options of the request, such as
 // thinking that a model wants in the last turn.
