@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 

@@ -52,7 +52,7 @@ func TestFiles(t *testing.T) {
 		`{"type": "image", "source": {"type": "base64", "media_type": "text/html", "data": "` + small + `"}}`:                                           {"image 3 × 2", "", "image/jpeg", true},
 		`{"type": "image_url", "image_url": {"url": "data:image/svg+xml;base64,` + strings.ReplaceAll(small, "/", `\/`) + `"}}`:                         {"image 3 × 2", "", "image/jpeg", true},
 		`{"type": "input_image", "image_url": "data:image/png;base64,` + wide + `"}`:                                                                    {"image 1,200 × 800", "", "image/png", true},
-		`{"type": "image", "data": "` + pictureOf(t, "gif", 5, 4) + `", "mimeType": "image/gif"}`:                                                         {"image 5 × 4", "", "image/gif", true},
+		`{"type": "image", "data": "` + pictureOf(t, "gif", 5, 4) + `", "mimeType": "image/gif"}`:                                                       {"image 5 × 4", "", "image/gif", true},
 		`{"inlineData": {"mimeType": "image/png", "data": "` + wide + `"}}`:                                                                             {"image 1,200 × 800", "", "image/png", true},
 		`{"type": "image", "source": {"type": "base64", "media_type": "image/svg+xml", "data": "PHN2Zz4="}}`:                                            {"image image/svg+xml, 5 B", "", "image/svg+xml", false},
 		`{"type": "image", "source": {"type": "url", "url": "https://example.org/cat.png"}}`:                                                            {"image at https://example.org/cat.png", "", "", false},
@@ -120,7 +120,7 @@ func TestLargeImages(t *testing.T) {
 	copy(head[6:10], "\xff\xff\xff\xff") // of 65,535 × 65,535
 	for data, label := range map[string]string{
 		base64.StdEncoding.EncodeToString(head): fmt.Sprintf("image image/gif, 65,535 × 65,535, %d B", len(head)),
-		pictureOf(t, "png", 1, 1) + "":            "image 1 × 1",
+		pictureOf(t, "png", 1, 1) + "":          "image 1 × 1",
 	} {
 		f := Files(parse(t, `{"role": "user", "content": [{"type": "image", "data": "`+data+`"}]}`).msgs[0])[0]
 		require.Equal(t, label, f.Label)

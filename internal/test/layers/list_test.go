@@ -61,7 +61,7 @@ func TestDependencies(t *testing.T) {
 	t.Parallel()
 	allowed := []string{
 		module, "github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/klauspost/compress",
-		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "golang.org/x/sys",
+		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "golang.org/x/image", "golang.org/x/sys",
 	}
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		pkgs := list(t, root, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=1"}, "./eventslog/...", "./slice/...", "./sessionstore/...", "./hybrid", "./hybrid/dir")
