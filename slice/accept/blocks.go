@@ -47,7 +47,7 @@ func (e *examiner) block(raw []byte) block {
 		return block{textual, raw}
 	case "tool_result":
 		id, _ := turns.ResultID(raw)
-		raw = e.images(raw)
+		raw = e.resultPictures(raw)
 		return e.requireRole("user", block{resulting, raw}, id)
 	case "tool_use", "tool_call":
 		id, _ := turns.IDOf(turns.Members(raw, "id")[0])
@@ -63,14 +63,10 @@ func (e *examiner) block(raw []byte) block {
 		}
 		return b
 	default:
-		if e.isLarge(raw) {
-			e.report(LargeImage, "")
-			return block{textual, textBlock(quotedLeftOut)}
-		}
 		if e.role == "assistant" && e.provider != Anthropic {
 			return block{hidden, raw}
 		}
-		return block{textual, raw}
+		return block{textual, e.picture(raw)}
 	}
 }
 

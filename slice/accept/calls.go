@@ -164,7 +164,7 @@ func (r rules) badIDs(rows []sent) (calls []int, bad []Refusal) {
 			}
 			if why != "" {
 				calls = append(calls, call)
-				bad = append(bad, Refusal{why, i, other, c.id})
+				bad = append(bad, Refusal{Reason: why, Row: i, Other: other, CallID: c.id})
 			} else if !known || r.unique == uniqueInMessage {
 				first[c.id] = i
 			}

@@ -1,7 +1,7 @@
 package accept
 
 import (
-	"slices"
+	"iter"
 
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -25,9 +25,8 @@ import (
 // the right role, names of tools they allow, an id for every call, and for every call
 // exactly one result, behind it. Further,
 //
-//   - Anthropic wants unique ids of letters, digits, _ and -, images of at most 5 MB
-//     as base64 text, also in results, texts that are not blank, thinking that is
-//     signed by it, begins its message and does not end it;
+//   - Anthropic wants unique ids of letters, digits, _ and -, texts that are not
+//     blank, thinking that is signed by it, begins its message and does not end it;
 //   - OpenAIChat wants ids of at most 64 characters that differ within a message;
 //   - OpenAIResponses wants them to differ everywhere, and reasoning items that
 //     are encrypted, there once, and followed by a text or a call of their message;
@@ -39,69 +38,63 @@ import (
 //     answer another. Messages that a tool wrote in the user's name
 //     (see [slice.IsRealUser]) may be between them.
 //
+// Images whose data are in the messages are judged by their bytes, without being decoded:
+// [PicturesOf] has the rules of each provider, with their sources. Check judges those of its
+// own API and of a window that is not known; a [Target] names another host, a window, or other
+// rules, and tells what sources disagree on. Where the width and the height are not in the
+// first 256 KiB of an image, they are not judged.
+//
 // Messages are judged without a next prompt: a conversation may end with an answer, a
 // result or a question, since the next prompt is not known. To know whether a prompt is
 // accepted, append it. Check does not judge other contents of results, blocks that only
-// another provider takes, numbers of images, other sizes, whether a tool or a model still
+// another provider takes, other files than images, whether a tool or a model still
 // exists, and whether a signature is true (it finds another provider's signature only by
 // its form). Nor does it judge messages that depend on options of the request, such as
 // thinking that a model wants in the last turn.
 //
 // It takes linear time.
 func Check(p Provider, msgs []sessionstore.Message) []Refusal {
-	r, ok := rulesOf(p)
-	if !ok {
-		return []Refusal{{Reason: UnknownProvider, Row: -1, Other: -1}}
-	}
-	rows, refused := r.read(msgs)
-	_, bad := r.badIDs(rows)
-	refused = append(refused, bad...)
-	found := r.match(rows)
-	refused = append(refused, found.refusals(rows)...)
-	r.order(rows, found, func(row, before int) {
-		why := RolesInARow
-		if before < 0 {
-			why = FirstNotUser
-		}
-		refused = append(refused, Refusal{Reason: why, Row: row, Other: before})
-	})
-	slices.SortStableFunc(refused, func(a, b Refusal) int { return a.Row - b.Row })
-	return refused
+	return certain(Target{Provider: p}.Check(msgs))
 }
 
 // read examines every message on its own. It returns the part of each that is sent, and the
 // reasons for which a provider would refuse it.
-func (r rules) read(msgs []sessionstore.Message) (rows []sent, refused []Refusal) {
-	rows = make([]sent, len(msgs))
+func (r rules) read(msgs iter.Seq2[sessionstore.Message, error]) (rows []sent, refused []Refusal, err error) {
 	seen := map[string]bool{}
 	var buf []byte
-	for i, m := range msgs {
+	for m, err := range msgs {
+		if err != nil {
+			return nil, nil, err
+		}
 		buf = m.AppendTo(buf[:0])
 		s, found, _ := r.examine(m, buf, seen)
 		for _, f := range found {
-			refused = append(refused, Refusal{f.reason, i, -1, f.id})
+			refused = append(refused, Refusal{Reason: f.reason, Row: len(rows), Other: -1, CallID: f.id})
+		}
+		for _, why := range s.disputed {
+			refused = append(refused, Refusal{Reason: why, Row: len(rows), Other: -1, Disputed: true})
 		}
 		for _, id := range s.reasoning {
 			seen[id] = true
 		}
-		rows[i] = s
+		rows = append(rows, s)
 	}
-	return rows, refused
+	return rows, refused, nil
 }
 
 func (m matching) refusals(rows []sent) (list []Refusal) {
 	resultID := func(at ref) string { return rows[at.row].results[at.n].id }
 	for _, call := range m.missing {
-		list = append(list, Refusal{CallNoResult, call.row, -1, rows[call.row].calls[call.n].id})
+		list = append(list, Refusal{Reason: CallNoResult, Row: call.row, Other: -1, CallID: rows[call.row].calls[call.n].id})
 	}
 	for _, result := range m.stray {
-		list = append(list, Refusal{ResultNoCall, result.row, -1, resultID(result)})
+		list = append(list, Refusal{Reason: ResultNoCall, Row: result.row, Other: -1, CallID: resultID(result)})
 	}
 	for _, result := range m.surplus {
-		list = append(list, Refusal{DuplicateResult, result.row, -1, resultID(result)})
+		list = append(list, Refusal{Reason: DuplicateResult, Row: result.row, Other: -1, CallID: resultID(result)})
 	}
 	for _, p := range m.misplaced {
-		list = append(list, Refusal{p.reason(), p.result.row, p.call.row, resultID(p.result)})
+		list = append(list, Refusal{Reason: p.reason(), Row: p.result.row, Other: p.call.row, CallID: resultID(p.result)})
 	}
 	return list
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
@@ -48,51 +46,6 @@ func TestAcceptsContent(t *testing.T) {
 	} {
 		v.run(t)
 	}
-}
-
-// TestLargeImages has images at the limit and one byte beyond it, in each place and form.
-func TestLargeImages(t *testing.T) {
-	t.Parallel()
-	const limit = 5 << 20
-	fits, large := strings.Repeat("A", limit), strings.Repeat("A", limit+1)
-	user := func(block string) []string { return []string{`{"role": "user", "content": [` + block + `]}`} }
-	image := func(data string) string {
-		return `{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "` + data + `"}}`
-	}
-	inURL := func(data string) string {
-		return `{"type": "image_url", "image_url": {"url": "data:image/png;base64,` + data + `"}}`
-	}
-	inInput := func(data string) string {
-		return `{"type": "input_image", "image_url": "data:image/png;base64,` + data + `"}`
-	}
-	inResult := func(data string) []string {
-		return []string{ask, using("c1"), `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "t"}, ` + image(data) + `]}]}`, say}
-	}
-	inMessage := func(data string) []string {
-		return []string{ask, calling("c1"), `{"role": "tool", "tool_call_id": "c1", "content": [` + image(data) + `]}`, say}
-	}
-	pointed := `{"type": "image", "source": {"type": "url", "url": "` + large + `"}}`
-	document := `{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "` + large + `"}}`
-	for _, v := range []verdict{
-		{"one that fits", user(image(fits)), nil},
-		{"one that does not", user(image(large)), hasOnly("large_image@0", anthropic...)},
-		{"a URL that fits", user(inURL(fits)), nil},
-		{"a URL that does not", user(inURL(large)), hasOnly("large_image@0", anthropic...)},
-		{"input that fits", user(inInput(fits)), nil},
-		{"input that does not", user(inInput(large)), hasOnly("large_image@0", anthropic...)},
-		{"in a result, one that fits", inResult(fits), nil},
-		{"in a result, one that does not", inResult(large), hasOnly("large_image@2", anthropic...)},
-		{"in a message of a tool, one that fits", inMessage(fits), nil},
-		{"in a message of a tool, one that does not", inMessage(large), hasOnly("large_image@2", anthropic...)},
-		{"an image elsewhere", user(pointed), nil},
-		{"a document", user(document), nil},
-	} {
-		v.run(t)
-	}
-	msgs := parse(t, user(`{"type": "text", "text": "See "}, `+image(large))...)
-	fixed, err := accept.Fix(accept.Anthropic, msgs)
-	require.NoError(t, err)
-	require.Equal(t, user(`{"type": "text", "text": "See "}, {"type": "text", "text": "(An image was left out: it is larger than the model takes.)"}`), lines(fixed.Messages))
 }
 
 func TestAcceptsThinking(t *testing.T) {

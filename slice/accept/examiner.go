@@ -15,6 +15,8 @@ type finding struct {
 type examiner struct {
 	rules
 	sent
+	scale       Scaler
+	edits       map[int]edit    // of its pictures, in their order
 	seen        map[string]bool // ids of reasoning items before
 	role        string
 	line        []byte // as mended so far
@@ -59,6 +61,9 @@ type sent struct {
 	results   []sentResult
 	endsWait  bool     // results behind it are not adjacent to the calls before it
 	reasoning []string // ids of reasoning items
+	pictures  []sentPicture
+	disputed  []Reason // faults that some sources tell
+	bytes     int      // of what is sent
 }
 
 // side is the side of a conversation that a message belongs to, as a provider sees it.

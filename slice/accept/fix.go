@@ -1,10 +1,6 @@
 package accept
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -45,11 +41,15 @@ const (
 //
 //   - Within a message, thinking that is refused goes, and blocks that are blank,
 //     broken, of another role or, but for their text, of a type that no provider
-//     takes; an image that is too large gives way to a text that says so; results
-//     are put first; names and ids that are not allowed are changed, an id in call
+//     takes; an image gets the media type that it has, or gives way to a text that
+//     says why, if it is damaged or the provider does not take it (with the Scaler of
+//     a [Target] it is made smaller instead); results are put first; names and ids that are not allowed are changed, an id in call
 //     and result alike; arguments become the member arguments of an object; half of
 //     a surrogate pair becomes U+FFFD; a role that is unknown becomes user; content
 //     that would be empty gets a text that says so.
+//   - Of images that are too many, or too large together, the oldest give way to
+//     such a text, and none of the last turn. A conversation that is too long for
+//     the model is not mended.
 //   - A result that is not in its place is moved right behind its call; a block
 //     that shares its message becomes a message of its own.
 //   - A call without a result gets a result that says that none was captured, and that
@@ -64,27 +64,7 @@ const (
 // accepted and empty. The error is for an unknown provider, and for messages
 // nested so deep that changed they could not be read. It takes linear time.
 func Fix(p Provider, msgs []sessionstore.Message) (Fixed, error) {
-	r, ok := rulesOf(p)
-	if !ok {
-		return Fixed{}, errors.New("mend messages: unknown provider")
-	}
-	if len(Check(p, msgs)) == 0 {
-		return Fixed{Messages: slices.Clone(msgs)}, nil
-	}
-	m := &fixer{rules: r, given: msgs}
-	m.start()
-	m.mendRows()
-	m.mendIDs()
-	m.mendPairs()
-	m.mendOrder()
-	if m.err != nil {
-		return Fixed{}, fmt.Errorf("mend messages: %w", m.err)
-	}
-	mended := m.mending()
-	if left := Check(p, mended.Messages); len(left) > 0 {
-		return Fixed{}, fmt.Errorf("mend messages: %s", left[0])
-	}
-	return mended, nil
+	return Target{Provider: p}.Fix(msgs)
 }
 
 // mending compares the given messages with the mended ones.
@@ -118,7 +98,8 @@ func (m *fixer) mendRows() {
 	for i := range m.pieces {
 		for range 4 { // a removed block may leave something else to mend
 			buf = m.pieces[i].msg.AppendTo(buf[:0])
-			s, found, line := m.examine(m.pieces[i].msg, buf, seen)
+			e := &examiner{rules: m.rules, scale: m.scale, seen: seen, role: m.pieces[i].msg.Role(), line: pyjson.TrimSpace(buf)}
+			s, found, line := e.examine()
 			if len(found) == 0 {
 				for _, id := range s.reasoning {
 					seen[id] = true

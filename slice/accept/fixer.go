@@ -11,6 +11,7 @@ import (
 // fixer fixes a conversation step by step.
 type fixer struct {
 	rules
+	scale       Scaler
 	given       []sessionstore.Message
 	pieces      []piece
 	dropReasons map[int][]Reason // why given messages are dropped or moved
@@ -76,6 +77,6 @@ func (m *fixer) messages() []sessionstore.Message {
 
 // rows returns the parts of the pieces that are sent.
 func (m *fixer) rows() []sent {
-	rows, _ := m.read(m.messages())
+	rows, _, _ := m.read(each(m.messages())) // no error: they are read
 	return rows
 }

@@ -40,7 +40,7 @@ type rules struct {
 	unique      uniqueness             // where no two calls may have one id
 	adjacent    bool                   // results are right behind the message with their calls, not only before the user's next text
 	alternate   bool                   // the user begins, and the user's and the model's messages alternate
-	imageLimit  int                    // bytes of an image as base64; 0: not judged
+	limits      Pictures
 }
 
 // uniqueness is a part of a conversation.
@@ -60,7 +60,6 @@ func rulesOf(p Provider) (r rules, ok bool) {
 		r.blank = func(text string) bool { return strings.TrimSpace(text) == "" }
 		r.plainIDs, r.nameLimit, r.objects = true, 128, true
 		r.unique, r.adjacent, r.alternate = uniqueEverywhere, true, true
-		r.imageLimit = 5 << 20
 	case OpenAIChat:
 		r.idLimit, r.unique, r.adjacent = 64, uniqueInMessage, true
 	case OpenAIResponses:
@@ -136,11 +135,19 @@ const (
 	ForeignBlock    Reason = "block_of_other_role" // a call by the user, a result by the assistant, …
 	EmptyContent    Reason = "empty_content"       // there is nothing to send
 	BlankText       Reason = "blank_text"          // a text among other things is empty
-	LargeImage      Reason = "large_image"         // an image, also one in a result, has more bytes than the provider takes
 	ResultNotFirst  Reason = "result_not_first"    // in its message something comes before a result
 	RolesInARow     Reason = "roles_in_a_row"      // two messages of one side follow each other
 	FirstNotUser    Reason = "first_not_user"      // the first message is not the user's
 	UnknownProvider Reason = "unknown_provider"    // there is no such [Provider]
+
+	BadImage         Reason = "bad_image"         // the data of an image are empty, not base64, cut, or not an image
+	ImageType        Reason = "image_type"        // the media type of an image is not that of its data
+	UntakenImage     Reason = "image_not_taken"   // the provider takes no images of that type, or none that move
+	WideImage        Reason = "wide_image"        // an image is wider or higher than the provider takes, alone or among many
+	LargeImage       Reason = "large_image"       // an image has more bytes than the provider takes
+	ManyImages       Reason = "too_many_images"   // the conversation has more images, or files, than the provider takes
+	LargeRequest     Reason = "large_request"     // the conversation has more bytes than the provider takes
+	LongConversation Reason = "long_conversation" // its text is likely to be longer than the model takes
 
 	BadCall         Reason = "bad_call"          // an entry of tool_calls is no object
 	BadToolName     Reason = "bad_tool_name"     // empty, too long, or with other characters
@@ -166,9 +173,13 @@ const (
 // Refusal is one reason why a provider would refuse a conversation.
 type Refusal struct {
 	Reason Reason
-	Row    int    // index of the message, -1 if there is none
+	Row    int    // index of the message, -1 if there is none, or it is the conversation as a whole
 	Other  int    // index of a second message that takes part, or -1
 	CallID string // id of the call, "" if there is none
+
+	// Disputed reports that some sources say that the provider takes it, or that it cannot be
+	// told for certain. [Check] leaves such refusals out.
+	Disputed bool
 }
 
 // String returns the place, the fault and its remedy, without content of the message.
@@ -189,17 +200,25 @@ func (r Refusal) String() string {
 
 // advice has the fault and its remedy for each reason.
 var advice = map[Reason]string{
-	UnknownRole:     "the role is unknown; make it user, assistant or tool",
-	BadContent:      "the content is neither text nor blocks, or has half a character; make it one of them, without that",
-	BadBlock:        "a block is broken, of a type that no provider takes, or has half a character; take that out",
-	ForeignBlock:    "a block belongs to another role; take it out",
-	EmptyContent:    "the message is empty; fill it or take it out",
-	BlankText:       "a text is blank; take it out",
-	LargeImage:      "an image is too large; take it out, or put a smaller one in its place",
-	ResultNotFirst:  "something stands before a result; put results first",
-	RolesInARow:     "it follows a message of the same side; put a message of the other side between",
-	FirstNotUser:    "the conversation does not begin with the user; put a user message before it",
-	UnknownProvider: "the provider is unknown; name another",
+	UnknownRole:      "the role is unknown; make it user, assistant or tool",
+	BadContent:       "the content is neither text nor blocks, or has half a character; make it one of them, without that",
+	BadBlock:         "a block is broken, of a type that no provider takes, or has half a character; take that out",
+	ForeignBlock:     "a block belongs to another role; take it out",
+	EmptyContent:     "the message is empty; fill it or take it out",
+	BlankText:        "a text is blank; take it out",
+	ResultNotFirst:   "something stands before a result; put results first",
+	RolesInARow:      "it follows a message of the same side; put a message of the other side between",
+	FirstNotUser:     "the conversation does not begin with the user; put a user message before it",
+	UnknownProvider:  "the provider is unknown; name another",
+	BadImage:         "an image is damaged; take it out",
+	ImageType:        "an image has another media type; name that",
+	UntakenImage:     "an image is of a type that is not taken; take it out, or change its type",
+	WideImage:        "an image is too wide or too high; take it out, or put a smaller one in its place",
+	LargeImage:       "an image is too large; take it out, or put a smaller one in its place",
+	ManyImages:       "there are too many images; take the oldest out",
+	LargeRequest:     "the conversation is too large; take the oldest images out",
+	LongConversation: "the conversation is likely to be too long; compact it",
+
 	BadCall:         "a call is broken; take it out",
 	BadToolName:     "the name of a tool is not allowed; change it",
 	BadArguments:    "the arguments are not a JSON object, or have half a character; put them into one, without that",

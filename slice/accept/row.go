@@ -10,16 +10,22 @@ import (
 // refuse it, and its line with these mended. seen are the ids of the reasoning items in
 // earlier messages.
 func (r rules) examine(m sessionstore.Message, line []byte, seen map[string]bool) (s sent, found []finding, mended []byte) {
-	e := &examiner{rules: r, seen: seen, role: m.Role(), line: pyjson.TrimSpace(line)}
+	return (&examiner{rules: r, seen: seen, role: m.Role(), line: pyjson.TrimSpace(line)}).examine()
+}
+
+func (e *examiner) examine() (s sent, found []finding, mended []byte) {
 	if e.role == "system" || e.role == "developer" {
 		return sent{}, nil, nil
+	}
+	for _, part := range turns.Members(e.line, "content", "tool_calls", "thinking_block") {
+		e.bytes += len(part)
 	}
 	e.pairs()
 	switch e.role {
 	case "tool":
 		id, _ := turns.IDOf(turns.Members(e.line, "tool_call_id")[0])
-		e.line = pyjson.TrimSpace(e.images(e.line))
-		return sent{side: answers, results: []sentResult{{id, -1}}}, e.found, e.line
+		e.line = pyjson.TrimSpace(e.resultPictures(e.line))
+		e.side, e.results = answers, []sentResult{{id, -1}}
 	case "assistant":
 		e.side = assistant
 		e.endsWait = true

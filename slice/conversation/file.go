@@ -4,17 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
-	"image"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/format/picture"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -167,45 +164,13 @@ func (f *File) take(raw []byte) {
 
 // look finds out whether the file is an image that programs show.
 func (f *File) look() {
-	head := make([]byte, 32)
-	n, _ := io.ReadFull(f.decoder(), head) // what is there decides
-	head = head[:n]
-	var config image.Config
-	var err error
-	media := ""
-	switch {
-	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
-		media = "image/png"
-		config, err = png.DecodeConfig(f.decoder())
-	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
-		media = "image/jpeg"
-		config, err = jpeg.DecodeConfig(f.decoder())
-	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
-		media = "image/gif"
-		config, err = gif.DecodeConfig(f.decoder())
-	case len(head) >= 30 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
-		media = "image/webp"
-		config.Width, config.Height = webpSize(head)
-	}
-	if media == "" || err != nil || config.Width <= 0 || config.Height <= 0 {
+	data, ok := picture.Read(f.text)
+	is := picture.Of(data)
+	if !ok || is.Width <= 0 || is.Height <= 0 || !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, is.Type) {
 		return
 	}
-	f.Media, f.Width, f.Height = media, config.Width, config.Height
+	f.Media, f.Width, f.Height = is.Type, is.Width, is.Height
 	f.Image = f.Size <= maxImage && f.Width <= maxPixels/f.Height
-}
-
-// webpSize returns the size of an image from the first 30 bytes of its file.
-func webpSize(head []byte) (width, height int) {
-	switch string(head[12:16]) {
-	case "VP8 ":
-		return int(binary.LittleEndian.Uint16(head[26:])) & 0x3fff, int(binary.LittleEndian.Uint16(head[28:])) & 0x3fff
-	case "VP8L":
-		bits := binary.LittleEndian.Uint32(head[21:])
-		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1
-	case "VP8X":
-		return int(binary.LittleEndian.Uint32(head[24:])&0xffffff) + 1, int(binary.LittleEndian.Uint32(head[26:])>>8) + 1
-	}
-	return 0, 0
 }
 
 // label returns the words for a file: an image by its width and height, else its name or

@@ -16,8 +16,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// picture returns the base64 of an image.
-func picture(t *testing.T, format string, width, height int) string {
+// pictureOf returns the base64 of an image.
+func pictureOf(t *testing.T, format string, width, height int) string {
 	t.Helper()
 	var out bytes.Buffer
 	img := image.NewGray(image.Rect(0, 0, width, height))
@@ -42,7 +42,7 @@ var webps = []string{
 // TestFiles reads the forms that the APIs of models and MCP have for files.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	wide, small := picture(t, "png", 1200, 800), picture(t, "jpeg", 3, 2)
+	wide, small := pictureOf(t, "png", 1200, 800), pictureOf(t, "jpeg", 3, 2)
 	type expected struct {
 		label, name, media string
 		image              bool
@@ -52,7 +52,7 @@ func TestFiles(t *testing.T) {
 		`{"type": "image", "source": {"type": "base64", "media_type": "text/html", "data": "` + small + `"}}`:                                           {"image 3 × 2", "", "image/jpeg", true},
 		`{"type": "image_url", "image_url": {"url": "data:image/svg+xml;base64,` + strings.ReplaceAll(small, "/", `\/`) + `"}}`:                         {"image 3 × 2", "", "image/jpeg", true},
 		`{"type": "input_image", "image_url": "data:image/png;base64,` + wide + `"}`:                                                                    {"image 1,200 × 800", "", "image/png", true},
-		`{"type": "image", "data": "` + picture(t, "gif", 5, 4) + `", "mimeType": "image/gif"}`:                                                         {"image 5 × 4", "", "image/gif", true},
+		`{"type": "image", "data": "` + pictureOf(t, "gif", 5, 4) + `", "mimeType": "image/gif"}`:                                                       {"image 5 × 4", "", "image/gif", true},
 		`{"inlineData": {"mimeType": "image/png", "data": "` + wide + `"}}`:                                                                             {"image 1,200 × 800", "", "image/png", true},
 		`{"type": "image", "source": {"type": "base64", "media_type": "image/svg+xml", "data": "PHN2Zz4="}}`:                                            {"image image/svg+xml, 5 B", "", "image/svg+xml", false},
 		`{"type": "image", "source": {"type": "url", "url": "https://example.org/cat.png"}}`:                                                            {"image at https://example.org/cat.png", "", "", false},
@@ -94,7 +94,7 @@ func TestFiles(t *testing.T) {
 func TestFilesOfResults(t *testing.T) {
 	t.Parallel()
 	img := func(width int) string {
-		return fmt.Sprintf(`{"type": "image", "data": "%s"}`, picture(t, "png", width, 1))
+		return fmt.Sprintf(`{"type": "image", "data": "%s"}`, pictureOf(t, "png", width, 1))
 	}
 	c := parse(t, user, callAB,
 		`{"role": "tool", "tool_call_id": "a", "content": [`+img(1)+`]}`,
@@ -115,18 +115,18 @@ func TestFilesOfResults(t *testing.T) {
 // TestLargeImages are named and not shown.
 func TestLargeImages(t *testing.T) {
 	t.Parallel()
-	head, err := base64.StdEncoding.DecodeString(picture(t, "gif", 1, 1))
+	head, err := base64.StdEncoding.DecodeString(pictureOf(t, "gif", 1, 1))
 	require.NoError(t, err)
 	copy(head[6:10], "\xff\xff\xff\xff") // of 65,535 × 65,535
 	for data, label := range map[string]string{
 		base64.StdEncoding.EncodeToString(head): fmt.Sprintf("image image/gif, 65,535 × 65,535, %d B", len(head)),
-		picture(t, "png", 1, 1) + "":            "image 1 × 1",
+		pictureOf(t, "png", 1, 1) + "":          "image 1 × 1",
 	} {
 		f := Files(parse(t, `{"role": "user", "content": [{"type": "image", "data": "`+data+`"}]}`).msgs[0])[0]
 		require.Equal(t, label, f.Label)
 		require.Equal(t, label == "image 1 × 1", f.Image)
 	}
-	large := picture(t, "png", 1, 1)
+	large := pictureOf(t, "png", 1, 1)
 	large = strings.TrimRight(large, "=") + strings.Repeat("A", 23<<20)
 	f := Files(parse(t, `{"role": "user", "content": [{"type": "image", "data": "`+large+`"}]}`).msgs[0])[0]
 	require.False(t, f.Image)

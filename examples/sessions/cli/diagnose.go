@@ -193,7 +193,11 @@ func judge(rows []sessionstore.Message) judgement {
 	j := judgement{open: []string{}}
 	for _, p := range providers {
 		reasons := []string{}
-		for _, r := range accept.Check(p.p, rows) {
+		for _, r := range (accept.Target{Provider: p.p}).Check(rows) {
+			if r.Disputed {
+				j.open = append(j.open, p.name+": "+r.String()+" (sources disagree)")
+				continue
+			}
 			reasons = append(reasons, r.String())
 		}
 		j.refused = append(j.refused, reasons)
@@ -202,8 +206,9 @@ func judge(rows []sessionstore.Message) judgement {
 	if err == nil && len(accept.Check(providers[0].p, append(slices.Clip(rows), prompt))) > len(j.refused[0]) {
 		j.open = append(j.open, "a further prompt: the last one has no answer")
 	}
-	if slices.ContainsFunc(rows, func(m sessionstore.Message) bool { return len(conversation.Files(m)) > 0 }) {
-		j.open = append(j.open, "the sizes of images and files")
+	unjudged := func(f conversation.File) bool { return f.Size == 0 || !strings.HasPrefix(f.Media, "image/") }
+	if slices.ContainsFunc(rows, func(m sessionstore.Message) bool { return slices.ContainsFunc(conversation.Files(m), unjudged) }) {
+		j.open = append(j.open, "images that are elsewhere, and other files")
 	}
 	return j
 }

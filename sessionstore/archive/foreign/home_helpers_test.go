@@ -37,7 +37,7 @@ var native = []string{
 	`{"role":"tool","name":"look","tool_call_id":"c1","content":"seen"}`,
 	`{"role":"assistant","content":[{"type":"text","text":"It is fine."}],"thinking_text":"Done, I think."}`,
 	`{"role":"user","content":"<system-reminder>\nBe kind.\n</system-reminder>"}`,
-	`{"role":"user","content":[{"type":"text","text":"And this?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}`,
+	`{"role":"user","content":[{"type":"text","text":"And this?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"}}]}`,
 	`{"role":"assistant","content":"This is a picture.","metadata":{"timestamp":"2026-03-04T10:01:00.000+00:00"}}`,
 }
 

@@ -1,0 +1,97 @@
+package accept
+
+// Limit is the most of something that a provider takes.
+type Limit struct {
+	Certain  int // with more a request is refused, all sources say; 0: not judged
+	Disputed int // with more it is refused, some sources say; 0: none does
+}
+
+// judge reports whether n is too much, and whether that is disputed.
+func (l Limit) judge(n int) (over, disputed bool) {
+	if l.Certain > 0 && n > l.Certain {
+		return true, false
+	}
+	over = l.Disputed > 0 && n > l.Disputed
+	return over, over
+}
+
+// Pictures are a provider's rules for pictures, and for the size of what is sent with them.
+// What is zero is not judged.
+type Pictures struct {
+	Types     []string // media types that it takes; nil: not judged
+	Disputed  []string // media types that some sources say it takes
+	Declared  bool     // the declared media type has to be that of the bytes
+	Still     bool     // it takes no GIF that moves
+	InResults bool     // it takes pictures in results of calls
+
+	Side      Limit // width and height, in pixels
+	Many      int   // with more pictures and documents than that, ManySide holds instead of Side
+	ManySide  Limit
+	Number    Limit // pictures and documents in a request; where Documents is false, pictures alone
+	Documents bool
+	Bytes     Limit // of one picture, as base64
+	Request   Limit // bytes of the whole request
+	Window    Limit // bytes of all text, of which a model of the window takes no more
+}
+
+var (
+	webTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+	mb       = 1 << 20
+)
+
+// PicturesOf returns the rules of a provider on a host. window is the number of tokens that
+// the model takes, 0 if that is not known. The author of a program may change them, and give
+// them to a [Target]. Their sources, with the date on which they were read:
+//
+//   - Anthropic: platform.claude.com, "Vision" (July 2026): jpeg, png, gif and webp, whose
+//     media type is declared rightly; 8,000 pixels a side, 2,000 with more than 20 pictures
+//     and documents; 600 of them, 100 where the window has 200,000 tokens; 10 MB each as
+//     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request.
+//     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on the own API, too, which
+//     is disputed, as is the number where the window is not known.
+//   - OpenAI: platform.openai.com, "Images and vision" (July 2026): png, jpeg, webp, and gif
+//     that does not move; 1,500 pictures, 512 MB a request.
+//   - Gemini: ai.google.dev, "Image understanding" (July 2026): png, jpeg, webp, heic, heif;
+//     3,600 files; 20 MB a request with data in it. gif is not documented, so it is disputed.
+//     Vertex AI (cloud.google.com, "Image understanding", July 2026): 3,000 pictures, 7 MB each.
+//
+// What none of them says is not judged.
+func PicturesOf(p Provider, host Host, window int) Pictures {
+	rules := Pictures{}
+	switch p {
+	case Anthropic:
+		rules = Pictures{
+			Types: webTypes, Declared: true, InResults: true, Documents: true,
+			Side: Limit{Certain: 8000}, Many: 20, ManySide: Limit{Certain: 2000},
+			Number: Limit{Certain: 600}, Bytes: Limit{10 * mb, 5 * mb}, Request: Limit{Certain: 32 * mb},
+		}
+		switch {
+		case window > 200_000:
+		case window > 0:
+			rules.Number = Limit{Certain: 100}
+		default:
+			rules.Number.Disputed = 100
+		}
+		if host != Own {
+			rules.Bytes = Limit{Certain: 5 * mb}
+		}
+	case OpenAIChat:
+		rules = Pictures{Types: webTypes, Still: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
+	case OpenAIResponses:
+		rules = Pictures{Types: webTypes, Still: true, InResults: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
+	case Gemini:
+		rules = Pictures{
+			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"},
+			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{Certain: 20 * mb},
+		}
+		if host == GoogleCloud {
+			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{Certain: 7 * mb}, Limit{}
+		}
+	}
+	rules.Window.Disputed = window * bytesOfToken
+	return rules
+}
+
+// bytesOfToken is how many bytes of text make a token at most, by and large. A conversation
+// that is longer by that is likely to be refused; what is shorter may be, too.
+const bytesOfToken = 6

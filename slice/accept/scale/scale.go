@@ -1,0 +1,150 @@
+package scale
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"slices"
+
+	"golang.org/x/image/bmp"
+	scaling "golang.org/x/image/draw"
+	"golang.org/x/image/webp"
+
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+)
+
+var _ accept.Scaler = Picture
+
+// most is the number of pixels of the largest picture that is decoded: 400 MB of memory.
+const most = 100_000_000
+
+// The errors that callers may branch on, with errors.Is.
+var (
+	ErrUnknown = errors.New("the picture is of a type that is not known here")
+	ErrLarge   = errors.New("the picture has more than 100 million pixels")
+	ErrWanted  = errors.New("no such picture can be made")
+)
+
+// formats are the types of pictures that are read.
+var formats = []struct {
+	kind, magic string
+	config      func(io.Reader) (image.Config, error)
+	decode      func(io.Reader) (image.Image, error)
+}{
+	{"image/png", "\x89PNG", png.DecodeConfig, png.Decode},
+	{"image/jpeg", "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
+	{"image/gif", "GIF8", gif.DecodeConfig, firstFrame},
+	{"image/webp", "RIFF", webp.DecodeConfig, webp.Decode},
+	{"image/bmp", "BM", bmp.DecodeConfig, bmp.Decode},
+}
+
+// Picture makes a picture as accept.Wanted says of a PNG, JPEG, GIF, WebP or BMP: a JPEG of a
+// JPEG, else a PNG, unless that has too many bytes. It keeps the proportions, makes it smaller
+// only as far as it needs to, applies the orientation that a camera noted in a JPEG, and takes
+// the first frame of one that moves. It decodes at most 100 million pixels, in 8 bytes each.
+// The error Is [ErrUnknown], [ErrLarge] or [ErrWanted], or tells of damage.
+func Picture(data []byte, want accept.Wanted) (made []byte, kind string, err error) {
+	i := 0
+	for i < len(formats) && !bytes.HasPrefix(data, []byte(formats[i].magic)) {
+		i++
+	}
+	if i == len(formats) {
+		return nil, "", ErrUnknown
+	}
+	format := formats[i]
+	config, err := format.config(bytes.NewReader(data))
+	if err != nil {
+		return nil, "", fmt.Errorf("read the header of a picture: %w", err)
+	}
+	if config.Width <= 0 || config.Height <= 0 || config.Width > most/config.Height {
+		return nil, "", ErrLarge
+	}
+	m, err := format.decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, "", fmt.Errorf("read a picture: %w", err)
+	}
+	if format.kind == "image/jpeg" {
+		m = turned(m, orientation(data))
+	}
+	return encode(m, format.kind, want)
+}
+
+// encode writes a picture of some former type, smaller from try to try.
+func encode(m image.Image, was string, want accept.Wanted) ([]byte, string, error) {
+	kinds := []string{"image/png", "image/jpeg"}
+	if was == "image/jpeg" {
+		slices.Reverse(kinds)
+	}
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return want.Types != nil && !slices.Contains(want.Types, kind) })
+	side := max(m.Bounds().Dx(), m.Bounds().Dy())
+	if want.Side > 0 {
+		side = min(side, want.Side)
+	}
+	for ; side > 0; side = side * 4 / 5 {
+		small := fitted(m, side)
+		for _, kind := range kinds {
+			var b bytes.Buffer
+			var err error
+			if kind == "image/png" {
+				err = png.Encode(&b, small)
+			} else {
+				err = jpeg.Encode(&b, opaque(small), &jpeg.Options{Quality: 90})
+			}
+			if err != nil {
+				return nil, "", fmt.Errorf("write a picture: %w", err)
+			}
+			if want.Bytes == 0 || b.Len() <= want.Bytes {
+				return b.Bytes(), kind, nil
+			}
+		}
+	}
+	return nil, "", ErrWanted
+}
+
+// fitted returns a picture whose sides have at most that many pixels.
+func fitted(m image.Image, side int) image.Image {
+	w, h := m.Bounds().Dx(), m.Bounds().Dy()
+	if max(w, h) <= side {
+		return m
+	}
+	long := max(w, h)
+	small := image.NewNRGBA(image.Rect(0, 0, max(1, w*side/long), max(1, h*side/long)))
+	scaling.CatmullRom.Scale(small, small.Bounds(), m, m.Bounds(), scaling.Src, nil)
+	return small
+}
+
+// opaque returns a picture on white, which JPEG needs.
+func opaque(m image.Image) image.Image {
+	if o, is := m.(interface{ Opaque() bool }); is && o.Opaque() {
+		return m
+	}
+	whole := image.NewRGBA(m.Bounds())
+	draw.Draw(whole, whole.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.Draw(whole, whole.Bounds(), m, m.Bounds().Min, draw.Over)
+	return whole
+}
+
+// firstFrame reads the first frame of a GIF, where it stands on its screen.
+func firstFrame(r io.Reader) (image.Image, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	config, err := gif.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	frame, err := gif.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	screen := image.NewNRGBA(image.Rect(0, 0, config.Width, config.Height))
+	draw.Draw(screen, frame.Bounds(), frame, frame.Bounds().Min, draw.Src)
+	return screen, nil
+}
