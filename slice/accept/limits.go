@@ -21,6 +21,7 @@ type Pictures struct {
 	Types     []string // media types that it takes; nil: not judged
 	Disputed  []string // media types that some sources say it takes
 	Declared  bool     // the declared media type has to be that of the bytes
+	Named     bool     // the declared media type has to be one of Types
 	Still     bool     // it takes no GIF that moves
 	InResults bool     // it takes pictures in results of calls
 
@@ -50,9 +51,11 @@ var (
 //     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on the own API, too, which
 //     is disputed, as is the number where the window is not known.
 //   - OpenAI: platform.openai.com, "Images and vision" (July 2026): png, jpeg, webp, and gif
-//     that does not move; 1,500 pictures, 512 MB a request.
+//     that does not move; 1,500 pictures, 512 MB a request. Its specification of the Responses
+//     API (openai/openai-openapi): 20,971,520 characters a URL.
 //   - Gemini: ai.google.dev, "Image understanding" (July 2026): png, jpeg, webp, heic, heif;
 //     3,600 files; 20 MB a request with data in it. gif is not documented, so it is disputed.
+//     Another declared type is refused (google-gemini/gemini-cli#3054).
 //     Vertex AI (cloud.google.com, "Image understanding", July 2026): 3,000 pictures, 7 MB each.
 //
 // What none of them says is not judged.
@@ -78,10 +81,10 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 	case OpenAIChat:
 		rules = Pictures{Types: webTypes, Still: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
 	case OpenAIResponses:
-		rules = Pictures{Types: webTypes, Still: true, InResults: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
+		rules = Pictures{Types: webTypes, Still: true, InResults: true, Number: Limit{Certain: 1500}, Bytes: Limit{Certain: 20*mb - len("data:image/jpeg;base64,")}, Request: Limit{Certain: 512 * mb}}
 	case Gemini:
 		rules = Pictures{
-			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"},
+			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"}, Named: true,
 			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{Certain: 20 * mb},
 		}
 		if host == GoogleCloud {

@@ -123,7 +123,7 @@ func (r Pictures) judge(declared string, text []byte) verdict {
 		v.why = WideImage
 	case over && !disputed:
 		v.why = LargeImage
-	case r.Declared && declared != v.is.Type:
+	case r.Declared && declared != v.is.Type, r.Named && !slices.Contains(r.Types, declared) && !slices.Contains(r.Disputed, declared):
 		v.why = ImageType
 	case wide:
 		v.why, v.disputed = WideImage, true
