@@ -60,7 +60,7 @@ var providers = []provider{
 			accept.BrokenThinking:   unsent,
 			accept.ResultLate:       joined,
 		},
-		map[string]string{"anthropic.image": pictures, "anthropic.image.type": pictures, "anthropic.image.match": pictures},
+		map[string]string{"anthropic.image": pictures, "anthropic.image.source": pictures, "anthropic.image.type": pictures, "anthropic.image.match": pictures},
 	},
 	{
 		accept.OpenAIChat, strict.Chat,
