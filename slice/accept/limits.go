@@ -54,9 +54,11 @@ var (
 //     that does not move; 1,500 pictures, 512 MB a request. Its specification of the Responses
 //     API (openai/openai-openapi): 20,971,520 characters a URL.
 //   - Gemini: ai.google.dev, "Image understanding" (July 2026): png, jpeg, webp, heic, heif;
-//     3,600 files; 20 MB a request with data in it. gif is not documented, so it is disputed.
-//     Another declared type is refused (google-gemini/gemini-cli#3054).
-//     Vertex AI (cloud.google.com, "Image understanding", July 2026): 3,000 pictures, 7 MB each.
+//     3,600 files. gif is not documented, so it is disputed. Another declared type is refused
+//     (google-gemini/gemini-cli#3054). Of a request with data in it the page said 20 MB in July
+//     2026 and says 100 MB since: 20 MB are disputed. Vertex AI (cloud.google.com, "Image
+//     understanding", July 2026): 3,000 pictures, 7 MB each; a newer page says 256 MB, so that
+//     is disputed.
 //
 // What none of them says is not judged.
 func PicturesOf(p Provider, host Host, window int) Pictures {
@@ -85,10 +87,10 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 	case Gemini:
 		rules = Pictures{
 			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"}, Named: true,
-			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{Certain: 20 * mb},
+			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{Disputed: 20 * mb},
 		}
 		if host == GoogleCloud {
-			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{Certain: 7 * mb}, Limit{}
+			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{Disputed: 7 * mb}, Limit{}
 		}
 	}
 	rules.Window.Disputed = window * bytesOfToken

@@ -35,32 +35,34 @@ const (
 )
 
 // pictureIn returns the picture whose data a block has; false where it has no data of one.
-func pictureIn(raw []byte) (p shownPicture, ok bool) {
-	f := turns.Members(raw, "type", "source", "image_url")
+// elsewhere reports whether it names a place of the data instead.
+func pictureIn(raw []byte) (p shownPicture, ok, elsewhere bool) {
+	f := turns.Members(raw, "type", "source", "image_url", "file_id")
 	p.raw = raw
-	data := f[2]
+	data, at := f[2], f[3]
 	switch turns.TextOf(f[0]) {
 	case "image":
-		source := turns.Members(f[1], "type", "media_type", "data")
-		if kind := turns.TextOf(source[0]); kind != "base64" && kind != "" {
-			return p, false
+		source := turns.Members(f[1], "url", "media_type", "data", "file_id")
+		p.declared, data, at = turns.TextOf(source[1]), source[2], source[0]
+		if at == nil {
+			at = source[3]
 		}
-		p.declared, data = turns.TextOf(source[1]), source[2]
 	case "image_url":
 		p.form, data = inURL, turns.Members(f[2], "url")[0]
 	case "input_image":
 		p.form = inInput
 	default:
-		return p, false
+		return p, false, true
 	}
 	if pyjson.KindOf(data) != pyjson.String {
-		return p, false
+		return p, false, pyjson.KindOf(at) == pyjson.String
 	}
 	p.text = data[1 : len(data)-1]
 	if bytes.IndexByte(p.text, '\\') >= 0 {
 		p.text = pyjson.AppendText(nil, data)
 	}
-	return p, p.form == inSource || p.cutURL()
+	ok = p.form == inSource || p.cutURL()
+	return p, ok, !ok && len(p.text) > 0
 }
 
 // cutURL cuts the data URL that a picture is given as into media type and data; false: it is
@@ -165,10 +167,14 @@ func (e *examiner) picture(raw []byte) []byte {
 	default:
 		return raw
 	}
-	p, shown := pictureIn(raw)
-	if !shown {
+	p, shown, elsewhere := pictureIn(raw)
+	switch {
+	case elsewhere:
 		e.pictures = append(e.pictures, sentPicture{})
 		return raw
+	case !shown: // it has no source
+		e.report(BadImage, "")
+		return pictureText(BadImage)
 	}
 	r := e.limits
 	v := r.judge(p.declared, p.text)
@@ -182,7 +188,7 @@ func (e *examiner) picture(raw []byte) []byte {
 	}
 	if v.why != "" && !v.disputed {
 		e.report(v.why, "")
-		if p, shown = pictureIn(raw); !shown {
+		if p, shown, _ = pictureIn(raw); !shown {
 			if edited {
 				e.pictures = append(e.pictures, sentPicture{}) // so that the next ones keep their numbers
 			}

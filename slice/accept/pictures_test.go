@@ -108,10 +108,13 @@ func TestPictures(t *testing.T) {
 	verdict{"a data URL as data", []string{userOf(moved)}, all("bad_image@0")}.run(t)
 	for _, block := range []string{
 		`{"type": "image", "source": {"type": "url", "url": "https://example.com/a.svg"}}`, `{"type": "image_url", "image_url": {"url": "https://example.com/a.svg"}}`,
-		`{"type": "input_image", "file_id": "f"}`, `{"type": "image", "source": {}}`, `{"type": "image"}`, `{"type": "image_url", "image_url": 5}`,
+		`{"type": "input_image", "file_id": "f"}`, `{"type": "image", "source": {"type": "file", "file_id": "f"}}`,
 		`{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "x"}}`,
 	} {
 		verdict{"one that is elsewhere: " + block, []string{userOf(block)}, nil}.run(t)
+	}
+	for _, block := range []string{`{"type": "image"}`, `{"type": "image", "source": {}}`, `{"type": "image_url", "image_url": 5}`, `{"type": "image_url", "image_url": {"url": ""}}`, `{"type": "input_image"}`} {
+		verdict{"one without a source: " + block, []string{userOf(block)}, all("bad_image@0")}.run(t)
 	}
 	cut := image("image/png", small[:40])
 	inResult := []string{ask, using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "t"}, ` + cut + `]}`), say}
@@ -153,7 +156,7 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, "large_image@0", refusals(accept.Target{Host: accept.GoogleCloud}, large))
 	require.Empty(t, refusals(accept.Target{Provider: accept.Gemini}, large))
 	larger := parse(t, userOf(image("image/png", fill(8*mb))))
-	require.Equal(t, "large_image@0", refusals(accept.Target{Provider: accept.Gemini, Host: accept.GoogleCloud}, larger))
+	require.Equal(t, "large_image@0?", refusals(accept.Target{Provider: accept.Gemini, Host: accept.GoogleCloud}, larger))
 	require.Equal(t, "image_not_taken@0?", refusals(accept.Target{Provider: accept.Gemini}, parse(t, userOf(image("image/gif", gif(1))))))
 
 	require.Empty(t, refusals(accept.Target{}, many(t, 19, 2001)), "twenty")
@@ -172,7 +175,7 @@ func TestTargets(t *testing.T) {
 
 	four := parse(t, userOf(image("image/png", fill(9*mb))), say, userOf(image("image/png", fill(9*mb)), image("image/png", fill(9*mb)), image("image/png", fill(6*mb))))
 	require.Contains(t, refusals(accept.Target{}, four), "large_request@-1 ")
-	require.Equal(t, "large_request@-1", refusals(accept.Target{Provider: accept.Gemini}, four))
+	require.Equal(t, "large_request@-1?", refusals(accept.Target{Provider: accept.Gemini}, four))
 	require.Empty(t, refusals(accept.Target{Provider: accept.OpenAIChat}, four))
 
 	words := parse(t, userOf(`{"type": "text", "text": "`+strings.Repeat("words ", 1000)+`"}`, image("image/png", fill(mb))))

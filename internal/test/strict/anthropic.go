@@ -299,6 +299,9 @@ func (j *judge) anthropicImages(sides []side) {
 
 func (j *judge) anthropicImage(b block, many bool) {
 	source := fields(b.fields["source"])
+	if source == nil {
+		j.refuse("anthropic.image.source", "%s.image.source: Field required", b.at)
+	}
 	if text(source["type"]) != "base64" {
 		return
 	}

@@ -190,6 +190,7 @@ func samples() []sample {
 		{"anthropic.end.space", none, messages(user(`"a"`), assistant(`"a "`)), messages(user(`"a "`), assistant(`"a"`))},
 		{"anthropic.prefill", Limits{NoPrefill: true}, messages(user(`"a"`), assistant(`"a"`)), hello},
 		{"anthropic.image", none, messages(user("[" + shown("image/png", "AAAA") + "]")), messages(user("[" + shown("image/png", dot) + "]"))},
+		{"anthropic.image.source", none, messages(user(`[{"type":"image"}]`)), messages(user(`[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]`))},
 		{"anthropic.image.type", none, messages(user("[" + shown("image/bmp", dot) + "]")), messages(user("[" + shown("image/gif", drawn("gif", 1, 1, 0)) + "]"))},
 		{"anthropic.image.match", none, messages(user("[" + shown("image/jpeg", dot) + "]")), messages(user("[" + shown("image/jpeg", drawn("jpeg", 1, 1, 0)) + "]"))},
 		{"anthropic.image.match", none, ran(use, `{"type":"tool_result","tool_use_id":"t1","content":[`+shown("image/webp", dot)+`]}`), ran(use, `{"type":"tool_result","tool_use_id":"t1","content":[`+shown("image/png", dot)+`]}`)},
