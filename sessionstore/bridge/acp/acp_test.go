@@ -20,6 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
+	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -328,6 +329,34 @@ func TestFollow(t *testing.T) {
 	one.say(t, id, "four")
 	require.Equal(t, []string{"agent: You said four"}, one.take())
 	two.wait(t, "agent: You said four")
+}
+
+// TestFollowDraft shows a client that loaded in the middle of an answer its rest.
+func TestFollowDraft(t *testing.T) {
+	t.Parallel()
+	dir, cwd := realDir(t), realDir(t)
+	goOn := make(chan bool)
+	one := connect(t, dir, &tester{answer: func(_ context.Context, tn *Turn) (proto.StopReason, error) {
+		err := errors.Join(tn.Think("Hm."), tn.Say("I begin"))
+		<-goOn
+		return "", errors.Join(err, tn.Say(" and end"))
+	}})
+	id := one.begin(t, cwd)
+	first := make(chan proto.StopReason)
+	go func() { first <- one.say(t, id, "go") }()
+	st := stored(t, dir, cwd)
+	require.Eventually(t, func() bool {
+		d, err := turn.ReadDraft(t.Context(), st, string(id))
+		return err == nil && d.Text == "I begin"
+	}, time.Minute, 10*time.Millisecond)
+	two := connect(t, dir, &tester{Sessions: Sessions{Follow: true}})
+	require.Equal(t, []string{"user: go", "thought: Hm.", "agent: I begin"}, two.load(t, id, cwd))
+	close(goOn)
+	require.Equal(t, proto.StopReasonEndTurn, <-first)
+	two.wait(t, "agent:  and end")
+	require.Equal(t, []string{"agent:  and end"}, two.take())
+	one.say(t, id, "I begin")
+	two.wait(t, "agent: I begin and end")
 }
 
 // without returns the lines but those that are equal to one.
