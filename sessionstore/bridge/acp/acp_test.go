@@ -329,6 +329,28 @@ func TestFollow(t *testing.T) {
 	one.say(t, id, "four")
 	require.Equal(t, []string{"agent: You said four"}, one.take())
 	two.wait(t, "agent: You said four")
+	_, _, err = stored(t, dir, cwd).SetName(t.Context(), string(id), sessionstore.Naming{Name: "Numbers", Source: "manual"})
+	require.NoError(t, err)
+	one.wait(t, "title: Numbers")
+	two.wait(t, "title: Numbers")
+}
+
+// TestSymlink finds the sessions of a directory by each of its names.
+func TestSymlink(t *testing.T) {
+	t.Parallel()
+	dir, cwd, link := realDir(t), realDir(t), filepath.Join(realDir(t), "link")
+	require.NoError(t, os.Symlink(cwd, link))
+	c := connect(t, dir, &tester{})
+	id := c.begin(t, link)
+	c.say(t, id, "hello")
+	for _, name := range []string{cwd, link} {
+		list, err := c.ListSessions(t.Context(), proto.ListSessionsRequest{Cwd: &name})
+		require.NoError(t, err)
+		require.Len(t, list.Sessions, 1)
+		require.Equal(t, name, list.Sessions[0].Cwd)
+		require.Len(t, c.load(t, id, name), 2)
+	}
+	require.DirExists(t, filepath.Join(dir, sessionstore.ProjectSlug(cwd), "sessions", string(id)))
 }
 
 // TestFollowDraft shows a client that loaded in the middle of an answer its rest.
