@@ -61,8 +61,8 @@ type Sessions struct {
 	Asks func(call sessionstore.ToolCall) bool
 
 	// Describe completes the title, the kind and the locations of a call for the client, of
-	// live calls and of stored ones. It is called by many goroutines. Nil: the title is the
-	// name of the tool.
+	// live calls and of stored ones. Many goroutines call it, and it must not wait for a turn.
+	// Nil: the title is the name of the tool.
 	Describe func(call sessionstore.ToolCall, update *proto.SessionUpdateToolCall)
 
 	conn    *proto.AgentSideConnection

@@ -80,7 +80,15 @@ func TestAcpx(t *testing.T) {
 	testenv.Soak(t, "it installs acpx")
 	_, err := exec.LookPath("npm")
 	testenv.Need(t, err == nil, "npm")
-	x := &acpx{home: realDir(t), work: realDir(t), projects: realDir(t)}
+	top, err := os.MkdirTemp("", "acpx-")
+	require.NoError(t, err)
+	t.Cleanup(func() { // acpx and the last agent may still write
+		require.Eventually(t, func() bool { return os.RemoveAll(top) == nil }, time.Minute, 100*time.Millisecond)
+	})
+	x := &acpx{home: filepath.Join(top, "home"), work: filepath.Join(top, "work"), projects: filepath.Join(top, "projects")}
+	for _, dir := range []string{x.home, x.work} {
+		require.NoError(t, os.Mkdir(dir, 0o700))
+	}
 	install := exec.CommandContext(t.Context(), "npm", "install", "--prefix", x.home, "--no-audit", "--no-fund", "acpx@"+acpxVersion)
 	out, err := install.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -46,7 +46,7 @@ func (s *Sessions) replay(ctx context.Context, ses *session) error {
 			return err
 		}
 		if sent += len(all); sent >= burst {
-			time.Sleep(3 * time.Since(begun))
+			time.Sleep(min(3*time.Since(begun), 100*time.Millisecond))
 			sent, begun = 0, time.Now()
 		}
 	}
@@ -123,12 +123,13 @@ func (s *Sessions) settle(ses *session) error {
 				rewound = true // the next load shows what is there now
 				continue
 			}
-			if own := ses.owns(e.Message); own || rewound {
+			own := ses.owns(e.Message)
+			row, err := seen(e.Message)
+			if row = ses.shown.rest(row); own || rewound {
 				continue
 			}
-			row, err := seen(e.Message)
 			if err == nil {
-				err = s.send(ses, s.updates(&ses.shown, ses.shown.rest(row), hidden{}))
+				err = s.send(ses, s.updates(&ses.shown, row, hidden{}))
 			}
 			if err != nil {
 				return err
@@ -145,13 +146,16 @@ func (s *Sessions) settle(ses *session) error {
 
 // rest returns a row without what the client has of it as a draft.
 func (sh *shown) rest(row conversation.Message) conversation.Message {
+	if len(row.Results) > 0 {
+		return row
+	}
 	if row.Role == "assistant" && row.Text != nil {
 		row.Text.Text = strings.TrimPrefix(row.Text.Text, sh.draft.Text)
 	}
 	if row.Role == "assistant" && row.Thinking != nil {
 		row.Thinking.Text = strings.TrimPrefix(row.Thinking.Text, sh.draft.Thinking)
 	}
-	sh.draft = turn.Draft{}
+	sh.draft = turn.Draft{} // it was of this row, or is void
 	return row
 }
 

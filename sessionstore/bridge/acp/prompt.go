@@ -158,7 +158,10 @@ func (t *Turn) Call(ctx context.Context, call sessionstore.ToolCall, run turn.Ru
 		_ = t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusInProgress))) // without the client it runs, too
 		return run(ctx, call)
 	})
-	if row.Role() == "" {
+	if row.Role() == "" { // it stays open, or there is no such call
+		if id == "" {
+			return row, err
+		}
 		return row, errors.Join(err, t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusFailed))))
 	}
 	t.ses.expect(key(row))
@@ -189,8 +192,10 @@ func (t *Turn) approve(ctx context.Context, call sessionstore.ToolCall) (agentst
 	}
 	defer state.Close()
 	command := call.Name + " " + string(call.Arguments)
-	if known, err := state.IsCommandApproved(ctx, command); err != nil || known {
-		return agentstate.Approved, err
+	if known, err := state.IsCommandApproved(ctx, command); err != nil {
+		return agentstate.Undecided, err
+	} else if known {
+		return agentstate.Approved, nil
 	}
 	u := t.agent.start(call, t.ses.calling(call.ID))
 	answer, err := t.agent.conn.RequestPermission(ctx, proto.RequestPermissionRequest{SessionId: t.ses.id, Options: options, ToolCall: proto.ToolCallUpdate{
