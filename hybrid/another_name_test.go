@@ -274,12 +274,10 @@ func (n *namedRemote) copyTo(to *memremote.Remote, partOf func(sid string) strin
 }
 
 func newNamed(t *testing.T) *namedRemote {
-
 	version := func(o *remote.Object) remote.Version { // as S3 names those of equal content
 		return remote.Version(fmt.Sprintf("%x", sha256.Sum256(slices.Concat(o.Label, o.Body))))
 	}
 	return &namedRemote{Remote: &memremote.Remote{Version: version}, t: t, top: t.TempDir()}
-
 }
 
 func (n *namedRemote) named(name string) remote.Remote {

@@ -121,15 +121,17 @@ func (s *server) start(ctx context.Context, name, folder string) error {
 		return err
 	}
 	r, err := open(ctx, s.place(""), s.config(nil))
-	for ; err == nil; time.Sleep(20 * time.Millisecond) { // until it listens
-		_, err := r.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(testBucket)}, func(o *s3.Options) { o.HTTPClient = http.DefaultClient })
-		if err == nil {
-			return nil
+	for ; err == nil; time.Sleep(20 * time.Millisecond) {
+		c, away := net.Dial("tcp", address)
+		if away != nil {
+			continue
 		}
-		if c, failed := net.Dial("tcp", address); failed == nil {
-			_ = c.Close()
+		_ = c.Close()
+		_, err = r.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(testBucket)}, func(o *s3.Options) { o.HTTPClient = http.DefaultClient })
+		if err != nil {
 			return fmt.Errorf("create bucket: %w", err)
 		}
+		return nil
 	}
 	return err
 }
