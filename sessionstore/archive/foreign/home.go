@@ -92,6 +92,7 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 	if id == "" || h.Parent != "" {
 		return nil
 	}
+	defer func() { ld.done.unsure = ld.home == "" }() // the session may come back, to any project
 	slug, err := projectOf(ld.p, h, id, named)
 	if err != nil {
 		return err

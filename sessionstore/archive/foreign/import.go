@@ -39,43 +39,56 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	if opts != nil {
 		o = *opts
 	}
-	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
+	n := thread.NewNotes()
+	done := &results{
+		Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Home: map[string]int{}, Blocks: n.Blocks, Unknown: n.Names},
+		notes:  n, left: map[string]int{}, blocks: map[string]int{}, written: map[string]bool{}, asked: map[string]bool{},
+	}
 	tool := programs[string(h.Tool)]
 	if tool == nil {
-		return done.report(), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
+		return &done.Report, fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
 	}
 	found := h.found
 	found.ID, found.Path, found.Dir, found.Folder = h.ID, h.Path, h.Dir, h.Folder
 	found.Size, found.Modified, found.Agents, found.Title, found.Parent = h.Size, h.Modified, h.Agents, h.Title, h.Parent
 	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done}
-	err := ld.run(ctx, found, o)
-	if torn := done.notes.Torn; torn != nil {
-		if errors.Is(err, ErrEmpty) {
-			err = nil
+	err := ld.leaveOut(ctx, &found, o.Project)
+	if err == nil {
+		q, same := ld.ask(ctx, h.notes, &found, o), false
+		if same, err = q.recall(done); !same {
+			err = ld.run(ctx, found, o)
+			done.report()
+			q.note(ctx, ld, err)
+			if torn := done.notes.Torn; torn != nil {
+				if errors.Is(err, ErrEmpty) {
+					err = nil
+				}
+				err = errors.Join(err, torn)
+			}
 		}
-		err = errors.Join(err, torn)
 	}
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", h.Path, lineErrors{err})
 	}
-	return done.report(), err
+	return &done.Report, err
 }
 
 // report completes the report.
-func (d *results) report() *Report {
-	d.Lines, d.Blocks, d.Unknown = d.notes.Lines, d.notes.Blocks, d.notes.Names
+func (d *results) report() {
+	d.Lines = d.notes.Lines
 	for _, e := range d.notes.Damaged {
 		d.Damaged = append(d.Damaged, LineError(e))
 	}
-	return &d.Report
+	for _, m := range []struct{ to, from map[string]int }{{d.Left, d.left}, {d.Blocks, d.blocks}} {
+		for name, n := range m.from {
+			m.to[name] += n
+		}
+	}
 }
 
 // run brings a history into a project.
 func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	done, tool := ld.done, ld.tool
-	if err := ld.leaveOut(ctx, &h, o.Project); err != nil {
-		return err
-	}
 	f, leave, err := thread.Open(ctx, h.Source(h.Path), tool, h.ID, done.notes)
 	if err != nil {
 		return err
@@ -91,7 +104,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		return err
 	}
 	if copied, _ := tool.Repeats(h.Path); copied && h.Parent != "" {
-		done.Left[thread.WhyCopy] += f.Table.LinesRead
+		done.left[thread.WhyCopy] += f.Table.LinesRead
 		return ErrEmpty
 	}
 	if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
@@ -318,14 +331,14 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	}
 	ld.done.leave(ss)
 	if ld.repeats(top, f, path) && len(ss.top.chain) == 0 {
-		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
+		ld.done.left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
 	if err := ss.tell(ctx, path); err != nil {
 		return err
 	}
 	if len(ss.top.chain) == 0 {
-		ld.done.Left[thread.WhyAgent] += f.Table.LinesRead
+		ld.done.left[thread.WhyAgent] += f.Table.LinesRead
 		return nil
 	}
 	id, foreign := ss.top.id, ss.top.foreign

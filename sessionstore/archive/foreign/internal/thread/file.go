@@ -55,6 +55,10 @@ type Tool interface {
 	// Repeats reports whether the name of an agent's file says that it repeats the
 	// conversation, and whether a question that a person asked beside that follows there.
 	Repeats(path string) (copied, question bool)
+
+	// Beside returns the path of the file that describes the sub-agent whose file is at path,
+	// "" where the tool has none.
+	Beside(path string) string
 }
 
 // Format is how a tool writes one file.
