@@ -75,7 +75,7 @@ func (ld *lander) learn(ctx context.Context, at *landing, all []target) (do acti
 	at.add(keeps, at.original)
 	at.add(comesHome, at.here != nil)
 	for err == nil {
-		switch do = decide(at.facts); do {
+		switch do = decided(at.facts); do {
 		case toOpen:
 			err = ld.open(ctx, at)
 		case toCompare:
