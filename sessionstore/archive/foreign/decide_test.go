@@ -109,7 +109,7 @@ func TestEachRow(t *testing.T) {
 	}
 	for name, files := range map[string][]string{
 		"it grows":                   {turns("a"), turns("a"), turns("a", "b"), turns("a", "b") + mode},
-		"it becomes another one":     {turns("a", "b"), turns("a", "x"), turns("a", "x", "y"), turns("a", "b") + "\n"},
+		"it becomes another one":     {turns("a", "b"), turns("a", "x"), turns("a", "x", "y"), "\n" + turns("a", "b")},
 		"a person goes back":         {turns("a", "b"), turns("a", "b") + beside("c"), turns("a", "b") + beside("c") + mode},
 		"a prompt is said again":     {turns("a", "b"), turns("a", "b") + beside("b user")},
 		"a record without a message": {turns("a", "b") + system("1"), turns("a", "b") + system("2")},
