@@ -51,10 +51,13 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	found := h.found
 	found.ID, found.Path, found.Dir, found.Folder = h.ID, h.Path, h.Dir, h.Folder
 	found.Size, found.Modified, found.Agents, found.Title, found.Parent = h.Size, h.Modified, h.Agents, h.Title, h.Parent
-	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done}
-	err := ld.leaveOut(ctx, &found, o.Project)
+	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done, finds: thread.FindsOf(ctx)}
+	var err error
+	if len(found.Files[found.Path].Segments) > 1 {
+		err = ld.leaveOut(ctx, &found, o.Project)
+	}
 	if err == nil {
-		q, same := ld.ask(ctx, h.notes, &found, o), false
+		q, same := ld.ask(h.notes, &found, o), false
 		if same, err = q.recall(done); !same {
 			err = ld.run(ctx, found, o)
 			done.report()
@@ -94,8 +97,10 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		return err
 	}
 	defer leave()
-	if err := ld.findHome(ctx, f, h, o.Project); err != nil {
-		return err
+	if f.Table.Exported != "" && h.Parent == "" {
+		if err := ld.findHome(ctx, f, h, o.Project); err != nil {
+			return err
+		}
 	}
 	if done.Project, err = projectOf(ld.p, h, cmp.Or(ld.home, topOf(f, h.Parent).id), o.Project); err != nil {
 		return err
@@ -107,15 +112,19 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		done.left[thread.WhyCopy] += f.Table.LinesRead
 		return ErrEmpty
 	}
-	if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
-		return err
+	if h.ThreadID != "" && ld.st != nil {
+		if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
+			return err
+		}
 	}
 	ss, err := ld.prepare(ctx, f, h)
 	if err != nil {
 		return err
 	}
-	if err := ss.tell(ctx, h.Path); err != nil {
-		return err
+	if ld.finds != nil {
+		if err := ss.tell(ld.finds, h.Path); err != nil {
+			return err
+		}
 	}
 	done.leave(ss)
 	f.Table.Calls = nil // they take memory
@@ -153,7 +162,10 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	case len(done.Sessions) == 0:
 		return ErrEmpty
 	}
-	return ld.takeUp(ctx, f, h.Files[h.Path].Segments)
+	if all := h.Files[h.Path].Segments; len(all) > 1 {
+		return ld.takeUp(ctx, f, all)
+	}
+	return nil
 }
 
 // prepare finds the sessions that a file of the history makes.
@@ -169,11 +181,15 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	if ld.home != "" {
 		top.id, top.beside = ld.home, ld.place
 	}
-	s, err := ld.scope(top)
-	if err != nil {
-		return ss, err
+	scope := thread.WholeLine // unless the first import took only what the tool would resume, as earlier versions could
+	if ld.has(top.id) {
+		h, err := readHeader(ld.kept(top.id, top.place()))
+		if err != nil {
+			return ss, err
+		}
+		scope = h.scope()
 	}
-	f.Table.SetScope(s)
+	f.Table.SetScope(scope)
 	if ld.home != "" {
 		if top.here, err = findHere(ctx, f, ld.st, ld.home); err != nil {
 			return ss, err
@@ -184,12 +200,16 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 		roots = nil
 	}
 	leaves := top.find(roots)
-	if err := ld.findParent(ctx, &top, h); err != nil {
-		return ss, err
+	if ld.home == "" && (h.Origin != nil || ld.origin != "" || top.parent != "") {
+		if err := ld.findParent(ctx, &top, h); err != nil {
+			return ss, err
+		}
 	}
 	ss = sessionsOf(top, leaves, roots)
 	for i := range ss.all {
-		ld.asBefore(&ss.all[i])
+		if tg := &ss.all[i]; tg.kind == Branch && !ld.has(tg.id) {
+			ld.asBefore(tg)
+		}
 	}
 	return ss, nil
 }
@@ -197,9 +217,6 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 // asBefore gives a fork the id that an earlier version gave it, which took a prompt that the
 // thread repeats of its origin for the first one of the fork.
 func (ld *lander) asBefore(tg *target) {
-	if tg.kind != Branch || ld.has(tg.id) {
-		return
-	}
 	for _, at := range tg.chain {
 		if r := tg.file.Table.Records.At(at); r.Is(thread.IsPerson) && !r.Is(thread.IsPrompt|thread.IsQueued) && ld.has(branchID(tg.file, at)) {
 			tg.id = branchID(tg.file, at)
@@ -275,6 +292,10 @@ func (ss *sessions) add(tg target, leaves []int32) {
 			f.Table.Cover([]int32{m.At}, nil)
 		}
 	}
+	if n := len(tg.chain); len(leaves) == 1 && n > 0 && tg.chain[n-1] == leaves[0] { // there is no other line, as almost always
+		f.Table.Cover(tg.chain, nil)
+		return
+	}
 	found, others, left := f.Table.Branches(tg.chain, leaves, f.Layout.LastPart())
 	ss.others, ss.unplaced = ss.others+others, append(ss.unplaced, left...)
 	for _, b := range found {
@@ -288,11 +309,7 @@ func (ss *sessions) add(tg target, leaves []int32) {
 
 // tell hands the session of a file and the sub-agents whose lines are in the same file to
 // the program that asked for them; see thread.WithFinds.
-func (ss sessions) tell(ctx context.Context, path string) error {
-	take := thread.FindsOf(ctx)
-	if take == nil {
-		return nil
-	}
+func (ss sessions) tell(take func(thread.Found) error, path string) error {
 	others, forks := ss.all, map[string]int{}
 	if len(ss.top.chain) > 0 {
 		others = others[1:]
@@ -334,8 +351,10 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		ld.done.left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
-	if err := ss.tell(ctx, path); err != nil {
-		return err
+	if ld.finds != nil {
+		if err := ss.tell(ld.finds, path); err != nil {
+			return err
+		}
 	}
 	if len(ss.top.chain) == 0 {
 		ld.done.left[thread.WhyAgent] += f.Table.LinesRead

@@ -21,6 +21,7 @@ type lander struct {
 	dry   bool
 	fixed bool // the caller named the project
 	done  *results
+	finds func(thread.Found) error // see thread.WithFinds; nil: nobody asked
 
 	home, place    string // the session that the history is an export of, and where it keeps the file
 	origin, thread string // the session whose export the tool forked, and the tool's id of that export
@@ -81,7 +82,7 @@ func (ld *lander) of(id string) (*lander, error) {
 		return ld, err
 	}
 	st, err := ld.p.Store(slug)
-	return &lander{p: ld.p, st: st, tool: ld.tool, dry: ld.dry, done: ld.done}, err
+	return &lander{p: ld.p, st: st, tool: ld.tool, dry: ld.dry, done: ld.done, finds: ld.finds}, err
 }
 
 // has reports whether there is a session. The results depend on it, and on its state.
@@ -115,14 +116,4 @@ func (ld *lander) kept(id, place string) string {
 		return ""
 	}
 	return filepath.Join(ld.st.Dir(), id, place)
-}
-
-// scope returns how far back the session goes: to its beginning, unless its first import took
-// only what the tool would resume, as earlier versions could.
-func (ld *lander) scope(tg target) (thread.Scope, error) {
-	if !ld.has(tg.id) {
-		return thread.WholeLine, nil
-	}
-	h, err := readHeader(ld.kept(tg.id, tg.place()))
-	return h.scope(), err
 }

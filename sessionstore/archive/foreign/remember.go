@@ -82,7 +82,7 @@ type question struct {
 }
 
 // ask returns the question of an import.
-func (ld *lander) ask(ctx context.Context, shared *notes, h *thread.History, o Options) *question {
+func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 	if shared == nil {
 		shared = newNotes()
 	}
@@ -100,7 +100,7 @@ func (ld *lander) ask(ctx context.Context, shared *notes, h *thread.History, o O
 			paths = append(paths, s.Path)
 		}
 	}
-	if h.ThreadID == "" && thread.FindsOf(ctx) == nil {
+	if h.ThreadID == "" && ld.finds == nil {
 		now, young := factsOf(time.Now(), paths)
 		if young && !ld.dry { // else this import is not noted, and the next one reads again
 			pause(step)

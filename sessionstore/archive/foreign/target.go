@@ -98,7 +98,7 @@ func newTally() *tally { return &tally{sum: xxh3.New()} }
 func (c *tally) add(m sessionstore.Message) []byte {
 	c.line = m.AppendTo(c.line[:0])
 	row := c.line
-	if escapesBreak(row) {
+	if bytes.Contains(row, []byte(`\u202`)) || bytes.Contains(row, []byte(`\u0085`)) { // line breaks that finish writes as escapes
 		if normal, err := pyjson.AppendMessage(c.normal[:0], row, pyjson.Style{}); err == nil {
 			row, c.normal = normal, normal
 		}
@@ -112,12 +112,6 @@ func (c *tally) add(m sessionstore.Message) []byte {
 }
 
 var endOfLine = []byte{'\n'}
-
-// escapesBreak reports whether a row has one of the line breaks that finish writes
-// as escapes: all else of a message of this package is as Python writes it.
-func escapesBreak(row []byte) bool {
-	return bytes.Contains(row, []byte(`\u202`)) || bytes.Contains(row, []byte(`\u0085`))
-}
 
 func (c *tally) revision() sessionstore.Revision {
 	return sessionstore.Revision{Messages: c.n, Bytes: c.bytes, Sum: c.sum.Sum128().Bytes()}
@@ -172,17 +166,12 @@ func (tg target) name(r *thread.Rendering) string {
 	case title == "" && own != r.First:
 		title = own
 	}
-	return fitting(strings.TrimSpace(strings.Map(func(c rune) rune {
+	name := strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return ' '
 		}
 		return c
-	}, title)), note)
-}
-
-// fitting returns a name with a note behind it, of which the name loses its end where both
-// are too long.
-func fitting(name, note string) string {
+	}, title))
 	for utf8.RuneCountInString(name+note) > thread.MaxName {
 		_, n := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-n]

@@ -27,8 +27,10 @@ func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit f
 
 // run makes the messages.
 func (r *Rendering) run() error {
-	if err := r.expand(); err != nil {
-		return err
+	if len(r.chain) > 0 && r.f.Table.Records.At(r.chain[0]).Is(IsCompacted) {
+		if err := r.expand(); err != nil {
+			return err
+		}
 	}
 	for _, at := range r.chain {
 		r.f.Table.Records.At(at).Flags |= onLine

@@ -175,9 +175,6 @@ const maxPrompts = 80_000
 // expand puts the last prompts before a compaction ahead of its summary, where the line
 // begins with a summary that does not list them.
 func (r *Rendering) expand() error {
-	if len(r.chain) == 0 || !r.f.Table.Records.At(r.chain[0]).Is(IsCompacted) {
-		return nil
-	}
 	var prompts []int32
 	size := 0
 	for at := r.before(r.chain[0]); at >= 0 && size < maxPrompts; at = r.before(at) {

@@ -96,8 +96,10 @@ func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
-		if err := out.endLine(); err != nil {
-			return nil, l, nil, err
+		if out.size > 0 {
+			if err := out.endLine(); err != nil {
+				return nil, l, nil, err
+			}
 		}
 		out.starts = append(out.starts, out.size)
 		switch {
@@ -131,9 +133,6 @@ func (j *joined) add(r io.ReaderAt, size int64) {
 
 // endLine ends the last line, which the tool may be writing.
 func (j *joined) endLine() error {
-	if j.size == 0 {
-		return nil
-	}
 	last := make([]byte, 1)
 	if _, err := j.ReadAt(last, j.size-1); err != nil && !errors.Is(err, io.EOF) {
 		return err
