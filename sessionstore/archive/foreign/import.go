@@ -199,7 +199,8 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	if h.Parent != "" {
 		roots = nil
 	}
-	leaves := top.find(roots)
+	leaves := f.Table.Leaves(roots)
+	top.chain = f.Table.Conversation(leaves[0], f.Table.Scope)
 	if ld.home == "" && (h.Origin != nil || ld.origin != "" || top.parent != "") {
 		if err := ld.findParent(ctx, &top, h); err != nil {
 			return ss, err
@@ -252,13 +253,6 @@ func topOf(f *thread.File, parent string) target {
 
 // all accepts all records: the file holds one session alone.
 func all(int32) bool { return true }
-
-// find finds the line of a session, and returns the ends of all lines of its file.
-func (tg *target) find(roots thread.Roots) map[int32][]int32 {
-	leaves := tg.file.Table.Leaves(roots)
-	tg.chain = tg.file.Table.Conversation(leaves[0], tg.file.Table.Scope)
-	return leaves
-}
 
 // sessionsOf finds the sessions that a file makes: the session of top, the sessions of the
 // sub-agents that have roots, and the forks of each.
@@ -414,7 +408,8 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History
 		}
 		tg.mine = func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsRepeated) }
 	}
-	leaves := tg.find(nil)
+	leaves := f.Table.Leaves(nil)
+	tg.chain = f.Table.Conversation(leaves[0], f.Table.Scope)
 	if len(tg.chain) > 0 {
 		tg.task = cmp.Or(task, top.file.Table.Facts.Summaries[f.Table.Records.At(tg.chain[0]).Key])
 	}

@@ -189,9 +189,10 @@ func (ld *lander) create(ctx context.Context, tg target) (p *plan, err error) {
 	}
 	err = core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
 		f, md := files{tx, core.Of(ld.st), tg.place()}, sessionstore.Metadata{}
-		if err := f.first(write); err != nil {
+		if err := f.replace(tx.Dir().Dir, sessiondir.Transcript, write); err != nil {
 			return err
 		}
+		tx.Renamed(sessiondir.Transcript)
 		if err := f.keep(ctx, tg, p.r); err != nil {
 			return err
 		}
@@ -207,7 +208,10 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Spent: tg.spent(), Here: r.FromHere,
+		Here: r.FromHere,
+	}
+	if tg.mine != nil { // else the responses count in the session of which this is a branch
+		s.Spent = tg.file.Format.Spent(tg.file.Table, tg.mine)
 	}
 	if tg.kind == Conversation {
 		for _, id := range tg.file.Table.Facts.GoesOn {

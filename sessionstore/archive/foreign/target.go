@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,23 +63,6 @@ func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
 	})
 	p.r, p.want = r, c.revision()
 	return p, cmp.Or(err, out.Flush())
-}
-
-// spent returns the usage of the session in its tool, by model: each response once. It is
-// nil for a branch, whose responses count in its session.
-func (tg target) spent() map[string]*thread.Spending {
-	if tg.mine == nil {
-		return nil
-	}
-	return tg.file.Format.Spent(tg.file.Table, tg.mine)
-}
-
-// responses yields the usage of each response of the session, where the tool records it.
-func (tg target) responses() iter.Seq[thread.Used] {
-	if tg.mine == nil {
-		return func(func(thread.Used) bool) {}
-	}
-	return tg.file.Format.Responses(tg.file.Table, tg.mine)
 }
 
 // tally counts and hashes the lines of messages, in the form that a save by the

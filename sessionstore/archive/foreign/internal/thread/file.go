@@ -4,7 +4,6 @@
 package thread
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -113,7 +112,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	fm.Finish(&s)
 	s.Table.Calls, s.Table.Results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
-	s.Table.orderAnswers()
+	s.Table.byKey = s.Table.ordered(func(r *Record) bool { return r.Is(IsAssistant) }, func(r *Record) uint64 { return r.Key })
 	s.Table.mergeSpent()
 	return s.Table, nil
 }
@@ -194,9 +193,6 @@ func (s *Scanning) Mark(said string) {
 	}
 	s.Marks.add(Mark{int32(s.Table.Records.Len()), int32(n)})
 }
-
-// Dir keeps the first working directory.
-func (s *Scanning) Dir(dir string) { s.Table.Dir = cmp.Or(s.Table.Dir, dir) }
 
 // File is a file of a tool that was read, or several that are read as one.
 type File struct {

@@ -69,8 +69,10 @@ func (r *Rendering) run() error {
 }
 
 func (r *Rendering) step(i int, at int32) error {
-	if l, found := r.here.of(at); found {
-		return r.ours(l)
+	if r.here != nil {
+		if l, found := r.here.of(at); found {
+			return r.ours(l)
+		}
 	}
 	rec := r.f.Table.Records.At(at)
 	if rec.Is(IsAssistant | IsUser | IsQueued) {

@@ -237,9 +237,6 @@ type HereLine struct{ At, First, Last int32 }
 
 // of returns the line of a record, and whether an export made it.
 func (o *HereRows) of(at int32) (l HereLine, found bool) {
-	if o == nil {
-		return l, false
-	}
 	i, found := slices.BinarySearchFunc(o.Lines, at, func(l HereLine, at int32) int { return cmp.Compare(l.At, at) })
 	if found {
 		l = o.Lines[i]
