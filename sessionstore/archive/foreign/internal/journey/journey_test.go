@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,8 +38,11 @@ func TestFunctions(t *testing.T) {
 // functions returns the functions of the importers that an import reaches.
 func functions(t *testing.T, program, name string) (reached []string) {
 	t.Helper()
-	counters := t.TempDir()
-	run := exec.CommandContext(t.Context(), program, name, t.TempDir(), counters)
+	dir, counters := t.TempDir(), t.TempDir()
+	folder := filepath.Join(dir, "home", "projects", "-w")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "11111111-1111-4111-8111-111111111111.jsonl"), []byte(history()), 0o600))
+	run := exec.CommandContext(t.Context(), program, name, dir, counters)
 	run.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir(), "AMPLIFIER_SESSION_STATE_HOME="+t.TempDir(), "AMPLIFIER_HOME="+t.TempDir())
 	out, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -52,4 +56,20 @@ func functions(t *testing.T, program, name string) (reached []string) {
 		}
 	}
 	return reached
+}
+
+// history returns 8 lines of Claude Code.
+func history() string {
+	var b strings.Builder
+	parent := "null"
+	for i := range 8 {
+		kind, content := "user", fmt.Sprintf(`"prompt %d"`, i)
+		if i%2 == 1 {
+			kind, content = "assistant", fmt.Sprintf(`[{"type":"text","text":"answer %d"}],"id":"m%[1]d","model":"a-model","usage":{"input_tokens":5,"output_tokens":7}`, i)
+		}
+		uuid := fmt.Sprintf(`"%08d-1111-4111-8111-111111111111"`, i)
+		fmt.Fprintf(&b, `{"type":%q,"uuid":%s,"parentUuid":%s,"cwd":"/w","timestamp":"2026-04-01T10:00:%02d.000Z","message":{"role":%[1]q,"content":%[5]s}}`+"\n", kind, uuid, parent, i, content)
+		parent = uuid
+	}
+	return b.String()
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/coverage"
-	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
@@ -24,18 +23,14 @@ func main() {
 	}
 }
 
-// run imports a history of 8 lines below the directory dir, for the first time or "again",
-// and writes the counters of the last import to out.
+// run imports the history of Claude Code in dir/home, for the first time or "again", and
+// writes the counters of the last import to out.
 func run(ctx context.Context, name, dir, out string) error {
-	home := filepath.Join(dir, "home")
-	if err := write(filepath.Join(home, "projects", "-w", "11111111-1111-4111-8111-111111111111.jsonl")); err != nil {
-		return err
-	}
 	p, err := projects.Open(filepath.Join(dir, "projects"), nil)
 	if err != nil {
 		return err
 	}
-	all, err := foreign.Find(ctx, foreign.Claude, &foreign.FindOptions{Home: home})
+	all, err := foreign.Find(ctx, foreign.Claude, &foreign.FindOptions{Home: filepath.Join(dir, "home")})
 	if err != nil {
 		return err
 	}
@@ -61,23 +56,4 @@ func run(ctx context.Context, name, dir, out string) error {
 		return err
 	}
 	return p.Close()
-}
-
-// write writes a history of Claude Code.
-func write(path string) error {
-	var b strings.Builder
-	parent := "null"
-	for i := range 8 {
-		kind, content := "user", fmt.Sprintf(`"prompt %d"`, i)
-		if i%2 == 1 {
-			kind, content = "assistant", fmt.Sprintf(`[{"type":"text","text":"answer %d"}],"id":"m%[1]d","model":"a-model","usage":{"input_tokens":5,"output_tokens":7}`, i)
-		}
-		uuid := fmt.Sprintf(`"%08d-1111-4111-8111-111111111111"`, i)
-		fmt.Fprintf(&b, `{"type":%q,"uuid":%s,"parentUuid":%s,"cwd":"/w","timestamp":"2026-04-01T10:00:%02d.000Z","message":{"role":%[1]q,"content":%[5]s}}`+"\n", kind, uuid, parent, i, content)
-		parent = uuid
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(b.String()), 0o600)
 }
