@@ -58,7 +58,7 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	}
 	if err == nil {
 		q, same := ld.ask(h.notes, &found, o), false
-		if same, err = q.recall(done); !same {
+		if same, err = q.recall(ctx, done); !same {
 			err = ld.run(ctx, found, o)
 			done.report()
 			q.note(ctx, ld, err)

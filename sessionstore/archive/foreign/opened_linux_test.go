@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,4 +127,30 @@ func TestUnchangedIsNotRead(t *testing.T) {
 	require.NoError(t, st.Delete(t.Context(), unchanged[1].Sessions[0].ID))
 	again, _ := run()
 	require.Equal(t, Created, again[1].Sessions[0].Action)
+}
+
+// TestNotesOfOrphans imports the file of a sub-agent in whose folder no conversation is, and
+// which names a parent that is nowhere.
+func TestNotesOfOrphans(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := filepath.Join(home, "projects", "-w", "s", "subagents")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	text := strings.Replace(turns("a", "b"), `"parentUuid":"g-user-0"`, `"parentUuid":"of-nobody"`, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent-x.jsonl"), []byte(text), 0o600))
+	p := openProjects(t)
+	for _, want := range []Action{Created, Unchanged, Unchanged} {
+		all, err := Find(t.Context(), Claude, &FindOptions{Home: home})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		r, err := Import(t.Context(), p, all[0], nil)
+		require.NoError(t, err)
+		require.Equal(t, want, r.Sessions[0].Action)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	all, err := Find(ctx, Claude, &FindOptions{Home: home})
+	require.NoError(t, err)
+	end()
+	_, err = Import(ctx, p, all[0], nil)
+	require.ErrorIs(t, err, context.Canceled)
 }

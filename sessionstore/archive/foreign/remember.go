@@ -61,13 +61,13 @@ type notedLine struct {
 // notes are the notes in several files, each read once.
 type notes struct {
 	mu    sync.Mutex
-	files map[string]map[string]note // by the path of the file, and by note.Of
-	lines map[string]int             // of each file
-	near  map[*string]string         // facts of the files of a folder, by the first path
+	files map[string]map[string][]byte // the rows by the path of the file, and by note.Of
+	lines map[string]int               // of each file
+	near  map[*string]string           // facts of the files of a folder, by the first path
 }
 
 func newNotes() *notes {
-	return &notes{files: map[string]map[string]note{}, lines: map[string]int{}, near: map[*string]string{}}
+	return &notes{files: map[string]map[string][]byte{}, lines: map[string]int{}, near: map[*string]string{}}
 }
 
 // question is an import that may be noted. Its facts are older than all that it reads.
@@ -121,6 +121,9 @@ func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 
 // ofNear returns facts of the files of the folder, as they were when they were first asked for.
 func (q *question) ofNear() string {
+	if len(q.near) == 0 {
+		return "there are none"
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	first := &q.near[0]
@@ -167,14 +170,15 @@ func factsOf(at time.Time, paths []string) (facts string, young bool) {
 var allSettled = time.Unix(1<<33, 0)
 
 // recall reports whether nothing changed since the import was noted, and what it reports then.
-func (q *question) recall(d *results) (same bool, err error) {
-	if q.asked == "" {
+func (q *question) recall(ctx context.Context, d *results) (same bool, err error) {
+	if q.asked == "" || ctx.Err() != nil {
 		return false, nil
 	}
 	q.mu.Lock()
-	n := q.read()[q.of]
+	row := q.read()[q.of]
 	q.mu.Unlock()
-	if n.Asked != q.asked || n.Near != "" && n.Near != q.ofNear() {
+	var n note
+	if json.Unmarshal(row, &n) != nil || n.Asked != q.asked || n.Near != "" && n.Near != q.ofNear() {
 		return false, nil
 	}
 	if now, _ := factsOf(allSettled, n.Sessions); now == "" || now != n.State {
@@ -192,12 +196,12 @@ func (q *question) recall(d *results) (same bool, err error) {
 }
 
 // read returns the notes in the question's file.
-func (q *question) read() map[string]note {
+func (q *question) read() map[string][]byte {
 	all := q.files[q.file]
 	if all != nil {
 		return all
 	}
-	all = map[string]note{}
+	all = map[string][]byte{}
 	q.files[q.file] = all
 	f, fi, err := thread.OpenRegular(q.file)
 	if err != nil {
@@ -206,9 +210,9 @@ func (q *question) read() map[string]note {
 	defer f.Close()
 	raw, _ := io.ReadAll(io.NewSectionReader(f, 0, min(fi.Size(), maxNotes)))
 	for row := range bytes.Lines(raw) {
-		var n note
+		var n struct{ Of string }
 		if json.Unmarshal(row, &n) == nil {
-			all[n.Of] = n
+			all[n.Of] = row
 		}
 		q.lines[q.file]++
 	}
@@ -238,13 +242,15 @@ func (q *question) note(ctx context.Context, ld *lander, failed error) {
 			r.Sessions[i] = Imported{s.ID, s.Kind, Unchanged, 0}
 		}
 	}
-	if st, err := storeOf(ctx, ld.p, q.slug, true); err == nil && st != nil {
-		q.add(st, n)
+	row, err := json.Marshal(n)
+	st, failed := storeOf(ctx, ld.p, q.slug, true)
+	if errors.Join(err, failed) == nil && st != nil {
+		q.add(st, row)
 	}
 }
 
 // add writes a note, into a file that begins anew where most of its notes are of the past.
-func (q *question) add(st *sessionstore.Store, n note) {
+func (q *question) add(st *sessionstore.Store, row []byte) {
 	dir, err := core.Of(st).Bookkeeping(notesFolder)
 	if err != nil {
 		return
@@ -252,18 +258,14 @@ func (q *question) add(st *sessionstore.Store, n note) {
 	defer dir.Close()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all, name, some := q.read(), filepath.Base(q.file), []note{n}
-	all[q.of] = n
+	all, name, some := q.read(), filepath.Base(q.file), [][]byte{nil, row} // after a row that is torn
+	all[q.of] = row
 	if q.lines[q.file]++; q.lines[q.file] > 8*len(all)+100 {
 		_ = dir.Remove(name)
 		some, q.lines[q.file] = slices.Collect(maps.Values(all)), len(all)
 	}
-	rows := bytes.NewBufferString("\n") // after a row that is torn
-	for _, n := range some {
-		_ = json.NewEncoder(rows).Encode(n)
-	}
 	if f, _, err := dir.Append(name); err == nil {
-		_ = errors.Join(f.Write(rows.Bytes(), 0), f.Close())
+		_ = errors.Join(f.Write(append(bytes.Join(some, []byte("\n")), '\n'), 0), f.Close())
 	}
 }
 
