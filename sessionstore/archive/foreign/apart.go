@@ -45,17 +45,8 @@ func Apart(st *sessionstore.Store, id string) map[Tool]string {
 // loses reports whether a record that became a message of the target's session would be
 // in no session of the file any more: it is not in the file, or on none of the lines that
 // become sessions. A prompt without an answer, which the file has, is no loss.
-func (ld *lander) loses(ctx context.Context, tg target, all []target, p *plan, rel relation) (bool, error) {
-	if rel == parted {
-		return true, nil
-	}
-	if p.extends {
-		return false, nil
-	}
-	if rel == unkept && tg.original { // nothing says which records it had
-		return true, nil
-	}
-	missing, gone, err := ld.missing(ctx, tg, p.r, rel)
+func (ld *lander) loses(ctx context.Context, tg target, all []target, r *thread.Rendering, rel relation) (bool, error) {
+	missing, gone, err := ld.missing(ctx, tg, r, rel)
 	if err != nil || gone {
 		return gone, err
 	}

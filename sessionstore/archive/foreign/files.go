@@ -49,15 +49,6 @@ func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, 
 	})
 }
 
-// first writes the transcript of a new session.
-func (f files) first(write func(io.Writer) error) error {
-	err := f.replace(f.tx.Dir().Dir, sessiondir.Transcript, write)
-	if err == nil {
-		f.tx.Renamed(sessiondir.Transcript)
-	}
-	return err
-}
-
 // keep keeps the tool's file, if the target does, and the map of its lines. The error Is
 // thread.ErrChanged where the file changed since it was read.
 func (f files) keep(ctx context.Context, tg target, r *thread.Rendering) error {

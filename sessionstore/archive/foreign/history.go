@@ -38,6 +38,7 @@ type History struct {
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
 	found thread.History // further facts from Find
+	notes *notes         // of the imports of all that Find found
 }
 
 // Project returns the name of the project that the history belongs to. It is the project of
@@ -85,8 +86,9 @@ func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) 
 	if err == nil {
 		var found []thread.History
 		found, err = programs[string(tool)].Find(ctx, home, o.Since)
+		shared := newNotes()
 		for _, h := range found {
-			all = append(all, History{tool, h.ID, h.Path, h.Dir, h.Folder, h.Size, h.Modified, h.Agents, h.Title, h.Parent, h})
+			all = append(all, History{tool, h.ID, h.Path, h.Dir, h.Folder, h.Size, h.Modified, h.Agents, h.Title, h.Parent, h, shared})
 		}
 	}
 	if err != nil {

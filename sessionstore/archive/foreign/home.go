@@ -89,9 +89,7 @@ func ownID(session, tool string) string {
 // the tool forked the export, the session is the origin.
 func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History, named string) error {
 	id, tool := f.Table.Exported, ld.tool.Name()
-	if id == "" || h.Parent != "" {
-		return nil
-	}
+	defer func() { ld.done.unsure = ld.home == "" }() // the session may come back, to any project
 	slug, err := projectOf(ld.p, h, id, named)
 	if err != nil {
 		return err
@@ -130,8 +128,6 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 		return filepath.Join(filepath.Dir(h.Path), filepath.Base(id)+thread.HistorySuffix)
 	}
 	switch {
-	case ld.home != "":
-		return nil
 	case top.kind == Conversation && h.Origin != nil:
 		path = h.Origin.Path
 		top.parent, err = ld.sessionOf(h.Origin.ID)

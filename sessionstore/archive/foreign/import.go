@@ -39,50 +39,68 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 	if opts != nil {
 		o = *opts
 	}
-	done := &results{Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Home: map[string]int{}}, notes: thread.NewNotes()}
+	n := thread.NewNotes()
+	done := &results{
+		Report: Report{Shorter: h.found.Shorter, Left: map[string]int{}, Home: map[string]int{}, Blocks: n.Blocks, Unknown: n.Names},
+		notes:  n, left: map[string]int{}, blocks: map[string]int{}, written: map[string]bool{}, asked: map[string]bool{},
+	}
 	tool := programs[string(h.Tool)]
 	if tool == nil {
-		return done.report(), fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
+		return &done.Report, fmt.Errorf("import history: %w %q", ErrTool, h.Tool)
 	}
 	found := h.found
 	found.ID, found.Path, found.Dir, found.Folder = h.ID, h.Path, h.Dir, h.Folder
 	found.Size, found.Modified, found.Agents, found.Title, found.Parent = h.Size, h.Modified, h.Agents, h.Title, h.Parent
-	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done}
-	err := ld.run(ctx, found, o)
-	if torn := done.notes.Torn; torn != nil {
-		if errors.Is(err, ErrEmpty) {
-			err = nil
+	ld := &lander{p: p, tool: tool, dry: o.DryRun, fixed: o.Project != "", done: done, finds: thread.FindsOf(ctx)}
+	var err error
+	if len(found.Files[found.Path].Segments) > 1 {
+		err = ld.leaveOut(ctx, &found, o.Project)
+	}
+	if err == nil {
+		q, same := ld.ask(h.notes, &found, o), false
+		if same, err = q.recall(ctx, done); !same {
+			err = ld.run(ctx, found, o)
+			done.report()
+			q.note(ctx, ld, err)
+			if torn := done.notes.Torn; torn != nil {
+				if errors.Is(err, ErrEmpty) {
+					err = nil
+				}
+				err = errors.Join(err, torn)
+			}
 		}
-		err = errors.Join(err, torn)
 	}
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", h.Path, lineErrors{err})
 	}
-	return done.report(), err
+	return &done.Report, err
 }
 
 // report completes the report.
-func (d *results) report() *Report {
-	d.Lines, d.Blocks, d.Unknown = d.notes.Lines, d.notes.Blocks, d.notes.Names
+func (d *results) report() {
+	d.Lines = d.notes.Lines
 	for _, e := range d.notes.Damaged {
 		d.Damaged = append(d.Damaged, LineError(e))
 	}
-	return &d.Report
+	for _, m := range []struct{ to, from map[string]int }{{d.Left, d.left}, {d.Blocks, d.blocks}} {
+		for name, n := range m.from {
+			m.to[name] += n
+		}
+	}
 }
 
 // run brings a history into a project.
 func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	done, tool := ld.done, ld.tool
-	if err := ld.leaveOut(ctx, &h, o.Project); err != nil {
-		return err
-	}
 	f, leave, err := thread.Open(ctx, h.Source(h.Path), tool, h.ID, done.notes)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := ld.findHome(ctx, f, h, o.Project); err != nil {
-		return err
+	if f.Table.Exported != "" && h.Parent == "" {
+		if err := ld.findHome(ctx, f, h, o.Project); err != nil {
+			return err
+		}
 	}
 	if done.Project, err = projectOf(ld.p, h, cmp.Or(ld.home, topOf(f, h.Parent).id), o.Project); err != nil {
 		return err
@@ -91,18 +109,22 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 		return err
 	}
 	if copied, _ := tool.Repeats(h.Path); copied && h.Parent != "" {
-		done.Left[thread.WhyCopy] += f.Table.LinesRead
+		done.left[thread.WhyCopy] += f.Table.LinesRead
 		return ErrEmpty
 	}
-	if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
-		return err
+	if h.ThreadID != "" && ld.st != nil {
+		if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {
+			return err
+		}
 	}
 	ss, err := ld.prepare(ctx, f, h)
 	if err != nil {
 		return err
 	}
-	if err := ss.tell(ctx, h.Path); err != nil {
-		return err
+	if ld.finds != nil {
+		if err := ss.tell(ld.finds, h.Path); err != nil {
+			return err
+		}
 	}
 	done.leave(ss)
 	f.Table.Calls = nil // they take memory
@@ -140,7 +162,10 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	case len(done.Sessions) == 0:
 		return ErrEmpty
 	}
-	return ld.takeUp(ctx, f, h.Files[h.Path].Segments)
+	if all := h.Files[h.Path].Segments; len(all) > 1 {
+		return ld.takeUp(ctx, f, all)
+	}
+	return nil
 }
 
 // prepare finds the sessions that a file of the history makes.
@@ -156,11 +181,15 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	if ld.home != "" {
 		top.id, top.beside = ld.home, ld.place
 	}
-	s, err := ld.scope(top)
-	if err != nil {
-		return ss, err
+	scope := thread.WholeLine // unless the first import took only what the tool would resume, as earlier versions could
+	if ld.has(top.id) {
+		h, err := readHeader(ld.kept(top.id, top.place()))
+		if err != nil {
+			return ss, err
+		}
+		scope = h.scope()
 	}
-	f.Table.SetScope(s)
+	f.Table.SetScope(scope)
 	if ld.home != "" {
 		if top.here, err = findHere(ctx, f, ld.st, ld.home); err != nil {
 			return ss, err
@@ -170,13 +199,18 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	if h.Parent != "" {
 		roots = nil
 	}
-	leaves := top.find(roots)
-	if err := ld.findParent(ctx, &top, h); err != nil {
-		return ss, err
+	leaves := f.Table.Leaves(roots)
+	top.chain = f.Table.Conversation(leaves[0], f.Table.Scope)
+	if ld.home == "" && (h.Origin != nil || ld.origin != "" || top.parent != "") {
+		if err := ld.findParent(ctx, &top, h); err != nil {
+			return ss, err
+		}
 	}
 	ss = sessionsOf(top, leaves, roots)
 	for i := range ss.all {
-		ld.asBefore(&ss.all[i])
+		if tg := &ss.all[i]; tg.kind == Branch && !ld.has(tg.id) {
+			ld.asBefore(tg)
+		}
 	}
 	return ss, nil
 }
@@ -184,9 +218,6 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 // asBefore gives a fork the id that an earlier version gave it, which took a prompt that the
 // thread repeats of its origin for the first one of the fork.
 func (ld *lander) asBefore(tg *target) {
-	if tg.kind != Branch || ld.has(tg.id) {
-		return
-	}
 	for _, at := range tg.chain {
 		if r := tg.file.Table.Records.At(at); r.Is(thread.IsPerson) && !r.Is(thread.IsPrompt|thread.IsQueued) && ld.has(branchID(tg.file, at)) {
 			tg.id = branchID(tg.file, at)
@@ -223,13 +254,6 @@ func topOf(f *thread.File, parent string) target {
 // all accepts all records: the file holds one session alone.
 func all(int32) bool { return true }
 
-// find finds the line of a session, and returns the ends of all lines of its file.
-func (tg *target) find(roots thread.Roots) map[int32][]int32 {
-	leaves := tg.file.Table.Leaves(roots)
-	tg.chain = tg.file.Table.Conversation(leaves[0], tg.file.Table.Scope)
-	return leaves
-}
-
 // sessionsOf finds the sessions that a file makes: the session of top, the sessions of the
 // sub-agents that have roots, and the forks of each.
 func sessionsOf(top target, leaves map[int32][]int32, roots thread.Roots) sessions {
@@ -262,6 +286,10 @@ func (ss *sessions) add(tg target, leaves []int32) {
 			f.Table.Cover([]int32{m.At}, nil)
 		}
 	}
+	if n := len(tg.chain); len(leaves) == 1 && n > 0 && tg.chain[n-1] == leaves[0] { // there is no other line, as almost always
+		f.Table.Cover(tg.chain, nil)
+		return
+	}
 	found, others, left := f.Table.Branches(tg.chain, leaves, f.Layout.LastPart())
 	ss.others, ss.unplaced = ss.others+others, append(ss.unplaced, left...)
 	for _, b := range found {
@@ -275,11 +303,7 @@ func (ss *sessions) add(tg target, leaves []int32) {
 
 // tell hands the session of a file and the sub-agents whose lines are in the same file to
 // the program that asked for them; see thread.WithFinds.
-func (ss sessions) tell(ctx context.Context, path string) error {
-	take := thread.FindsOf(ctx)
-	if take == nil {
-		return nil
-	}
+func (ss sessions) tell(take func(thread.Found) error, path string) error {
 	others, forks := ss.all, map[string]int{}
 	if len(ss.top.chain) > 0 {
 		others = others[1:]
@@ -318,14 +342,16 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	}
 	ld.done.leave(ss)
 	if ld.repeats(top, f, path) && len(ss.top.chain) == 0 {
-		ld.done.Left[thread.WhyCopy] += f.Table.LinesRead
+		ld.done.left[thread.WhyCopy] += f.Table.LinesRead
 		return nil
 	}
-	if err := ss.tell(ctx, path); err != nil {
-		return err
+	if ld.finds != nil {
+		if err := ss.tell(ld.finds, path); err != nil {
+			return err
+		}
 	}
 	if len(ss.top.chain) == 0 {
-		ld.done.Left[thread.WhyAgent] += f.Table.LinesRead
+		ld.done.left[thread.WhyAgent] += f.Table.LinesRead
 		return nil
 	}
 	id, foreign := ss.top.id, ss.top.foreign
@@ -382,7 +408,8 @@ func (ld *lander) prepareAgent(ctx context.Context, top target, h thread.History
 		}
 		tg.mine = func(at int32) bool { return !f.Table.Records.At(at).Is(thread.IsRepeated) }
 	}
-	leaves := tg.find(nil)
+	leaves := f.Table.Leaves(nil)
+	tg.chain = f.Table.Conversation(leaves[0], f.Table.Scope)
 	if len(tg.chain) > 0 {
 		tg.task = cmp.Or(task, top.file.Table.Facts.Summaries[f.Table.Records.At(tg.chain[0]).Key])
 	}

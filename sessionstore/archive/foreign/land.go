@@ -1,5 +1,3 @@
-// Package land brings the sessions of a history into a store, and out of it again: it makes
-// them, brings them up to date, and keeps messages that either side would lose.
 package foreign
 
 import (
@@ -18,147 +16,202 @@ import (
 // maxDiverged is how many sessions one history may make because both sides went on.
 const maxDiverged = 1000
 
+// landing is a session that a target comes into.
+type landing struct {
+	target
+	facts
+	last  string // the last of the forks of what went on apart
+	was   state
+	has   sessionstore.Revision
+	rel   relation
+	known int64 // see relate
+	plan  *plan
+	turns int // of the tool, which the session lacks
+}
+
 // land brings one of all targets into the store: into the session with its id, or else,
 // where the session and the file went on apart, into a fork.
 func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, error) {
-	first := tg
-	if last := lastApart(ld.has, tg.file.Tool.Name(), tg.id); last != "" {
-		md, err := ld.st.Metadata(ctx, last)
-		if s := stateIn(md, importFolder); err == nil && s.SHA256 == tg.file.Hash() && s.Pending == "" {
-			return Imported{last, Diverged, Unchanged, 0}, nil
-		}
+	first, at := tg, landing{last: lastApart(ld.has, tg.file.Tool.Name(), tg.id)}
+	if at.last != "" {
+		md, err := ld.st.Metadata(ctx, at.last)
+		s := stateIn(md, importFolder)
+		at.add(forked, err == nil && s.SHA256 == tg.file.Hash() && s.Pending == "")
 	}
-	for n := range maxDiverged {
-		if n > 0 {
-			tg.id = divergedID(tg.file.Tool.Name(), first.id, n)
-			tg.kind, tg.parent, tg.beside, tg.here = Diverged, first.id, "", nil
-		}
-		done, p, apart, err := ld.try(ctx, tg, all)
-		if err != nil {
-			return Imported{}, fmt.Errorf("import into session %q: %w", tg.id, err)
-		}
-		if !apart {
-			if p != nil {
-				ld.done.merge(tg, p.r, p.notes)
+	for n := 0; n < maxDiverged; {
+		at.target = tg
+		do, err := ld.learn(ctx, &at, all)
+		if err == nil && do == toPart {
+			if n == 0 {
+				if first.turn, err = ld.sharedTurns(ctx, tg); err != nil {
+					return Imported{}, err
+				}
 			}
-			return done, nil
-		}
-		if n > 0 {
+			n++
+			tg.id, tg.turn = divergedID(tg.file.Tool.Name(), first.id, n), first.turn
+			tg.kind, tg.parent, tg.beside, tg.here = Diverged, first.id, "", nil
+			at = landing{}
 			continue
 		}
-		if tg.turn, err = ld.sharedTurns(ctx, first); err != nil {
-			return Imported{}, err
+		var done Imported
+		if err == nil {
+			done, err = ld.carryOut(ctx, &at, do)
 		}
+		if do == toCreate && errors.Is(err, fs.ErrExist) { // another import made it
+			at = landing{facts: present}
+			continue
+		}
+		if err != nil {
+			err = fmt.Errorf("import into session %q: %w", tg.id, err)
+		}
+		return done, err
 	}
 	return Imported{}, fmt.Errorf("import into session %q: it went on %d times", first.id, maxDiverged)
 }
 
-// try brings the target into the session with its id. It returns the plan of the target if
-// it read the file for it. When the session has messages that the file lacks, and the file
-// has others, it says that they went on apart, and does nothing.
-func (ld *lander) try(ctx context.Context, tg target, all []target) (done Imported, p *plan, apart bool, err error) {
-	if !ld.has(tg.id) {
-		done, err = ld.create(ctx, tg)
-		if !errors.Is(err, fs.ErrExist) {
-			return done, nil, false, err
+// learn reads facts until they say what to do.
+func (ld *lander) learn(ctx context.Context, at *landing, all []target) (do action, err error) {
+	at.add(present, at.facts&(forked|present) == 0 && ld.has(at.id))
+	at.add(keeps, at.original)
+	at.add(comesHome, at.here != nil)
+	for err == nil {
+		switch do = decided(at.facts); do {
+		case toOpen:
+			err = ld.open(ctx, at)
+		case toCompare:
+			err = ld.compare(ctx, at)
+		case toRender:
+			err = ld.render(ctx, at)
+		case toSearch:
+			at.facts |= searched
+			var loses bool
+			loses, err = ld.loses(ctx, at.target, all, at.plan.r, at.rel)
+			at.add(lost, loses)
+		default:
+			return do, nil
 		}
 	}
-	md, err := ld.st.Metadata(ctx, tg.id)
+	return do, err
+}
+
+// carryOut does with a session what was decided, and adds that to the report.
+func (ld *lander) carryOut(ctx context.Context, at *landing, do action) (done Imported, err error) {
+	done = Imported{at.id, at.kind, Unchanged, 0}
+	switch do {
+	case toFollow:
+		return Imported{at.last, Diverged, Unchanged, 0}, nil
+	case toCreate:
+		at.plan, err = ld.create(ctx, at.target)
+		done.Action = Created
+	case toNote:
+		err = ld.change(ctx, at.target, at.has, at.plan, false)
+	case toReplace:
+		if at.here != nil && at.turns > 0 {
+			ld.done.Home[at.id] = at.turns
+		}
+		err = ld.change(ctx, at.target, at.has, at.plan, true)
+		done.Action = Updated
+	}
 	if err != nil {
-		return done, nil, false, err
+		return Imported{}, err
 	}
-	s, known := stateIn(md, tg.place()), Imported{tg.id, tg.kind, Unchanged, 0}
-	if s.SHA256 == tg.file.Hash() && s.Pending == "" {
-		return known, nil, false, nil
+	ld.done.asked[ld.kept(at.id, at.place()+"/"+mapFile)] = true
+	if at.plan != nil {
+		done.Messages = at.plan.want.Messages
+		ld.done.merge(at.target, at.plan, do != toStay)
 	}
-	has, err := ld.transcript(ctx, tg.id, -1)
-	if err != nil {
-		return done, nil, false, err
+	return done, nil
+}
+
+// open reads the state of a session.
+func (ld *lander) open(ctx context.Context, at *landing) error {
+	md, err := ld.st.Metadata(ctx, at.id)
+	at.was = stateIn(md, at.place())
+	at.facts |= opened
+	at.add(settled, at.was.SHA256 == at.file.Hash())
+	at.add(pending, at.was.Pending != "")
+	at.add(unknown, at.was.Tool == "")
+	return err
+}
+
+// compare compares the file with the one that a session keeps.
+func (ld *lander) compare(ctx context.Context, at *landing) (err error) {
+	at.facts |= related
+	ld.done.asked[ld.kept(at.id, sessiondir.Transcript)] = true
+	if at.has, err = ld.transcript(ctx, at.id, -1); err == nil && at.original {
+		at.rel, at.known, err = relate(ctx, at.file, ld.kept(at.id, at.place()))
 	}
-	now := revisionText(has)
-	ours := now != s.Transcript && (now != s.Pending || s.Pending == "")
-	rel, size := unkept, int64(0)
-	if tg.original {
-		if rel, size, err = relate(ctx, tg.file, ld.kept(tg.id, tg.place())); err != nil {
-			return done, nil, false, err
-		}
-		if rel == within && s.Pending == "" {
-			return known, nil, false, nil
-		}
+	at.add(unlike, at.rel == unkept)
+	at.add(covered, at.rel == within)
+	at.add(split, at.rel == parted)
+	return err
+}
+
+// render compares the messages that the file makes with those of a session.
+func (ld *lander) render(ctx context.Context, at *landing) (err error) {
+	at.facts |= rendered
+	if at.plan, err = at.write(io.Discard, at.has); err != nil {
+		return err
 	}
-	if p, err = tg.write(io.Discard, has); err != nil {
-		return done, nil, false, err
-	}
-	ours = ours || p.r.FromHere < s.Here
-	begins := p.want == has
-	if p.want.Messages < has.Messages {
-		first, err := ld.transcript(ctx, tg.id, p.want.Messages)
+	has, want, now := at.has, at.plan.want, revisionText(at.has)
+	begins := want == has
+	if want.Messages < has.Messages {
+		first, err := ld.transcript(ctx, at.id, want.Messages)
 		if err != nil {
-			return done, nil, false, err
+			return err
 		}
-		begins = first == p.want
+		begins = first == want
 	}
-	done = Imported{tg.id, tg.kind, Unchanged, p.want.Messages}
-	any, behind, turns := p.r.News(size, has.Messages)
-	comes := p.extends && behind && (rel == grown || s.Tool == "" || p.r.FromHere == has.Messages)
-	switch {
-	case tg.here != nil && !any && s.Tool == "": // the file has nothing but the export
-		return done, p, false, nil
-	case begins && (ours || has == p.want):
-		if rel == parted || !tg.original && s.Pending == "" {
-			return done, p, false, nil
-		}
-		return done, p, false, ld.change(ctx, tg, has, p, false)
-	case !ours || tg.here != nil && comes:
-		if apart, err = ld.loses(ctx, tg, all, p, rel); err != nil || apart {
-			return done, nil, apart, err
-		}
-		if done.Action = Updated; tg.here != nil && turns > 0 {
-			ld.done.Home[tg.id] = turns
-		}
-		return done, p, false, ld.change(ctx, tg, has, p, true)
-	case tg.here != nil && !any || s.Transcript == revisionText(p.want) && s.Pending == "": // ours went on, and differs from the last import
-		return done, p, false, nil
-	}
-	return done, nil, true, nil
+	ours := now != at.was.Transcript && (now != at.was.Pending || at.was.Pending == "") || at.plan.r.FromHere < at.was.Here
+	some, behind, turns := at.plan.r.News(at.known, has.Messages)
+	follow := at.plan.extends && behind && (at.rel == grown || at.was.Tool == "" || at.plan.r.FromHere == has.Messages)
+	at.turns = turns
+	at.add(news, some)
+	at.add(holds, begins && (ours || want == has))
+	at.add(extends, at.plan.extends)
+	at.add(unchanged, at.was.Transcript == revisionText(want))
+	at.add(free, !ours || at.here != nil && follow)
+	return nil
 }
 
 // create makes a new session.
-func (ld *lander) create(ctx context.Context, tg target) (done Imported, err error) {
-	var p *plan
+func (ld *lander) create(ctx context.Context, tg target) (p *plan, err error) {
 	write := func(w io.Writer) (err error) {
 		p, err = tg.write(thread.WriterUntil(ctx, w), sessionstore.Revision{})
 		return err
 	}
 	if ld.dry {
 		err = write(io.Discard)
-	} else if err = ld.stay(ctx, tg); err == nil {
-		err = core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
-			f, md := files{tx, core.Of(ld.st), tg.place()}, sessionstore.Metadata{}
-			if err := f.first(write); err != nil {
-				return err
-			}
-			if err := f.keep(ctx, tg, p.r); err != nil {
-				return err
-			}
-			if err := tg.describe(&md, p.r, tg.state(p.r, p.want)); err != nil {
-				return err
-			}
-			return errors.Join(tx.SetMetadata(md), f.date(p.r))
-		})
+		return p, err
 	}
-	if err != nil {
-		return done, err
+	if err := ld.stay(ctx, tg); err != nil {
+		return nil, err
 	}
-	ld.done.merge(tg, p.r, p.notes)
-	return Imported{tg.id, tg.kind, Created, p.want.Messages}, nil
+	err = core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
+		f, md := files{tx, core.Of(ld.st), tg.place()}, sessionstore.Metadata{}
+		if err := f.replace(tx.Dir().Dir, sessiondir.Transcript, write); err != nil {
+			return err
+		}
+		tx.Renamed(sessiondir.Transcript)
+		if err := f.keep(ctx, tg, p.r); err != nil {
+			return err
+		}
+		if err := tg.describe(&md, p.r, tg.state(p.r, p.want)); err != nil {
+			return err
+		}
+		return errors.Join(tx.SetMetadata(md), f.date(p.r))
+	})
+	return p, err
 }
 
 func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Spent: tg.spent(), Here: r.FromHere,
+		Here: r.FromHere,
+	}
+	if tg.mine != nil { // else the responses count in the session of which this is a branch
+		s.Spent = tg.file.Format.Spent(tg.file.Table, tg.mine)
 	}
 	if tg.kind == Conversation {
 		for _, id := range tg.file.Table.Facts.GoesOn {

@@ -7,6 +7,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -20,29 +21,39 @@ type lander struct {
 	dry   bool
 	fixed bool // the caller named the project
 	done  *results
+	finds func(thread.Found) error // see thread.WithFinds; nil: nobody asked
 
 	home, place    string // the session that the history is an export of, and where it keeps the file
 	origin, thread string // the session whose export the tool forked, and the tool's id of that export
 }
 
-// results are the report as it is made.
+// results are the report as it is made, and what the next import needs to know of it.
 type results struct {
 	Report
 	notes *thread.Notes
+
+	left, blocks map[string]int  // of the report, what the next import finds again
+	written      map[string]bool // the sessions that are not as they were
+	asked        map[string]bool // the files of sessions that the results depend on, by path
+	unsure       bool            // they depend on more
 }
 
 // merge adds the parts and lines that the rendering of a target left out, once for each
 // file.
-func (d *results) merge(tg target, r *thread.Rendering, n *thread.Notes) {
-	for kind, k := range n.Blocks {
-		d.notes.Blocks[kind] += k
+func (d *results) merge(tg target, p *plan, written bool) {
+	left, blocks := d.left, d.blocks
+	if written {
+		d.written[tg.id], left, blocks = true, d.Left, d.Blocks
+	}
+	for kind, k := range p.notes.Blocks {
+		blocks[kind] += k
 	}
 	if !tg.original {
 		return
 	}
-	for _, o := range r.Lines() {
+	for _, o := range p.r.Lines() {
 		if o.Message == 0 && o.Why != thread.WhyHere {
-			d.Left[o.Why]++
+			left[o.Why]++
 		}
 	}
 }
@@ -71,11 +82,17 @@ func (ld *lander) of(id string) (*lander, error) {
 		return ld, err
 	}
 	st, err := ld.p.Store(slug)
-	return &lander{p: ld.p, st: st, tool: ld.tool, dry: ld.dry, done: ld.done}, err
+	return &lander{p: ld.p, st: st, tool: ld.tool, dry: ld.dry, done: ld.done, finds: ld.finds}, err
 }
 
-// has reports whether there is a session.
-func (ld *lander) has(id string) bool { return ld.st != nil && core.Of(ld.st).Has(id) }
+// has reports whether there is a session. The results depend on it, and on its state.
+func (ld *lander) has(id string) bool {
+	if ld.st == nil {
+		return false
+	}
+	ld.done.asked[ld.kept(id, sessiondir.Metadata)] = true
+	return core.Of(ld.st).Has(id)
+}
 
 // transcript returns the first n messages of a session, all where n is below 0.
 func (ld *lander) transcript(ctx context.Context, id string, n int) (sessionstore.Revision, error) {
@@ -92,15 +109,11 @@ func (ld *lander) transcript(ctx context.Context, id string, n int) (sessionstor
 	return c.revision(), nil
 }
 
-// kept returns the folder in which a session keeps the tool's file.
-func (ld *lander) kept(id, place string) string { return filepath.Join(ld.st.Dir(), id, place) }
-
-// scope returns how far back the session goes: to its beginning, unless its first import took
-// only what the tool would resume, as earlier versions could.
-func (ld *lander) scope(tg target) (thread.Scope, error) {
-	if !ld.has(tg.id) {
-		return thread.WholeLine, nil
+// kept returns the path of a file or folder of a session, as of the one that keeps the tool's
+// file.
+func (ld *lander) kept(id, place string) string {
+	if ld.st == nil { // as there may be in a dry run
+		return ""
 	}
-	h, err := readHeader(ld.kept(tg.id, tg.place()))
-	return h.scope(), err
+	return filepath.Join(ld.st.Dir(), id, place)
 }

@@ -156,7 +156,11 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 			return err
 		}
 	}
-	for u := range tg.responses() {
+	uses := func(func(thread.Used) bool) {}
+	if tg.mine != nil {
+		uses = tg.file.Format.Responses(tg.file.Table, tg.mine)
+	}
+	for u := range uses {
 		row = fmt.Appendf(row[:0], `{"response": "%s", "model": `, thread.InMap(u.ID))
 		row = pyjson.AppendQuoted(row, u.Model, pyjson.Style{Replace: true})
 		row = fmt.Appendf(row, `, "tokens": [%d, %d, %d, %d]}`+"\n", u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite)

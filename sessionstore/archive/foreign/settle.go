@@ -66,9 +66,6 @@ func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, 
 // of the thread and lacks its beginning. That session is the thread's own one, or a fork of
 // records that the thread lost.
 func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string) (bool, error) {
-	if threadID == "" || ld.st == nil {
-		return false, nil
-	}
 	all, err := ld.st.List(ctx, nil)
 	if err != nil {
 		return false, err
@@ -95,9 +92,6 @@ func (ld *lander) hasThread(ctx context.Context, f *thread.File, threadID string
 // leaveOut leaves the parts of a thread out of its history that a rule keeps on this machine,
 // where no rule keeps the session of the thread: it would carry their words away.
 func (ld *lander) leaveOut(ctx context.Context, h *thread.History, project string) error {
-	if len(h.Files[h.Path].Segments) < 2 {
-		return nil
-	}
 	id, err := ld.sessionOf(h.ID)
 	if err != nil {
 		return err

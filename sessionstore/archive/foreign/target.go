@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,23 +65,6 @@ func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
 	return p, cmp.Or(err, out.Flush())
 }
 
-// spent returns the usage of the session in its tool, by model: each response once. It is
-// nil for a branch, whose responses count in its session.
-func (tg target) spent() map[string]*thread.Spending {
-	if tg.mine == nil {
-		return nil
-	}
-	return tg.file.Format.Spent(tg.file.Table, tg.mine)
-}
-
-// responses yields the usage of each response of the session, where the tool records it.
-func (tg target) responses() iter.Seq[thread.Used] {
-	if tg.mine == nil {
-		return func(func(thread.Used) bool) {}
-	}
-	return tg.file.Format.Responses(tg.file.Table, tg.mine)
-}
-
 // tally counts and hashes the lines of messages, in the form that a save by the
 // Python tools gives them.
 type tally struct {
@@ -98,7 +80,7 @@ func newTally() *tally { return &tally{sum: xxh3.New()} }
 func (c *tally) add(m sessionstore.Message) []byte {
 	c.line = m.AppendTo(c.line[:0])
 	row := c.line
-	if escapesBreak(row) {
+	if bytes.Contains(row, []byte(`\u202`)) || bytes.Contains(row, []byte(`\u0085`)) { // line breaks that finish writes as escapes
 		if normal, err := pyjson.AppendMessage(c.normal[:0], row, pyjson.Style{}); err == nil {
 			row, c.normal = normal, normal
 		}
@@ -112,12 +94,6 @@ func (c *tally) add(m sessionstore.Message) []byte {
 }
 
 var endOfLine = []byte{'\n'}
-
-// escapesBreak reports whether a row has one of the line breaks that finish writes
-// as escapes: all else of a message of this package is as Python writes it.
-func escapesBreak(row []byte) bool {
-	return bytes.Contains(row, []byte(`\u202`)) || bytes.Contains(row, []byte(`\u0085`))
-}
 
 func (c *tally) revision() sessionstore.Revision {
 	return sessionstore.Revision{Messages: c.n, Bytes: c.bytes, Sum: c.sum.Sum128().Bytes()}
@@ -172,17 +148,12 @@ func (tg target) name(r *thread.Rendering) string {
 	case title == "" && own != r.First:
 		title = own
 	}
-	return fitting(strings.TrimSpace(strings.Map(func(c rune) rune {
+	name := strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return ' '
 		}
 		return c
-	}, title)), note)
-}
-
-// fitting returns a name with a note behind it, of which the name loses its end where both
-// are too long.
-func fitting(name, note string) string {
+	}, title))
 	for utf8.RuneCountInString(name+note) > thread.MaxName {
 		_, n := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-n]

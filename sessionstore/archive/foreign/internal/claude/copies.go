@@ -64,6 +64,10 @@ func joinFiles(ctx context.Context, h *thread.History, all []thread.History, age
 	*h = all[slices.Index(paths, longest)]
 	h.Agents, h.InFolder = agents, true
 	h.Shorter = slices.DeleteFunc(paths, func(path string) bool { return path == longest })
+	h.Beside = nil
+	for _, c := range all {
+		h.Beside = append(h.Beside, c.Beside...)
+	}
 	h.Near = func(ctx context.Context, uuid uint64) bool {
 		return slices.ContainsFunc(all, func(c thread.History) bool { return c.Near(ctx, uuid) })
 	}

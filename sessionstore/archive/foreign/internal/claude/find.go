@@ -73,6 +73,8 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	titles := &thread.Facts{}
 	beside := map[string][]string{} // by session: files of sub-agents, where older tools kept them
+	var open thread.Folder
+	defer open.Close()
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return all, errors.Join(failed, err)
@@ -82,11 +84,22 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 		if !isHistory {
 			continue
 		}
-		if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		regular := e.Type().IsRegular()
+		if e.Type()&fs.ModeSymlink != 0 {
+			fi, err := os.Stat(path)
+			regular, failed = err == nil && fi.Mode().IsRegular(), errors.Join(failed, err)
+		}
+		if !regular {
+			continue
+		}
+		f, fi, err := open.Open(path, e)
+		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		h, session, err := historyIn(path, titles)
+		h, session, err := historyIn(f, fi, path, titles)
+		goesOn := ending(f, fi.Size())
+		_ = f.Close() // it was only read
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -95,7 +108,7 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			beside[session] = append(beside[session], path)
 			continue
 		}
-		h.ID, h.Folder, h.GoesOn = thread.ID(id), filepath.Base(dir), ending(path)
+		h.ID, h.Folder, h.GoesOn = thread.ID(id), filepath.Base(dir), goesOn
 		all = append(all, h)
 	}
 	for _, e := range entries {
@@ -112,7 +125,13 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 	}
 	for _, session := range slices.Sorted(maps.Keys(beside)) {
 		for _, path := range beside[session] {
-			h, _, err := historyIn(path, &thread.Facts{})
+			f, fi, err := thread.OpenRegular(path)
+			if err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+			h, _, err := historyIn(f, fi, path, &thread.Facts{})
+			_ = f.Close()
 			if err != nil {
 				failed = errors.Join(failed, err)
 				continue
@@ -127,6 +146,9 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 			near.paths = append(near.paths, all[i].Path)
 		}
 		all[i].Near = near.has
+	}
+	for i := range all {
+		all[i].Beside = near.paths
 	}
 	return all, failed
 }
@@ -152,12 +174,7 @@ func agentsBelow(dir string) (all []string, failed error) {
 
 // historyIn returns the facts at the beginning of a file, and its session. It keeps in
 // titles the summaries before them: the tool writes them for other sessions.
-func historyIn(path string, titles *thread.Facts) (h thread.History, session string, err error) {
-	f, fi, err := thread.OpenRegular(path)
-	if err != nil {
-		return h, "", err
-	}
-	defer f.Close()
+func historyIn(f io.Reader, fi fs.FileInfo, path string, titles *thread.Facts) (h thread.History, session string, err error) {
 	h = thread.History{Path: path, Size: fi.Size(), Modified: fi.ModTime()}
 	for l, err := range sound(thread.LinesOf(context.Background(), io.LimitReader(f, thread.MaxBeginning))) {
 		if err != nil {
@@ -178,15 +195,10 @@ func historyIn(path string, titles *thread.Facts) (h thread.History, session str
 const maxEnding = 64 << 10
 
 // ending returns the sessions in which the session of a file goes on, as the end of the
-// file says. It returns none for a file that cannot be read: the import reports the error.
-func ending(path string) (goesOn []string) {
-	f, fi, err := thread.OpenRegular(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	end := make([]byte, min(fi.Size(), maxEnding))
-	if n, _ := f.ReadAt(end, fi.Size()-int64(len(end))); n < len(end) || !bytes.Contains(end, []byte(`"continued-in"`)) {
+// file says. It returns none where that cannot be read: the import reports the error.
+func ending(f io.ReaderAt, size int64) (goesOn []string) {
+	end := make([]byte, min(size, maxEnding))
+	if n, _ := f.ReadAt(end, size-int64(len(end))); n < len(end) || !bytes.Contains(end, []byte(`"continued-in"`)) {
 		return nil
 	}
 	for row := range bytes.Lines(end) {

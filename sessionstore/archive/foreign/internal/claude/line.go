@@ -101,7 +101,10 @@ func (l *line) member(name string, v []byte) {
 	case "isCompactSummary":
 		l.summary = thread.IsTrue(v)
 	case "message":
-		l.message(v)
+		if pyjson.KindOf(v) == pyjson.Object {
+			f := pyjson.Values(v, "id", "model", "content", "usage")
+			l.response, l.model, l.content, l.usage = thread.Text(f[0]), thread.Text(f[1]), f[2], f[3]
+		}
 	case "attachment":
 		l.attach = v
 	case thread.ExportMember:
@@ -113,22 +116,8 @@ func (l *line) member(name string, v []byte) {
 	}
 }
 
-func (l *line) message(v []byte) {
-	if pyjson.KindOf(v) != pyjson.Object {
-		return
-	}
-	f := pyjson.Values(v, "id", "model", "content", "usage")
-	l.response, l.model, l.content, l.usage = thread.Text(f[0]), thread.Text(f[1]), f[2], f[3]
-}
-
 // synthetic is the model of answers that the tool itself wrote.
 const synthetic = "<synthetic>"
-
-// isFiller reports whether the tool wrote an answer behind a prompt that got none, when a
-// person went on. It shows no such answer.
-func (l line) isFiller() bool {
-	return l.kind == "assistant" && l.model == synthetic && l.Prompt() == "No response requested."
-}
 
 // inChain reports whether lines of that kind are linked by parentUuid.
 func inChain(kind string) bool {

@@ -89,9 +89,13 @@ func agentID(path string) string {
 // maxAgentMetadata is the largest file that describes a sub-agent.
 const maxAgentMetadata = 1 << 20
 
+func (Tool) Beside(path string) string {
+	return strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json"
+}
+
 // Agent has the kind and the task from the file beside path.
 func (format) Agent(path string, _ *thread.Table) (id, name, task string) {
-	f, fi, err := thread.OpenRegular(strings.TrimSuffix(path, thread.HistorySuffix) + ".meta.json")
+	f, fi, err := thread.OpenRegular(Tool{}.Beside(path))
 	if err != nil {
 		return agentID(path), "agent", ""
 	}

@@ -121,7 +121,7 @@ func note(s *thread.Scanning, l line) {
 		s.Table.First = l.at
 	}
 	s.Table.Facts.Time(l.at, l.atText)
-	s.Dir(l.cwd)
+	s.Table.Dir = cmp.Or(s.Table.Dir, l.cwd)
 	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
 		*g = append(*g, l.goesOn)
 	}
@@ -158,7 +158,7 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 	case "user":
 		return describeUser(s, l, f|thread.IsUser, at)
 	case "assistant":
-		if l.isFiller() {
+		if l.model == synthetic && l.Prompt() == "No response requested." { // the tool writes it behind a prompt that got none
 			return 0, f | thread.IsLink
 		}
 		thinks, calls, says := false, false, false

@@ -46,6 +46,8 @@ func (Tool) IsCompared(r thread.Record) bool {
 
 func (Tool) UUIDs(context.Context, string) []uint64 { return nil }
 
+func (Tool) Beside(string) string { return "" }
+
 func (Tool) Repeats(string) (copied, question bool) { return false, false }
 
 // Find: a file of a sub-agent belongs to the history of the session that began it, where
@@ -129,6 +131,8 @@ func below(ctx context.Context, dir string) (found []*rollout, failed error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
+	var open thread.Folder
+	defer open.Close()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path == dir {
 			return nil
@@ -152,7 +156,7 @@ func below(ctx context.Context, dir string) (found []*rollout, failed error) {
 				return nil
 			}
 		}
-		f, err := beginningOf(ctx, path, e)
+		f, err := beginningOf(ctx, &open, path, e)
 		if err == nil && f != nil {
 			found = append(found, f)
 		}
@@ -165,15 +169,11 @@ func below(ctx context.Context, dir string) (found []*rollout, failed error) {
 }
 
 // beginningOf returns the history in a file, from the beginning of the file.
-func beginningOf(ctx context.Context, path string, e fs.DirEntry) (*rollout, error) {
-	fi, err := e.Info()
+func beginningOf(ctx context.Context, open *thread.Folder, path string, e fs.DirEntry) (*rollout, error) {
+	file, fi, err := open.Open(path, e)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // it was compressed or archived in between
 	}
-	if err != nil {
-		return nil, err
-	}
-	file, _, err := thread.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

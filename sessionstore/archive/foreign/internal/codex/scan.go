@@ -38,7 +38,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		f.event(s, l.item())
 	case settingsKind:
 		m := thread.Members(l.payload, "cwd", "model")
-		s.Dir(thread.Text(m[0]))
+		s.Table.Dir = cmp.Or(s.Table.Dir, thread.Text(m[0]))
 		f.facts.turn(thread.Text(m[1]))
 		f.append(s, thread.Record{Flags: thread.IsLink | thread.IsNote})
 	case compactKind:
@@ -86,7 +86,7 @@ func (f *format) meta(s *thread.Scanning, l line) {
 		return
 	}
 	th.ID = id
-	s.Dir(thread.Text(m[1]))
+	s.Table.Dir = cmp.Or(s.Table.Dir, thread.Text(m[1]))
 	if t, _, err := pytime.Parse(thread.Text(m[2])); err == nil && s.Table.First.IsZero() {
 		s.Table.First = t
 	}
@@ -198,7 +198,7 @@ func (f *format) dropSummary(s *thread.Scanning, l line) {
 // scanItem takes an item of the conversation.
 func (f *format) scanItem(s *thread.Scanning, it item) {
 	if it.kind == "message" && s.Table.Dir == "" {
-		s.Dir(cwdIn(it))
+		s.Table.Dir = cmp.Or(s.Table.Dir, cwdIn(it))
 	}
 	r := f.describe(s, it)
 	if r.Flags&(thread.IsUser|thread.IsAssistant) == 0 {

@@ -133,9 +133,6 @@ func (t *Table) Walk(from int32, s Scope) iter.Seq[int32] {
 // prompts that are on none of the lines.
 func (t *Table) Branches(chain, leaves []int32, copied int64) (found []branch, others int, left []Unplaced) {
 	prompts := map[uint64]bool{}
-	if len(leaves) == 1 && len(chain) > 0 && chain[len(chain)-1] == leaves[0] {
-		prompts = nil // there is no other line, as almost always
-	}
 	t.Cover(chain, prompts)
 	var open []int32 // leaves of lines without an answer: another line may have all that they have
 	for _, leaf := range leaves {

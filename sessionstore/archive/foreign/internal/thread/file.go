@@ -4,7 +4,6 @@
 package thread
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -55,6 +54,10 @@ type Tool interface {
 	// Repeats reports whether the name of an agent's file says that it repeats the
 	// conversation, and whether a question that a person asked beside that follows there.
 	Repeats(path string) (copied, question bool)
+
+	// Beside returns the path of the file that describes the sub-agent whose file is at path,
+	// "" where the tool has none.
+	Beside(path string) string
 }
 
 // Format is how a tool writes one file.
@@ -109,7 +112,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	fm.Finish(&s)
 	s.Table.Calls, s.Table.Results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
-	s.Table.orderAnswers()
+	s.Table.byKey = s.Table.ordered(func(r *Record) bool { return r.Is(IsAssistant) }, func(r *Record) uint64 { return r.Key })
 	s.Table.mergeSpent()
 	return s.Table, nil
 }
@@ -190,9 +193,6 @@ func (s *Scanning) Mark(said string) {
 	}
 	s.Marks.add(Mark{int32(s.Table.Records.Len()), int32(n)})
 }
-
-// Dir keeps the first working directory.
-func (s *Scanning) Dir(dir string) { s.Table.Dir = cmp.Or(s.Table.Dir, dir) }
 
 // File is a file of a tool that was read, or several that are read as one.
 type File struct {

@@ -4,15 +4,6 @@ package thread
 // elsewhere reports whether another file has a record.
 func (s *Scanning) Link(elsewhere func(uuid uint64) bool) {
 	t, loose := s.Table, s.loose.take()
-	t.order(loose)
-	t.guess(loose, elsewhere)
-	t.chain()
-	t.preserve()
-}
-
-// order orders the records by their uuids and finds the parents that the file has. loose
-// has the records whose parent is not the record before, with the hash of its uuid.
-func (t *Table) order(loose []result) {
 	t.orderUUIDs()
 	for i, at := range t.byUUID {
 		if i+1 < len(t.byUUID) && t.Records.At(t.byUUID[i+1]).UUID == t.Records.At(at).UUID {
@@ -21,6 +12,11 @@ func (t *Table) order(loose []result) {
 	}
 	for _, l := range loose {
 		t.Records.At(l.At).Parent = t.Find(l.Of)
+	}
+	t.guess(loose, elsewhere)
+	t.chain()
+	if b := t.Facts.Boundary; b.Head != 0 || b.Tail != 0 {
+		t.preserve(b)
 	}
 }
 
@@ -33,7 +29,9 @@ func (t *Table) chain() {
 		}
 	}
 	for i := range t.Records.All() {
-		t.passProgress(int32(i))
+		if p := t.Records.At(int32(i)).Parent; p >= 0 && t.Records.At(p).Is(IsProgress) {
+			t.passProgress(int32(i))
+		}
 	}
 	for _, r := range t.Records.All() {
 		if p := r.Parent; p >= 0 && !r.Is(IsProgress|isGuessed) && r.Is(IsSidechain) == t.Records.At(p).Is(IsSidechain) {
@@ -117,11 +115,7 @@ func (t *Table) follows(from, to int32, steps *int) bool {
 
 // preserve finds the records that the last compaction kept. Where the records do not lead
 // from tail back to head, nothing is hung elsewhere.
-func (t *Table) preserve() {
-	b := t.Facts.Boundary
-	if b.Head == 0 && b.Tail == 0 {
-		return
-	}
+func (t *Table) preserve(b boundaries) {
 	k := &preserved{head: -1, tail: -1, anchor: -1, boundary: b.Last}
 	if b.At == b.Last {
 		k.head, k.tail, k.anchor = t.Find(b.Head), t.Find(b.Tail), t.Find(b.Anchor)

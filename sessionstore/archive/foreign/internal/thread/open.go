@@ -43,12 +43,48 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, fi, err := vfs.Open(root, filepath.Base(real), os.O_RDONLY)
+	f, fi, err := openIn(root, filepath.Base(real), path)
+	return f, fi, errors.Join(err, root.Close())
+}
+
+// openIn opens a file of a directory. The error names it by its path.
+func openIn(root *os.Root, name, path string) (*os.File, fs.FileInfo, error) {
+	f, fi, err := vfs.Open(root, name, os.O_RDONLY)
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
 		failed.Path = path
 	}
-	return f, fi, errors.Join(err, root.Close())
+	return f, fi, err
+}
+
+// Folder opens files of a directory, one after the other. The zero Folder has opened none.
+type Folder struct {
+	root *os.Root
+	path string
+}
+
+// Open is [OpenRegular] for the entry of a directory. It opens the directory once for all of
+// them.
+func (d *Folder) Open(path string, e fs.DirEntry) (*os.File, fs.FileInfo, error) {
+	if !e.Type().IsRegular() { // a symlink may lead out of the directory
+		return OpenRegular(path)
+	}
+	if dir := filepath.Dir(path); d.root == nil || dir != d.path {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		d.Close()
+		d.root, d.path = root, dir
+	}
+	return openIn(d.root, filepath.Base(path), path)
+}
+
+// Close closes the directory.
+func (d *Folder) Close() {
+	if d.root != nil {
+		_ = d.root.Close() // it was only read
+	}
 }
 
 const (

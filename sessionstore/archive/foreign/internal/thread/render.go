@@ -27,8 +27,10 @@ func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit f
 
 // run makes the messages.
 func (r *Rendering) run() error {
-	if err := r.expand(); err != nil {
-		return err
+	if len(r.chain) > 0 && r.f.Table.Records.At(r.chain[0]).Is(IsCompacted) {
+		if err := r.expand(); err != nil {
+			return err
+		}
 	}
 	for _, at := range r.chain {
 		r.f.Table.Records.At(at).Flags |= onLine
@@ -67,8 +69,10 @@ func (r *Rendering) run() error {
 }
 
 func (r *Rendering) step(i int, at int32) error {
-	if l, found := r.here.of(at); found {
-		return r.ours(l)
+	if r.here != nil {
+		if l, found := r.here.of(at); found {
+			return r.ours(l)
+		}
 	}
 	rec := r.f.Table.Records.At(at)
 	if rec.Is(IsAssistant | IsUser | IsQueued) {

@@ -175,9 +175,6 @@ const maxPrompts = 80_000
 // expand puts the last prompts before a compaction ahead of its summary, where the line
 // begins with a summary that does not list them.
 func (r *Rendering) expand() error {
-	if len(r.chain) == 0 || !r.f.Table.Records.At(r.chain[0]).Is(IsCompacted) {
-		return nil
-	}
 	var prompts []int32
 	size := 0
 	for at := r.before(r.chain[0]); at >= 0 && size < maxPrompts; at = r.before(at) {
@@ -240,9 +237,6 @@ type HereLine struct{ At, First, Last int32 }
 
 // of returns the line of a record, and whether an export made it.
 func (o *HereRows) of(at int32) (l HereLine, found bool) {
-	if o == nil {
-		return l, false
-	}
 	i, found := slices.BinarySearchFunc(o.Lines, at, func(l HereLine, at int32) int { return cmp.Compare(l.At, at) })
 	if found {
 		l = o.Lines[i]

@@ -96,8 +96,10 @@ func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l
 		if s.End >= 0 {
 			n = min(n, s.End)
 		}
-		if err := out.endLine(); err != nil {
-			return nil, l, nil, err
+		if out.size > 0 {
+			if err := out.endLine(); err != nil {
+				return nil, l, nil, err
+			}
 		}
 		out.starts = append(out.starts, out.size)
 		switch {
@@ -131,9 +133,6 @@ func (j *joined) add(r io.ReaderAt, size int64) {
 
 // endLine ends the last line, which the tool may be writing.
 func (j *joined) endLine() error {
-	if j.size == 0 {
-		return nil
-	}
 	last := make([]byte, 1)
 	if _, err := j.ReadAt(last, j.size-1); err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -186,6 +185,7 @@ type History struct {
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
 	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
+	Beside    []string                                    // the files that Near reads
 	Summaries map[uint64]string                           // titles that files of its folder have first, see facts
 }
 

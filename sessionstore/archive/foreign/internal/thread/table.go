@@ -30,7 +30,7 @@ type Table struct {
 
 	sum       [32]byte // SHA-256 of the file
 	First     time.Time
-	Dir       string
+	Dir       string // the first working directory
 	Title     string // the newest title, by a person where there is one
 	ByPerson  bool   // a person gave the title
 	LinesRead int
@@ -52,11 +52,6 @@ type Lineage struct {
 // orderUUIDs orders the records by their uuids.
 func (t *Table) orderUUIDs() {
 	t.byUUID = t.ordered(func(r *Record) bool { return r.UUID != 0 }, func(r *Record) uint64 { return r.UUID })
-}
-
-// orderAnswers orders the answers by the ids of their responses.
-func (t *Table) orderAnswers() {
-	t.byKey = t.ordered(func(r *Record) bool { return r.Is(IsAssistant) }, func(r *Record) uint64 { return r.Key })
 }
 
 // ordered returns the records that fit in the order of a key, then of lines.
