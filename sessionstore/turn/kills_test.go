@@ -115,6 +115,48 @@ func agentAsChild(dir, _ string) error {
 	return errors.Join(err, st.Close())
 }
 
+// holdAsChild begins a turn of the session that the argument names, and keeps it.
+func holdAsChild(dir, id string) error {
+	st, err := sessionstore.Open(dir, nil)
+	if err != nil {
+		return err
+	}
+	prompt, err := sessionstore.Text("user", "ask", time.Unix(0, 0))
+	if err != nil {
+		return err
+	}
+	t, err := Begin(context.Background(), st, id, prompt, &Options{Owner: sessionstore.Owner{App: "holder"}})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(t.Say("half"), t.flush()); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for range testenv.Orders() {
+	}
+	return nil
+}
+
+// TestAnotherProcess has another process run a turn, until it is killed.
+func TestAnotherProcess(t *testing.T) {
+	t.Parallel()
+	for id, why := range map[string]string{"s1": `"holder" runs it`, "s1-0000_agent": "another turn of the session runs"} {
+		st := newStore(t, nil)
+		child := testenv.Spawn(t, "hold", st.Dir(), id)
+		require.Equal(t, "ready", child.Hear(t))
+		_, err := Begin(t.Context(), st, id, text(t, "user", "second"), nil)
+		require.ErrorIs(t, err, sessionstore.ErrLocked)
+		require.ErrorContains(t, err, why)
+		require.Equal(t, "half", draftOf(t, st, id).Text, "while it runs")
+		child.Kill()
+		turn, err := Resume(t.Context(), st, id, nil)
+		require.NoError(t, err)
+		require.Equal(t, Draft{1, "half", ""}, turn.Draft())
+		require.NoError(t, turn.Close())
+	}
+}
+
 // TestKills kills an agent before each of its operations on the disk, then one that goes on
 // somewhere, and has a third go on. Nothing that was said is lost or shown twice, and no call
 // runs twice.

@@ -499,3 +499,30 @@ func TestApprovedBeforeTheRestart(t *testing.T) {
 	require.NoError(t, turn.Close())
 	require.Equal(t, []string{"u ask", "a ", "t ran", "t " + rejectedResult}, rows(t, st))
 }
+
+// TestDraftOfALargeTranscript has a transcript that is read by way of the index, by this store
+// and by others, and to which another tool appends.
+func TestDraftOfALargeTranscript(t *testing.T) {
+	t.Parallel()
+	st := newStore(t, nil)
+	var before []sessionstore.Message
+	for range 300 {
+		before = append(before, text(t, "user", "before"), text(t, "assistant", strings.Repeat("x", 8000)))
+	}
+	require.NoError(t, st.Append(t.Context(), id, before...))
+	turn := begin(t, again(t, st), nil)
+	require.NoError(t, turn.Say("half"))
+	require.NoError(t, turn.Close())
+	for _, other := range []*sessionstore.Store{st, again(t, st), again(t, st)} {
+		require.Equal(t, Draft{601, "half", ""}, draftOf(t, other, id))
+	}
+	path := filepath.Join(st.Dir(), id, sessiondir.Transcript)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"role": "user", "content": "theirs"}` + "\n")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	for _, other := range []*sessionstore.Store{st, again(t, st)} {
+		require.Zero(t, draftOf(t, other, id))
+	}
+}

@@ -19,7 +19,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, map[string]testenv.Child{"agent": agentAsChild}) }
+func TestMain(m *testing.M) {
+	testenv.Main(m, map[string]testenv.Child{"agent": agentAsChild, "hold": holdAsChild})
+}
 
 const id = "s1"
 
