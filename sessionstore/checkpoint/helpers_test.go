@@ -21,6 +21,7 @@ func newStore(t *testing.T) *Dir {
 }
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"decide": decideAsChild, "live": liveAsChild})
 }
 

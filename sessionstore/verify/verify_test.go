@@ -16,7 +16,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-func TestMain(m *testing.M) { testenv.Main(m, nil) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, nil)
+}
 
 const (
 	sound  = "{\"role\": \"user\", \"content\": \"secretword\"}\n"
