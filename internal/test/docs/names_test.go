@@ -17,8 +17,9 @@ import (
 
 // public are the packages for programs outside of this repository.
 var public = []string{
-	"sessionstore", "slice", "slice/accept", "slice/conversation", "eventslog", "sessionstore/workflow", "sessionstore/agentstate",
-	"sessionstore/checkpoint", "sessionstore/archive", "sessionstore/archive/foreign", "sessionstore/bridge/adk", "sessionstore/projects", "sessionstore/trash", "sessionstore/verify", "hybrid", "hybrid/cosmos", "hybrid/dir", "hybrid/hybridtest", "hybrid/postgres", "hybrid/redact", "hybrid/remote", "hybrid/s3", "hybrid/telemetry",
+	"sessionstore", "slice", "slice/accept", "slice/conversation", "eventslog", "sessionstore/workflow", "sessionstore/agentstate", "sessionstore/turn",
+	"sessionstore/checkpoint", "sessionstore/archive", "sessionstore/archive/foreign", "sessionstore/projects", "sessionstore/trash", "sessionstore/verify", "hybrid", "hybrid/cosmos", "hybrid/dir", "hybrid/hybridtest", "hybrid/postgres", "hybrid/redact", "hybrid/remote", "hybrid/s3", "hybrid/telemetry",
+	"sessionstore/bridge/adk",
 }
 
 // declared returns the functions of a package's files: tests or others. Those of
