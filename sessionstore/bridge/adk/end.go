@@ -91,9 +91,9 @@ func read(ctx context.Context, st *sessionstore.Store, v *sessionstore.View, id 
 	if r.NumRecentEvents > 0 || !r.After.IsZero() {
 		n = max(spacing, r.NumRecentEvents)
 	}
-	var rows []row                                       // from message first on
-	var from *kept                                       // nil: not found yet
-	for more := true; more && first > 1; n = len(rows) { // twice as many
+	var rows []row // from message first on
+	var from *kept // nil: not found yet
+	for more := true; more && first > 1; n = len(rows) {
 		n = min(n, first-1)
 		first -= n
 		some, err := rowsOf(ctx, v, first, n)
@@ -142,9 +142,8 @@ func rowsOf(ctx context.Context, v *sessionstore.View, first, n int) ([]row, err
 	return rows, err
 }
 
-// lastKept returns the last state that is beside one of rows, which begin with message first;
-// nil if there is none. If the session does not begin with the messages that it is of, n is 0,
-// and the state at creation is what is known.
+// lastKept returns the last state that is beside one of rows, which begin with message first,
+// and whether it counts; nil if no state is beside them.
 func lastKept(ctx context.Context, v *sessionstore.View, rows []row, first int) (*kept, error) {
 	for i, r := range slices.Backward(rows) {
 		if r.before == nil {

@@ -116,7 +116,7 @@ func TestLargeState(t *testing.T) {
 func TestDamagedEvent(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, t.TempDir())
-	_, err := s.Create(t.Context(), &session.CreateRequest{AppName: "a", UserID: "u", SessionID: "s"})
+	made, err := s.Create(t.Context(), &session.CreateRequest{AppName: "a", UserID: "u", SessionID: "s"})
 	require.NoError(t, err)
 	st, err := s.store("a", "u")
 	require.NoError(t, err)
@@ -135,6 +135,16 @@ func TestDamagedEvent(t *testing.T) {
 	require.ErrorIs(t, all.Sessions[0].State().Set("k", 1), errEvent)
 	require.Empty(t, maps.Collect(all.Sessions[0].State().All()))
 	require.ErrorIs(t, s.AppendEvent(t.Context(), all.Sessions[0], event(1, 1)), errEvent)
+
+	for i := range 2 * spacing {
+		require.NoError(t, s.AppendEvent(t.Context(), made.Session, event(i, 1)), "the event of a session that is in memory is stored")
+	}
+	got, err := s.Get(t.Context(), &session.GetRequest{AppName: "a", UserID: "u", SessionID: "s", NumRecentEvents: 3})
+	require.ErrorIs(t, err, errEvent, "no state was kept")
+	require.Nil(t, got)
+	stored, err := st.Load(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, stored.Messages, 1+2*spacing)
 }
 
 // appends is a child that appends events to a session, each of which sets a value of its own,

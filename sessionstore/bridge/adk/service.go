@@ -163,7 +163,7 @@ func (s *Service) AppendEvent(ctx context.Context, to session.Session, e *sessio
 	var before *kept
 	if t.due() {
 		if before, err = keep(ctx, st, t.id); err != nil {
-			return err
+			before = nil // a session that cannot be read takes events
 		}
 	}
 	stored := *e
