@@ -183,7 +183,7 @@ func after(at replica.Cursor, once bool, now time.Time) replica.Cursor {
 
 func entryOf(c *remoteread.Entry, round int) replica.Entry {
 	return replica.Entry{
-		SID: c.SID, Session: c.Session, Parent: c.Parent, Name: c.Name, Revision: c.Revision, Version: string(c.Version), Written: c.Written.UnixNano(), Updated: c.Updated.UnixNano(),
+		SID: c.SID, Session: c.Session, Parent: c.Parent, Name: c.Name, Revision: c.Revision, Version: string(c.Version), Written: c.Written.Unix(), Updated: c.Updated.UnixNano(),
 		N: c.N, Turns: c.Turns, Deleted: c.Deleted, Conflict: c.Conflict, Round: round,
 	}
 }

@@ -38,9 +38,10 @@ type Store struct {
 }
 
 // Open opens dir as [sessionstore.Open] does. Without a remote everything is local: Sync
-// and Pull return [ErrNoRemote]. It makes no request, but for one of at most Limits.FirstAnswer
-// where the last success was with a remote of another identity: this may be another name of that
-// remote. It needs no answer. The manifests are those of [workflow.New].
+// and Pull return [ErrNoRemote]. It makes no request, but for one or two where the last success
+// was with a remote of another identity: this may be another name of that remote. It waits for
+// them as Refresh does, and opens without an answer, too. The manifests are those of
+// [workflow.New].
 func Open(ctx context.Context, dir string, opts *Options, manifests ...workflow.Manifest) (*Store, error) {
 	s, err := open(ctx, dir, opts, nil)
 	if err == nil {

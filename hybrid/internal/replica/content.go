@@ -45,7 +45,7 @@ type Entry struct {
 	Name     string `json:"name,omitempty"`
 	Revision int64  `json:"rev"`
 	Version  string `json:"v,omitempty"`
-	Written  int64  `json:"w,omitempty"` // by the remote's clock, in nanoseconds since 1970; 0: an earlier program read it
+	Written  int64  `json:"w,omitempty"` // by the remote's clock, in seconds since 1970; 0: an earlier program read it
 	Updated  int64  `json:"at"`          // in nanoseconds since 1970
 	N        int64  `json:"n,omitempty"`
 	Turns    int    `json:"turns,omitempty"`

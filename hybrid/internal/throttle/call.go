@@ -141,11 +141,13 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 	return trouble, withKind(err)
 }
 
-// withKind returns err as an error that callers tell apart: [remote.ErrUnreachable] where nothing is
-// known of a swap, and for what Is no error of package remote.
+// public are the errors that callers tell apart.
+var public = append([]error{remote.ErrUnreachable, remote.ErrBlocked, remote.ErrUnauthorized, context.Canceled, context.DeadlineExceeded}, answers...)
+
+// withKind returns err as one of them: as [remote.ErrUnreachable] where nothing is known of a swap, and
+// where an adapter names no kind.
 func withKind(err error) error {
-	kinds := append([]error{remote.ErrUnreachable, remote.ErrBlocked, remote.ErrUnauthorized, context.Canceled, context.DeadlineExceeded}, answers...)
-	if err == nil || slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+	if err == nil || slices.ContainsFunc(public, func(kind error) bool { return errors.Is(err, kind) }) {
 		return err
 	}
 	return &remote.Unreachable{Err: err}
