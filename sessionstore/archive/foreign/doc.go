@@ -99,9 +99,8 @@
 // Import reads the file a line at a time, each time up to the size that it had at the
 // beginning: to find the conversation, to make the messages, and to keep the original, which
 // must have the bytes that the messages were made from. A file that did not change since the
-// last import, by its size, its times and its inode, is not read, and the report is that of
-// then. On Windows it is read once. What a file reports so, the bookkeeping of its project
-// has; without that, files are read. For an existing session, Import compares the file with the lines that the
+// last import, by its size, its times and its inode, is not read: the bookkeeping of its
+// project keeps the report. Without that, and on Windows, it is read once. For an existing session, Import compares the file with the lines that the
 // session keeps of it, and makes the messages twice. Where a record names a parent that its
 // file does not have, Import reads the other files of the folder once. Import unpacks a
 // compressed file as it reads. It takes some MiB, some three times the longest line or
