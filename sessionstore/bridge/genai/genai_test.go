@@ -78,7 +78,9 @@ func TestAnswerComesBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report)
 	require.Len(t, contents, 3)
-	want, err := json.Marshal(response(t, answer).Candidates[0].Content)
+	whole := response(t, answer).Candidates[0].Content
+	whole.Parts[3].FunctionCall.ID = calls[0].ID
+	want, err := json.Marshal(whole)
 	require.NoError(t, err)
 	got, err := json.Marshal(contents[1])
 	require.NoError(t, err)
@@ -107,7 +109,7 @@ func TestStream(t *testing.T) {
 	require.NoError(t, err)
 	raw, err := json.Marshal(contents[1].Parts)
 	require.NoError(t, err)
-	require.JSONEq(t, `[{"text": "I ", "thought": true}, {"text": "think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"name": "f"}, "thoughtSignature": "QUJD"},
+	require.JSONEq(t, `[{"text": "I ", "thought": true}, {"text": "think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"id": "`+row.ToolCalls()[0].ID+`", "name": "f"}, "thoughtSignature": "QUJD"},
 		{"text": "more", "thoughtSignature": "QUJD"}, {"text": "last"}]`, string(raw), "the parts are as they came")
 }
 
