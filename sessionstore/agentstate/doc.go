@@ -52,6 +52,6 @@
 // ([ErrDamaged]). Both stay as they are. A state.json that cannot be read is put aside at
 // the next write, and its backup is read instead. All types may be used by many goroutines.
 //
-// The example Resume of package slice/accept shows how an agent goes on with a
-// session.
+// Package sessionstore/turn asks, runs and stores results in the right order, and the
+// example Resume of package slice/accept shows how an agent goes on with a session by it.
 package agentstate

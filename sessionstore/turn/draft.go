@@ -22,7 +22,7 @@ import (
 const (
 	maxDraft   = 16 << 20    // bytes of the file
 	draftPiece = 32 << 10    // bytes of text in a line, at most
-	delay      = time.Second // from a piece to the file
+	delay      = time.Second // from a piece to the file, at most
 )
 
 // Draft is what an interrupted answer had said since the last row of its turn.
@@ -30,15 +30,6 @@ type Draft struct {
 	Prompt   int // the number of the prompt among the messages of the session, from 1; 0: there is no draft
 	Text     string
 	Thinking string
-}
-
-// ReadDraft returns the draft of a session: the zero Draft where there is none, or where
-// the one that is there belongs to another state of the transcript. The turn may still
-// run. ReadDraft takes no lock and changes nothing. A symlink, or anything else that is no
-// regular file, is no draft.
-func ReadDraft(ctx context.Context, st *sessionstore.Store, id string) (Draft, error) {
-	d, err := readDraft(ctx, st, id)
-	return d, core.Wrap("read the draft of", id, err)
 }
 
 // draftLine is a line of a draft. The first line of the file has V, Prompt and At.
@@ -50,54 +41,54 @@ type draftLine struct {
 	Thinking string `json:"thinking"`
 }
 
-func readDraft(ctx context.Context, st *sessionstore.Store, id string) (Draft, error) {
+// ReadDraft returns the draft of a session: the zero Draft when there is none, or when it
+// belongs to another state of the transcript. The turn may still run. ReadDraft takes no
+// lock and changes nothing. A symlink, or anything else but a regular file, is no draft.
+func ReadDraft(ctx context.Context, st *sessionstore.Store, id string) (d Draft, err error) {
+	defer func() { err = core.Wrap("read the draft of", id, err) }()
 	var head draftLine
 	var text, thinking strings.Builder
-	err := core.Of(st).Read(ctx, id, func(dir *sessiondir.Dir) error {
-		if at, err := dir.Stat(sessiondir.Draft); err != nil || at.Size > maxDraft {
-			return nil //nolint:nilerr // there is none of this package
+	err = core.Of(st).Read(ctx, id, func(dir *sessiondir.Dir) error {
+		if is, err := dir.Root().Lstat(sessiondir.Draft); err != nil || is.Size() > maxDraft {
+			return nil //nolint:nilerr // there is none that a turn wrote
 		}
 		_, err := dir.ReadLog(sessiondir.Draft, func(l jsonl.Line) bool {
 			var line draftLine
-			if json.Unmarshal(l.Bytes, &line) != nil {
-				return false
-			}
+			err := json.Unmarshal(l.Bytes, &line)
 			if l.Number == 1 {
 				head = line
 			}
 			text.WriteString(line.Text)
 			thinking.WriteString(line.Thinking)
-			return true
+			return err == nil
 		}, func(jsonl.Line) {})
-		if errors.Is(err, vfs.ErrNotRegular) {
-			err = nil
-		}
 		return err
 	})
+	if errors.Is(err, vfs.ErrNotRegular) {
+		return d, nil
+	}
 	if err != nil || head.V != 1 || head.Prompt < 1 {
-		return Draft{}, err
+		return d, err
 	}
-	end, err := endOf(ctx, st, id) // after the draft was read: a turn removes its draft after it stores its answer
-	if err != nil || end != head.At {
-		return Draft{}, err
+	end, err := endOf(ctx, st, id) // read last: a turn removes its draft after it stored its answer
+	if err == nil && end == head.At {
+		d = Draft{head.Prompt, text.String(), thinking.String()}
 	}
-	return Draft{head.Prompt, text.String(), thinking.String()}, nil
+	return d, err
 }
 
 // endOf returns the place after the last row of a session.
-func endOf(ctx context.Context, st *sessionstore.Store, id string) (string, error) {
-	v, err := st.View(ctx, id)
-	if v == nil {
-		return "", err
-	}
-	var end sessionstore.Cursor
-	if err == nil {
-		end, err = v.Cursor(ctx, v.Len())
-	}
-	return end.String(), errors.Join(err, v.Close())
+func endOf(ctx context.Context, st *sessionstore.Store, id string) (end string, err error) {
+	err = (&Turn{st: st, id: id}).view(ctx, func(v *sessionstore.View) error {
+		c, err := v.Cursor(ctx, v.Len())
+		end = c.String()
+		return err
+	})
+	return end, err
 }
 
-// Draft returns what the draft had that [Resume] found. It is the zero Draft after Begin.
+// Draft returns the draft that [Resume] found, the zero Draft when there was none. To keep it
+// as a part of the answer, Say it again. The first piece that is said replaces it.
 func (t *Turn) Draft() Draft { return t.draft.found }
 
 // Say adds a piece to the text of the answer. It is in the draft within a second. An
@@ -118,11 +109,10 @@ type draft struct {
 	former   bool // text and thinking are those of found
 	text     said
 	thinking said
-	there    bool        // the session may have the file
-	file     *vfs.Append // nil: it has not been made since the last row
-	size     int64
+	there    bool            // the session may have the file
+	file     sessiondir.Tail // of the file; zero: the next write begins it anew
 	full     bool
-	timer    *time.Timer // nil: all is written, or cannot be
+	timer    *time.Timer // nil: no write is due
 	ticks    sync.WaitGroup
 	err      error // of a write, until a call returns it
 }
@@ -133,7 +123,6 @@ type said struct {
 	written int
 }
 
-// add adds a piece, and has it written within the delay.
 func (d *draft) add(to *said, piece string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,7 +130,6 @@ func (d *draft) add(to *said, piece string) error {
 		return errEnded
 	}
 	if d.former {
-		d.close()
 		d.reset()
 	}
 	to.WriteString(piece)
@@ -159,39 +147,50 @@ func (d *draft) tick() {
 	defer d.ticks.Done()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.timer = nil
-	if !d.ended {
+	if d.timer = nil; !d.ended {
 		d.err = d.write()
 	}
 }
 
-// write writes what the file lacks. After an error the next write makes the file anew.
-func (d *draft) write() (err error) {
-	if d.text.Len()+d.thinking.Len() == 0 || d.full {
+// write appends what the file lacks, as far as it has room. A file that is begun anew takes the
+// place of whatever has its name. After an error the next write begins the file anew.
+func (d *draft) write() error {
+	if d.full || d.text.Len() == d.text.written && d.thinking.Len() == d.thinking.written {
 		return nil
 	}
 	var lines []byte
-	if d.file == nil {
-		if lines, err = d.create(); err != nil {
+	anew := d.file.Whole == 0
+	if anew {
+		end, err := endOf(d.ctx, d.of.st, d.of.id)
+		if err != nil {
 			return err
 		}
+		lines = fmt.Appendf(nil, `{"v": 1, "prompt": %d, "at": %q}`+"\n", d.of.prompt, end)
 	}
-	lines = d.appendNew(lines, `{"thinking": `, &d.thinking)
-	lines = d.appendNew(lines, `{"text": `, &d.text)
-	if err := d.file.Write(lines, d.size); err != nil {
-		d.close()
+	lines = d.append(lines, `{"thinking": `, &d.thinking)
+	lines = d.append(lines, `{"text": `, &d.text)
+	d.there = true
+	err := d.of.core.Read(d.ctx, d.of.id, func(dir *sessiondir.Dir) (err error) {
+		if anew {
+			err = removeDraft(dir)
+		}
+		if err == nil {
+			d.file, err = dir.AppendLog(sessiondir.Draft, d.file, lines, false)
+		}
 		return err
+	})
+	if err != nil {
+		d.anew()
 	}
-	d.size += int64(len(lines))
-	return nil
+	return err
 }
 
-// appendNew appends lines with the text that the file lacks, as far as it has room.
-func (d *draft) appendNew(lines []byte, member string, s *said) []byte {
-	for rest := s.String()[s.written:]; rest != "" && !d.full; rest = s.String()[s.written:] {
-		piece := limits.Cut(rest, draftPiece)
+// append appends lines with the text that the file lacks.
+func (d *draft) append(lines []byte, member string, s *said) []byte {
+	for s.written < s.Len() && !d.full {
+		piece := limits.Cut(s.String()[s.written:], draftPiece)
 		line := append(pyjson.AppendQuoted([]byte(member), piece, pyjson.Style{Replace: true}), "}\n"...)
-		if d.full = d.size+int64(len(lines)+len(line)) > maxDraft; !d.full {
+		if d.full = d.file.Whole+int64(len(lines)+len(line)) > maxDraft; !d.full {
 			lines = append(lines, line...)
 			s.written += len(piece)
 		}
@@ -199,27 +198,15 @@ func (d *draft) appendNew(lines []byte, member string, s *said) []byte {
 	return lines
 }
 
-// create makes the file, in the place of whatever has its name, and returns its first line.
-func (d *draft) create() (line []byte, err error) {
-	end, err := endOf(d.ctx, d.of.st, d.of.id)
-	if err != nil {
-		return nil, err
-	}
-	d.there = true
-	err = d.of.core.Read(d.ctx, d.of.id, func(dir *sessiondir.Dir) error {
-		if err := removeDraft(dir); err != nil {
-			return err
-		}
-		file, made, err := dir.Append(sessiondir.Draft)
-		if err == nil && !made {
-			err = errors.Join(fs.ErrExist, file.Close())
-		}
-		if err == nil {
-			d.file = file
-		}
-		return err
-	})
-	return fmt.Appendf(nil, `{"v": 1, "prompt": %d, "at": %q}`+"\n", d.of.prompt, end), err
+// anew has the next write begin the file anew, with all that was said.
+func (d *draft) anew() {
+	d.file, d.full, d.text.written, d.thinking.written = sessiondir.Tail{}, false, 0, 0
+}
+
+// reset forgets what was said.
+func (d *draft) reset() {
+	d.former, d.err, d.text, d.thinking = false, nil, said{}, said{}
+	d.anew()
 }
 
 // removeDraft removes what has the name of the draft. It follows no symlink.
@@ -230,33 +217,26 @@ func removeDraft(dir *sessiondir.Dir) error {
 	return dir.Remove(sessiondir.Draft)
 }
 
-// close closes the file, which stays. The next write makes another with all that was said.
-func (d *draft) close() {
-	if d.file != nil {
-		_ = d.file.Close() // it is not synced, and what could not be written was reported
-	}
-	d.file, d.size, d.full, d.text.written, d.thinking.written = nil, 0, false, 0, 0
-}
-
-// reset forgets what was said.
-func (d *draft) reset() { d.former, d.text, d.thinking = false, said{}, said{} }
-
-// remove removes the file. An error does no harm: the draft is void.
+// remove removes the file. A void one that stays does no harm.
 func (d *draft) remove() {
-	d.close()
 	d.there = false
 	_ = d.of.core.Read(d.ctx, d.of.id, removeDraft)
 }
 
-// takeUp makes what Resume found the content of the draft, until something else is said.
+// takeUp makes what Resume found the content of the draft, until something else is said. A
+// draft of another state goes.
 func (d *draft) takeUp(found Draft) {
-	d.found, d.former, d.there = found, found.Prompt > 0, found.Prompt > 0
+	if found.Prompt == 0 {
+		d.remove()
+		return
+	}
+	d.found, d.former, d.there = found, true, true
 	d.text.WriteString(found.Text)
 	d.thinking.WriteString(found.Thinking)
 }
 
-// store stores a row with all that was said so far, or that as the answer where row is the
-// zero Message. It stores no row when nothing was said.
+// store stores a row, of which all that was said is part. The zero row stands for the answer
+// that was said: it stores none when nothing was.
 func (d *draft) store(ctx context.Context, row sessionstore.Message) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -280,7 +260,7 @@ func (d *draft) store(ctx context.Context, row sessionstore.Message) (err error)
 	return err
 }
 
-// answer returns what was said as a row.
+// answer returns what was said as a row, the zero Message when nothing was.
 func (d *draft) answer() (row sessionstore.Message, err error) {
 	if d.former || d.text.Len()+d.thinking.Len() == 0 {
 		return row, nil
@@ -292,21 +272,20 @@ func (d *draft) answer() (row sessionstore.Message, err error) {
 	return row, err
 }
 
-// beside calls store, which stores a row that is none of what was said so far. The draft
-// goes on after that row.
+// beside calls store, which stores a row that is no part of what was said. The draft goes on
+// after it.
 func (d *draft) beside(store func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := store()
 	if err == nil && !d.ended && d.there {
-		d.close()
+		d.anew()
 		d.err = d.write()
 	}
 	return err
 }
 
-// end writes the rest and closes the file, and waits for a write under way. It reports
-// whether it is the first call.
+// end writes the rest, and waits for a write under way. It reports whether it is the first call.
 func (d *draft) end() (first bool, err error) {
 	d.mu.Lock()
 	if first = !d.ended; first {
@@ -317,7 +296,6 @@ func (d *draft) end() (first bool, err error) {
 		if err = d.err; !d.former {
 			err = errors.Join(err, d.write())
 		}
-		d.close()
 	}
 	d.mu.Unlock()
 	d.ticks.Wait()

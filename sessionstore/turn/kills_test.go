@@ -121,7 +121,7 @@ func agentAsChild(dir, _ string) error {
 func TestKills(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(testenv.Seed(t), 0))
-	stride := testenv.Share(9, 4, 1)
+	stride := testenv.Share(15, 9, 1)
 	for at := 1 + rng.IntN(stride); ; at += stride {
 		dir := filepath.Join(t.TempDir(), "sessions")
 		said, killed := testenv.Spawn(t, "agent", dir, "", testenv.KillAt(at)).Killed(t)
@@ -201,7 +201,7 @@ func requireAnswered(t *testing.T, dir string, at any) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for _, part := range []int{0, 50} {
-		stride := testenv.Share(9, 3, 1)
+		stride := testenv.Share(30, 19, 1)
 		for at := testenv.Rand(t).IntN(stride); ; at += stride {
 			failer := &crashsim.Failer{At: at, Err: syscall.EIO, Part: part}
 			dir := filepath.Join(t.TempDir(), "sessions")

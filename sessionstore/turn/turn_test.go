@@ -212,10 +212,15 @@ func TestOneTurnAtATime(t *testing.T) {
 	t.Parallel()
 	st := newStore(t, nil)
 	turn := begin(t, st, &Options{Owner: sessionstore.Owner{App: "first"}})
-	for _, other := range []*sessionstore.Store{st, again(t, st)} {
+	for why, other := range map[string]*sessionstore.Store{"another turn of the session runs": st, `"first" runs it`: again(t, st)} {
 		_, err := Begin(t.Context(), other, id, text(t, "user", "second"), nil)
 		require.ErrorIs(t, err, sessionstore.ErrLocked)
+		require.ErrorContains(t, err, why)
 	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Begin(ended, st, id, text(t, "user", "second"), &Options{Busy: Wait})
+	require.ErrorIs(t, err, context.Canceled)
 	done := make(chan error)
 	go func() {
 		second, err := Begin(t.Context(), again(t, st), id, text(t, "user", "second"), &Options{Busy: Wait})

@@ -17,7 +17,7 @@ import (
 
 // public are the packages for programs outside of this repository.
 var public = []string{
-	"sessionstore", "slice", "slice/accept", "slice/conversation", "eventslog", "sessionstore/workflow", "sessionstore/agentstate",
+	"sessionstore", "slice", "slice/accept", "slice/conversation", "eventslog", "sessionstore/workflow", "sessionstore/agentstate", "sessionstore/turn",
 	"sessionstore/checkpoint", "sessionstore/archive", "sessionstore/archive/foreign", "sessionstore/bridge", "sessionstore/bridge/anthropic", "sessionstore/bridge/genai", "sessionstore/bridge/openai", "sessionstore/projects", "sessionstore/trash", "sessionstore/verify", "hybrid", "hybrid/cosmos", "hybrid/dir", "hybrid/hybridtest", "hybrid/postgres", "hybrid/redact", "hybrid/remote", "hybrid/s3", "hybrid/telemetry",
 }
 

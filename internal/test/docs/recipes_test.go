@@ -135,11 +135,11 @@ func Example_turn() {
 		return sessionstore.ToolResult(call.ID, call.Name, "rain", time.Time{})
 	}
 	// recipe
-	t, err := turn.Begin(ctx, store, id, question, &turn.Options{Approve: ask}) // the question is on the disk
+	t, err := turn.Begin(ctx, store, id, question, &turn.Options{Approve: ask}) // stored
 	check(err)
-	check(t.Step(ctx, row))                                                    // what the model said, with its calls
-	result, err := t.Call(ctx, call, run)                                      // asks, runs at most once, whatever is killed, stores the result
-	check(errors.Join(err, t.Say("It will rain, says the tool."), t.End(ctx))) // until End, a draft has what was said
+	check(t.Step(ctx, row))               // a row of the model
+	result, err := t.Call(ctx, call, run) // asks, runs at most once, stores the result
+	check(errors.Join(err, t.Say("It will rain."), t.End(ctx)))
 	// end
 	fmt.Println(result.Content())
 	session, err := store.Load(ctx, id)
@@ -147,7 +147,7 @@ func Example_turn() {
 	fmt.Println(session.Messages[len(session.Messages)-1].Content())
 	// Output:
 	// rain
-	// It will rain, says the tool.
+	// It will rain.
 }
 
 func Example_sync() {
