@@ -135,7 +135,8 @@ func TestAcceptsThinking(t *testing.T) {
 			map[accept.Provider]string{accept.Anthropic: "foreign_thinking@1", accept.OpenAIResponses: "reasoning_without_follower@1"},
 		},
 		{
-			"reasoning behind its text, twice, and again with a text", []string{
+			"reasoning behind its text, twice, and again with a text",
+			[]string{
 				ask, answer(reasoning(`"enc"`, `"rs_1"`) + text + ", " + reasoning(`"enc"`, `"rs_2"`) + ", " + reasoning(`"enc"`, `"rs_3"`)),
 				ask, answer(reasoning(`"enc"`, `"rs_3"`) + text),
 			},

@@ -11,7 +11,8 @@ import (
 
 const anthropicBlocks = "text image document search_result thinking redacted_thinking tool_use tool_result server_tool_use " +
 	"web_search_tool_result web_fetch_tool_result code_execution_tool_result bash_code_execution_tool_result " +
-	"text_editor_code_execution_tool_result tool_search_tool_result container_upload"
+	"text_editor_code_execution_tool_result tool_search_tool_result container_upload mid_conv_system " +
+	"advisor_tool_result mcp_tool_use mcp_tool_result compaction fallback"
 
 // block is one block of a message, and where it is.
 type block struct {
@@ -37,9 +38,7 @@ func (j *judge) anthropic(request object) {
 	if _, ok := request["messages"]; ok && len(messages) == 0 {
 		j.refuse("anthropic.messages", "messages: at least one message is required")
 	}
-	if len(messages) > 100_000 {
-		j.refuse("anthropic.count", "messages: List should have at most 100000 items after validation, not %d", len(messages))
-	}
+	j.tooMany(len(messages))
 	var sides []side
 	for i, m := range messages {
 		at := fmt.Sprintf("messages.%d", i)
@@ -300,6 +299,9 @@ func (j *judge) anthropicImages(sides []side) {
 
 func (j *judge) anthropicImage(b block, many bool) {
 	source := fields(b.fields["source"])
+	if source == nil {
+		j.refuse("anthropic.image.source", "%s.image.source: Field required", b.at)
+	}
 	if text(source["type"]) != "base64" {
 		return
 	}

@@ -48,21 +48,9 @@ func (j *judge) arguments(rule, param string, v any) {
 	if v == nil {
 		j.missing(rule, param)
 	} else if !isText(v) {
-		r := j.refuse(rule, "Invalid type for '%s': expected a string, but got %s instead.", param, typeName(v))
+		r := j.refuse(rule, "Invalid type for '%s': expected a string, but got an object instead.", param)
 		r.Param, r.Code = param, "invalid_type"
 	}
-}
-
-func typeName(v any) string {
-	switch v.(type) {
-	case object:
-		return "an object"
-	case []any:
-		return "an array"
-	case bool:
-		return "a boolean"
-	}
-	return "a number"
 }
 
 // picture judges a picture that is in the request.
@@ -213,7 +201,7 @@ func (j *judge) chatContent(i int, at, role string, m object) {
 			r.Param = fmt.Sprintf("messages.[%d].content", i)
 		}
 	default:
-		r := j.refuse("chat.content", "Invalid type for '%s.content': expected one of a string or array of objects, but got %s instead.", at, typeName(content))
+		r := j.refuse("chat.content", "Invalid type for '%s.content': expected one of a string or array of objects, but got an object instead.", at)
 		r.Param, r.Code = at+".content", "invalid_type"
 	}
 }

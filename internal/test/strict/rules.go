@@ -57,6 +57,7 @@ var Rules = []Rule{
 	{"anthropic.end.space", "a last message of the assistant does not end with white space", []string{"https://dev.to/ji_ai/prefilling-claudes-response-steer-output-without-json-mode-i6l 2026-11-29"}},
 	{"anthropic.prefill", "newer models do not continue an assistant's message", []string{errorsDoc}},
 	{"anthropic.image", "a picture can be read", []string{claude + "56511 2026-05-06"}},
+	{"anthropic.image.source", "a picture has a source", []string{goSDK}},
 	{"anthropic.image.type", "a picture is JPEG, PNG, GIF or WebP", []string{vision, claude + "8184 2025-09-25"}},
 	{"anthropic.image.match", "a picture's bytes are of the type that is said", []string{claude + "15746 2025-12-30", gh + "home-assistant/core/issues/167208 2026-04-02"}},
 	{"anthropic.image.size", "a picture has at most 10 MB as base64; 5 MB on Bedrock and Vertex", []string{vision, gh + "can1357/oh-my-pi/pull/10633 2026-09-03"}},

@@ -154,7 +154,6 @@ func samples() []sample {
 		{"anthropic.json", none, `[]`, hello},
 		{"anthropic.required", none, `{"model":"m","messages":[{"role":"user","content":"a"}]}`, hello},
 		{"anthropic.messages", none, messages(), hello},
-		{"anthropic.count", none, messages(repeat(user(`"a"`), 100_001)), messages(repeat(user(`"a"`), 100_000))},
 		{"anthropic.role", none, messages(user(`"a"`), `{"role":"tool","content":"a"}`), messages(user(`"a"`), assistant(`"a"`))},
 		{"anthropic.role", none, messages(`{"role":"system","content":"a"}`, user(`"a"`)), more(hello, `"system":"a"`)},
 		{"anthropic.first", hosted(Bedrock), messages(assistant(`"a"`), user(`"a"`)), hello},
@@ -191,6 +190,7 @@ func samples() []sample {
 		{"anthropic.end.space", none, messages(user(`"a"`), assistant(`"a "`)), messages(user(`"a "`), assistant(`"a"`))},
 		{"anthropic.prefill", Limits{NoPrefill: true}, messages(user(`"a"`), assistant(`"a"`)), hello},
 		{"anthropic.image", none, messages(user("[" + shown("image/png", "AAAA") + "]")), messages(user("[" + shown("image/png", dot) + "]"))},
+		{"anthropic.image.source", none, messages(user(`[{"type":"image"}]`)), messages(user(`[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]`))},
 		{"anthropic.image.type", none, messages(user("[" + shown("image/bmp", dot) + "]")), messages(user("[" + shown("image/gif", drawn("gif", 1, 1, 0)) + "]"))},
 		{"anthropic.image.match", none, messages(user("[" + shown("image/jpeg", dot) + "]")), messages(user("[" + shown("image/jpeg", drawn("jpeg", 1, 1, 0)) + "]"))},
 		{"anthropic.image.match", none, ran(use, `{"type":"tool_result","tool_use_id":"t1","content":[`+shown("image/webp", dot)+`]}`), ran(use, `{"type":"tool_result","tool_use_id":"t1","content":[`+shown("image/png", dot)+`]}`)},
@@ -301,7 +301,7 @@ func apiOf(rule string) API {
 // it.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	tried := map[string]bool{"openai.size": true, "anthropic.size": true} // TestSizes
+	tried := map[string]bool{"openai.size": true, "anthropic.size": true, "anthropic.count": true} // TestSizes
 	for _, s := range samples() {
 		api := apiOf(s.rule)
 		tried[s.rule] = true
@@ -331,7 +331,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSizes judges numbers of bytes, of which a test would hold too many.
+// TestSizes judges numbers of bytes and messages, of which a test would hold too many.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -352,6 +352,11 @@ func TestSizes(t *testing.T) {
 		j.tooLarge(c.most + 1)
 		require.Equal(t, c.rule, j.found[0].Rule)
 	}
+	j := &judge{}
+	j.tooMany(100_000)
+	require.Empty(t, j.found)
+	j.tooMany(100_001)
+	require.Equal(t, "anthropic.count", j.found[0].Rule)
 	found := Judge(Anthropic, Limits{}, make([]byte, 32<<20+1))
 	require.Len(t, found, 1)
 	require.Equal(t, "413 request_too_large", fmt.Sprint(found[0].Status, " ", found[0].Type))

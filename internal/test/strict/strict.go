@@ -9,7 +9,8 @@
 //
 // Not judged: whether a model exists, numbers of tokens, whether a signature is true
 // (its form is), schemas of tools, options of sampling, and sizes of requests to Gemini,
-// which takes more than its documents say.
+// which takes more than its documents say. Gemini's fields are read in camelCase, as its
+// clients write them.
 package strict
 
 import (
@@ -129,6 +130,13 @@ func (j *judge) tooLarge(size int64) {
 		r.Status, r.Type = 413, "request_too_large"
 	case (j.api == Chat || j.api == Responses) && size > 512*mb:
 		j.refuse("openai.size", "Total payload size exceeds the allowed limit of 512MB.")
+	}
+}
+
+// tooMany refuses a request to Anthropic of that many messages.
+func (j *judge) tooMany(messages int) {
+	if messages > 100_000 {
+		j.refuse("anthropic.count", "messages: List should have at most 100000 items after validation, not %d", messages)
 	}
 }
 

@@ -1,10 +1,13 @@
 package agree
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +60,7 @@ var providers = []provider{
 			accept.BrokenThinking:   unsent,
 			accept.ResultLate:       joined,
 		},
-		map[string]string{"anthropic.image": pictures, "anthropic.image.type": pictures, "anthropic.image.match": pictures},
+		map[string]string{"anthropic.image": pictures, "anthropic.image.source": pictures, "anthropic.image.type": pictures, "anthropic.image.match": pictures},
 	},
 	{
 		accept.OpenAIChat, strict.Chat,
@@ -77,7 +80,8 @@ var providers = []provider{
 		map[accept.Reason]string{
 			accept.BadArguments: torn, accept.BadBlock: torn, accept.BadContent: torn, accept.BrokenThinking: torn, accept.BadCallID: torn,
 			accept.ForeignBlock: unsent, accept.UnknownRole: unsent, accept.EmptyContent: unsent,
-			accept.ResultEarly: byID, accept.ResultLate: byID,
+			accept.ReasoningAlone: "the model's next message may follow it, too",
+			accept.ResultEarly:    byID, accept.ResultLate: byID,
 			accept.DuplicateCallID: sameIDs, accept.CallNoResult: sameIDs, accept.ResultNoCall: sameIDs, accept.DuplicateResult: sameIDs,
 		},
 		map[string]string{"responses.image": pictures},
@@ -200,4 +204,38 @@ func lines(msgs []sessionstore.Message) string {
 		fmt.Fprintf(&b, "\n%s", m.AppendTo(nil))
 	}
 	return b.String()
+}
+
+// TestAgreeOnGolden compares both on the broken transcripts of the reference, as they are,
+// as the reference repairs them, and mended.
+func TestAgreeOnGolden(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "golden", "repair.json"))
+	require.NoError(t, err)
+	type file struct{ Text string }
+	var vectors []struct {
+		Name     string
+		Given    file `json:"transcript"`
+		Repaired file `json:"expected_file"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &vectors))
+	met, judged := map[string]int{}, 0
+	for i, v := range vectors {
+		for _, f := range []file{v.Given, v.Repaired} {
+			var msgs []sessionstore.Message
+			for line := range strings.Lines(f.Text) {
+				if m, err := sessionstore.ParseMessage([]byte(strings.TrimSuffix(line, "\n"))); err == nil {
+					msgs = append(msgs, m)
+				}
+			}
+			for _, p := range providers {
+				judged += min(1, len(msgs))
+				p.judged(t, uint64(i), msgs, met)
+				fixed, err := accept.Fix(p.accept, msgs)
+				require.NoError(t, err)
+				require.Empty(t, p.judged(t, uint64(i), fixed.Messages, met))
+			}
+		}
+	}
+	require.Greater(t, judged, 400)
 }

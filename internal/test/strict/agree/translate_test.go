@@ -334,6 +334,24 @@ func dataURL(raw any) string {
 	return "data:" + str(source["media_type"]) + ";base64," + str(source["data"])
 }
 
+// responsesOutput returns the content of a result: parts where it has pictures.
+func responsesOutput(v any) any {
+	list, ok := v.([]any)
+	if !ok || !isContent(v) {
+		return asText(v)
+	}
+	parts := []any{}
+	for _, e := range list {
+		switch p := blockPart(e); p.kind {
+		case "image":
+			parts = append(parts, object{"type": "input_image", "image_url": dataURL(p.raw)})
+		default:
+			parts = append(parts, object{"type": "input_text", "text": asText(p.value)})
+		}
+	}
+	return parts
+}
+
 func responses(rows []row) object {
 	items := []any{}
 	for _, r := range rows {
@@ -349,7 +367,7 @@ func responses(rows []row) object {
 			case "call":
 				items = append(items, object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": callText(p.value)})
 			case "result":
-				items = append(items, object{"type": "function_call_output", "call_id": p.id, "output": asText(p.value)})
+				items = append(items, object{"type": "function_call_output", "call_id": p.id, "output": responsesOutput(p.value)})
 			case "image":
 				if r.role != "assistant" {
 					say(object{"type": "input_image", "image_url": dataURL(p.raw)})
