@@ -153,9 +153,9 @@ func TestReport(t *testing.T) {
 func TestResults(t *testing.T) {
 	t.Parallel()
 	params, report, err := anthropic.Params(rows(t,
-		`{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "QUJD"}, "title": "a.pdf"}, {"type": "text", "text": "q"}]}`,
+		`{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}]}`,
 		`{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "f", "arguments": {}}, {"id": "c2", "function": {"name": "g", "arguments": "{\"a\": 1}"}}]}`,
-		`{"role": "tool", "tool_call_id": "c2", "name": "g", "content": [{"type": "text", "text": "see"}, {"type": "input_image", "image_url": "data:image/png;base64,QUJD"}]}`,
+		`{"role": "tool", "tool_call_id": "c2", "name": "g", "content": [{"type": "text", "text": "see"}, {"type": "input_image", "image_url": "data:image/png;base64,`+picture+`"}]}`,
 		`{"role": "tool", "tool_call_id": "c1", "name": "f", "content": "no", "is_error": true}`))
 	require.NoError(t, err)
 	require.Empty(t, report)
@@ -163,10 +163,10 @@ func TestResults(t *testing.T) {
 	raw, err := json.Marshal(params)
 	require.NoError(t, err)
 	require.JSONEq(t, `[
-		{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "QUJD"}, "title": "a.pdf"}, {"type": "text", "text": "q"}]},
+		{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}]},
 		{"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {}}, {"type": "tool_use", "id": "c2", "name": "g", "input": {"a": 1}}]},
 		{"role": "user", "content": [
-			{"type": "tool_result", "tool_use_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}]},
+			{"type": "tool_result", "tool_use_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}]},
 			{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "no"}], "is_error": true}]}]`, string(raw))
 	require.NotNil(t, params[2].Content[0].OfToolResult)
 }

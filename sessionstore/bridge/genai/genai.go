@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	sdk "google.golang.org/genai"
@@ -56,6 +57,9 @@ func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, e
 			continue
 		}
 		for _, part := range r.Candidates[0].Content.Parts {
+			if part != nil && part.FunctionCall != nil && part.FunctionCall.ID == "" {
+				part = named(*part, *part.FunctionCall)
+			}
 			raw, err := json.Marshal(part)
 			if err != nil {
 				return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
@@ -67,6 +71,13 @@ func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, e
 		return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
 	}
 	return said.Gemini.Row(answer, model, time.Now())
+}
+
+// named returns a part with a call that has an id, by which its result is found.
+func named(part sdk.Part, call sdk.FunctionCall) *sdk.Part {
+	call.ID = "gemini_call_" + strings.ReplaceAll(sessionstore.NewID(), "-", "")[:12]
+	part.FunctionCall = &call
+	return &part
 }
 
 // Event returns the event of a response for the session's events.jsonl, of which

@@ -78,7 +78,9 @@ func TestAnswerComesBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report)
 	require.Len(t, contents, 3)
-	want, err := json.Marshal(response(t, answer).Candidates[0].Content)
+	whole := response(t, answer).Candidates[0].Content
+	whole.Parts[3].FunctionCall.ID = calls[0].ID
+	want, err := json.Marshal(whole)
 	require.NoError(t, err)
 	got, err := json.Marshal(contents[1])
 	require.NoError(t, err)
@@ -107,7 +109,7 @@ func TestStream(t *testing.T) {
 	require.NoError(t, err)
 	raw, err := json.Marshal(contents[1].Parts)
 	require.NoError(t, err)
-	require.JSONEq(t, `[{"text": "I ", "thought": true}, {"text": "think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"name": "f"}, "thoughtSignature": "QUJD"},
+	require.JSONEq(t, `[{"text": "I ", "thought": true}, {"text": "think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"id": "`+row.ToolCalls()[0].ID+`", "name": "f"}, "thoughtSignature": "QUJD"},
 		{"text": "more", "thoughtSignature": "QUJD"}, {"text": "last"}]`, string(raw), "the parts are as they came")
 }
 
@@ -129,9 +131,9 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	contents, report, err := genai.Params(rows(t,
 		`{"role": "system", "content": "Be short."}`,
-		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}, {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}, {"type": "text", "text": "q"}]}`,
+		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}, {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}, {"type": "text", "text": "q"}]}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "not base64"}, {"type": "text", "text": "a"}, {"type": "tool_use", "id": "c1", "name": "f", "input": {}}], "tool_calls": [{"id": "c2", "tool": "g", "arguments": {"a": 1}, "signature": "QUJD"}]}`,
-		`{"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}]}`,
+		`{"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}]}`,
 		`{"role": "tool", "tool_call_id": "c1", "content": "no", "is_error": true}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "QUJD"}, {"type": "text", "text": "b"}], "metadata": {"anthropic": {}}}`))
 	require.NoError(t, err)
@@ -144,9 +146,9 @@ func TestRows(t *testing.T) {
 	raw, err := json.Marshal(contents)
 	require.NoError(t, err)
 	require.JSONEq(t, `[
-		{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "QUJD"}}, {"fileData": {"fileUri": "https://example.com/a.pdf"}}, {"text": "q"}]},
+		{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "`+picture+`"}}, {"fileData": {"fileUri": "https://example.com/a.pdf"}}, {"text": "q"}]},
 		{"role": "model", "parts": [{"text": "a"}, {"functionCall": {"id": "c1", "name": "f"}}, {"functionCall": {"id": "c2", "name": "g", "args": {"a": 1}}, "thoughtSignature": "QUJD"}]},
-		{"role": "user", "parts": [{"functionResponse": {"id": "c2", "name": "g", "response": {"output": "see"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "QUJD"}}]}}, {"functionResponse": {"id": "c1", "name": "f", "response": {"error": "no"}}}]},
+		{"role": "user", "parts": [{"functionResponse": {"id": "c2", "name": "g", "response": {"output": "see"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "`+picture+`"}}]}}, {"functionResponse": {"id": "c1", "name": "f", "response": {"error": "no"}}}]},
 		{"role": "model", "parts": [{"text": "b"}]}]`, string(raw))
 
 	_, _, err = genai.Params(rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))

@@ -81,7 +81,7 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	input, report, err := openai.Params(rows(t,
 		`{"role": "developer", "content": "Be short."}`,
-		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}, {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "QUJD"}, "title": "a.pdf"}, {"type": "text", "text": "q"}, {"type": "audio", "data": "QUJD"}]}`,
+		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}, {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}, {"type": "audio", "data": "QUJD"}]}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "QUJD"}, {"type": "thinking", "thinking": "one", "content": ["enc", "rs_1"]}, {"type": "text", "text": "a"}, {"type": "tool_call", "id": "c1", "name": "f", "input": {}}], "tool_calls": [{"id": "c1", "tool": "f", "arguments": {}}, {"id": "c2", "tool": "g", "arguments": {"a": 1}}]}`,
 		`{"role": "tool", "tool_call_id": "c2", "name": "g", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}]}`,
 		`{"role": "tool", "tool_call_id": "c1", "name": "f", "content": "no", "is_error": true}`))
@@ -95,7 +95,7 @@ func TestRows(t *testing.T) {
 	raw, err := json.Marshal(input)
 	require.NoError(t, err)
 	require.JSONEq(t, `[
-		{"type": "message", "role": "user", "content": [{"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,QUJD"}, {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,QUJD"}, {"type": "input_text", "text": "q"}]},
+		{"type": "message", "role": "user", "content": [{"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,`+picture+`"}, {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQKJSVFT0Y="}, {"type": "input_text", "text": "q"}]},
 		{"type": "reasoning", "id": "rs_1", "encrypted_content": "enc", "summary": [{"type": "summary_text", "text": "one"}]},
 		{"type": "message", "role": "assistant", "content": "a"},
 		{"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},

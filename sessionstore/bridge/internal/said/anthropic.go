@@ -32,7 +32,7 @@ func anthropicPieces(role string, b Block, left func(what string)) []any {
 		switch {
 		case b.Redacted != "":
 			return []any{object{"type": "redacted_thinking", "data": b.Redacted}}
-		case b.Item == "":
+		case b.Item == "" && b.Sign != "":
 			return []any{object{"type": "thinking", "thinking": b.Text, "signature": b.Sign}}
 		}
 	case Call:

@@ -1,6 +1,7 @@
 package said
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -158,6 +159,18 @@ func says(f *Format, rows []sessionstore.Message) (list []string) {
 	return list
 }
 
+// sorted returns a value with its members in order.
+func sorted(raw []byte) string {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return string(raw)
+	}
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
 // line returns what a block says, "" where f cannot say it.
 func (b Block) line(f *Format, names map[string]string) string {
 	sign := func() string {
@@ -174,7 +187,7 @@ func (b Block) line(f *Format, names map[string]string) string {
 		return "text " + b.Text + sign()
 	case Thinking:
 		switch {
-		case f == Anthropic && b.Item == "":
+		case f == Anthropic && b.Item == "" && b.Sign+b.Redacted != "":
 			return fmt.Sprintf("thinking %s %s %s", b.Text, b.Sign, b.Redacted)
 		case f == OpenAI && b.Item != "":
 			return fmt.Sprintf("thinking %s %s %s", b.Text, b.Item, b.Sealed)

@@ -12,10 +12,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 // Kind is what a block says.
@@ -81,11 +80,11 @@ func isBase64(text string) bool {
 }
 
 // same reports whether two answers say the same. Blocks that only the provider knows
-// are not compared, an id that wire lacks is not missed, and a text may come in pieces.
+// are not compared, and a text may come in pieces.
 func same(wire, stored []Block) bool {
 	return slices.EqualFunc(whole(wire), whole(stored), func(a, b Block) bool {
 		return a.Kind == b.Kind && a.Text == b.Text && a.Sign == b.Sign && a.Sealed == b.Sealed && a.Item == b.Item &&
-			a.Redacted == b.Redacted && (a.ID == "" || a.ID == b.ID) && a.Name == b.Name && sameJSON(a.Args, b.Args)
+			a.Redacted == b.Redacted && a.ID == b.ID && a.Name == b.Name && sameJSON(a.Args, b.Args)
 	})
 }
 
@@ -114,22 +113,18 @@ func join(blocks, more []Block) []Block {
 
 // sameJSON reports whether two values are the same, whatever the order of members.
 func sameJSON(a, b []byte) bool {
-	return bytes.Equal(a, b) || bytes.Equal(sorted(a), sorted(b))
-}
-
-// sorted returns the value as Python writes it, with its members in order.
-func sorted(raw []byte) []byte {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(pyjson.Canonical(raw)))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return raw
+	if bytes.Equal(a, b) {
+		return true
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return raw
+	var values [2]any
+	for i, raw := range [...][]byte{a, b} {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if d.Decode(&values[i]) != nil {
+			return false
+		}
 	}
-	return text
+	return reflect.DeepEqual(values[0], values[1])
 }
 
 // Typed reports whether raw is, in the types of an SDK, what it is as JSON, and reads it

@@ -30,12 +30,11 @@ type object map[string]any
 // The formats, by the names under which messages keep what only the provider knows.
 var formats = []*Format{Anthropic, OpenAI, Gemini}
 
-// mended are the reasons for which a conversation is mended and not refused: the provider
-// cannot say it as it is, and it says the same without.
-var mended = []accept.Reason{
-	accept.UnsignedThinking, accept.ForeignThinking, accept.BrokenThinking, accept.ThinkingNotFirst, accept.ThinkingLast,
-	accept.DuplicateReason, accept.ReasoningAlone, accept.BlankText, accept.EmptyContent, accept.LargeImage, accept.ResultNotFirst,
-	accept.BadToolName, accept.BadCallID, accept.RolesInARow, accept.FirstNotUser,
+// breaking are the reasons for which a conversation is refused. For others it is mended: the
+// provider cannot be told it as it is, and it says the same without.
+var breaking = []accept.Reason{
+	accept.UnknownRole, accept.BadContent, accept.BadBlock, accept.ForeignBlock, accept.BadCall, accept.BadArguments, accept.CallWithoutID,
+	accept.DuplicateCallID, accept.CallNoResult, accept.ResultNoCall, accept.DuplicateResult, accept.ResultEarly, accept.ResultLate,
 }
 
 // Request returns the messages of a request, one after the other, as JSON. The error is for
@@ -43,7 +42,7 @@ var mended = []accept.Reason{
 // known form.
 func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r bridge.Report, err error) {
 	for _, refusal := range accept.Check(f.rules, msgs) {
-		if !slices.Contains(mended, refusal.Reason) {
+		if slices.Contains(breaking, refusal.Reason) {
 			return nil, r, fmt.Errorf("make a request of %s: %s (accept.Fix does)", f.Name, refusal)
 		}
 	}

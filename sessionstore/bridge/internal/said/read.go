@@ -27,9 +27,12 @@ func Read(m sessionstore.Message) []Block {
 	if m.Role() != "assistant" {
 		return blocks
 	}
-	thinks := func(b Block) bool { return b.Kind == Thinking }
-	if raw := member(row, "thinking_block"); pyjson.KindOf(raw) == pyjson.Object && !slices.ContainsFunc(blocks, thinks) {
-		blocks = append([]Block{blockOf(raw)}, blocks...)
+	if thinks := func(b Block) bool { return b.Kind == Thinking }; !slices.ContainsFunc(blocks, thinks) {
+		if raw := member(row, "thinking_block"); pyjson.KindOf(raw) == pyjson.Object {
+			blocks = slices.Insert(blocks, 0, blockOf(raw))
+		} else if thought := text(row, "thinking_text"); thought != "" {
+			blocks = slices.Insert(blocks, 0, Block{Kind: Thinking, Text: thought})
+		}
 	}
 	found := len(blocks)
 	for raw := range pyjson.Elements(member(row, "tool_calls")) {

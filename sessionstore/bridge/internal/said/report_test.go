@@ -47,6 +47,11 @@ func TestReport(t *testing.T) {
 	require.Equal(t, []string{"message 5: bad_tool_name", "message 5: audio", "message 5: thinking", "message 6: video", "message 7: image"}, left(OpenAI))
 	require.Equal(t, []string{"message 3: roles_in_a_row", "message 5: audio", "message 5: thinking", "message 6: video", "message 7: roles_in_a_row", "message 7: image"}, left(Gemini))
 
+	_, report, err := Anthropic.Request(parse(t, `{"role": "user", "content": "q"}`, `{"role": "assistant", "content": "a", "thinking_text": "t"}`))
+	require.NoError(t, err)
+	require.Len(t, report.LeftOut, 1)
+	require.Equal(t, "message 2: thinking", report.LeftOut[0].String())
+
 	for name, lines := range map[string][]string{
 		"it has no result":      {`{"role": "user", "content": "q"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`},
 		"belongs to no call":    {`{"role": "user", "content": "q"}`, `{"role": "tool", "tool_call_id": "c", "content": "r"}`},

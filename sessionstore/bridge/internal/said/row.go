@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
@@ -27,7 +26,9 @@ func (f *Format) Row(answer [][]json.RawMessage, model string, at time.Time) (se
 	content, calls, again := []any{}, []object{}, []any{}
 	for _, b := range blocks {
 		if b.Kind == Call {
-			b.complete()
+			if pyjson.KindOf(b.Args) != pyjson.Object { // the answer was cut off in them
+				b.Args = slices.Concat([]byte(`{"arguments": `), b.Args, []byte("}"))
+			}
 			calls = append(calls, signed(object{"id": b.ID, "tool": b.Name, "arguments": b.Args}, b))
 		}
 		if block := b.stored(); block != nil {
@@ -59,17 +60,6 @@ func (f *Format) Row(answer [][]json.RawMessage, model string, at time.Time) (se
 		return sessionstore.Message{}, fmt.Errorf("store an answer of %s: %w: %w", f.Name, sessionstore.ErrUnstorable, err)
 	}
 	return sessionstore.ParseMessage(raw)
-}
-
-// complete gives a call what it lacks: an id, which Gemini may leave to the program, and,
-// where the answer was cut off in them, an object for its arguments.
-func (b *Block) complete() {
-	if b.ID == "" {
-		b.ID = "gemini_call_" + strings.ReplaceAll(sessionstore.NewID(), "-", "")[:12]
-	}
-	if pyjson.KindOf(b.Args) != pyjson.Object {
-		b.Args = slices.Concat([]byte(`{"arguments": `), b.Args, []byte("}"))
-	}
 }
 
 // stored returns the block as it is stored, nil where only the provider knows it.
