@@ -6,7 +6,7 @@ import { tokenHeader } from "./token.js";
 export class TurnMark {
   constructor(api) {
     this.api = api;
-    this.title = el("span", { role: "heading", "aria-level": "3" });
+    this.title = el("span", { role: "heading", "aria-level": "2" });
     this.node = el("div", { class: "turn-mark" }, this.title);
     if (!byID("panel").hasAttribute("data-write")) return;
     this.button = el("button", { type: "button", class: "fork" }, "Fork");
