@@ -89,7 +89,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	t.section()
 	t.print("next", "look at these sessions in a browser: go run -C examples/viewer . -open -dir '%s'", dir)
 	t.print("", "or your own on the terminal: go run -C examples/sessions .")
-	t.print("", "an agent to copy from, in a hundred lines: examples/agent/main.go")
+	t.print("", "an agent to copy from: examples/agent/main.go")
 	return nil
 }
 

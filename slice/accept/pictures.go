@@ -239,7 +239,7 @@ type Wanted struct {
 	Bytes int      // the most bytes; 0: any number
 }
 
-// Scaler makes of a picture one that a provider takes, as much like it as it can be, and
+// Scaler turns a picture into one that a provider takes, as much like it as it can be, and
 // returns it with its media type. An error leaves the picture out.
 type Scaler func(picture []byte, want Wanted) (made []byte, kind string, err error)
 

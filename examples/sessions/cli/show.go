@@ -33,7 +33,7 @@ type showCommand struct {
 
 // Help is shown below the usage.
 func (showCommand) Help() string {
-	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. An image is a line with its size. What an answer had said that was interrupted, or that an agent writes at the moment, is the draft: it is shown, and is not in the conversation.`
+	return `Shows the metadata of a session of this project. With -T the conversation follows; with -T and --json it is the member transcript. A call of a tool and its result are a line each, the result with its size; --tools shows all of them. --turn and --last show turns and nothing else, and read no more than these of a large transcript. An image is a line with its size. The draft is what an interrupted answer had said, or what an agent writes at the moment: it is shown, and is not in the conversation.`
 }
 
 // Run shows.
@@ -76,7 +76,7 @@ func (c *showCommand) show(a *app, t target) error {
 		return err
 	}
 	said, failed := sessionstore.Text("assistant", draft.Text, a.now())
-	a.Print("\n" + a.Paint(screen.Yellow, "Not stored: what an answer had said that was interrupted, or that is written now.") + "\n")
+	a.Print("\n" + a.Paint(screen.Yellow, "Not stored: what an interrupted answer had said, or what is written now.") + "\n")
 	return join(err, join(failed, a.conversation([]sessionstore.Message{said}, formOfTools(c.Tools))))
 }
 

@@ -158,9 +158,11 @@ func TestPackagesAreShown(t *testing.T) {
 	t.Parallel()
 	bridges, err := os.ReadFile(filepath.Join(root, "sessionstore", "bridge", "README.md"))
 	require.NoError(t, err)
-	readmes := text(t, "README.md") + string(bridges)
+	readme := text(t, "README.md")
 	for _, pkg := range public {
-		require.Contains(t, readmes, "| [`"+pkg+"`]("+strings.TrimPrefix(pkg, "sessionstore/bridge/")+") |")
+		row := func(folder string) string { return "| [`" + pkg + "`](" + folder + ") |" }
+		beside := row(strings.TrimPrefix(pkg, "sessionstore/bridge/"))
+		require.True(t, strings.Contains(readme, row(pkg)) || strings.Contains(string(bridges), beside), pkg)
 		require.FileExists(t, filepath.Join(root, pkg, "doc.go"))
 		shown := false
 		entries, err := os.ReadDir(filepath.Join(root, pkg))

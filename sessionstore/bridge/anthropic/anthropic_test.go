@@ -1,43 +1,17 @@
 package anthropic_test
 
 import (
-	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/test/talk"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/anthropic"
 )
-
-func rows(t *testing.T, lines ...string) (list []sessionstore.Message) {
-	t.Helper()
-	for _, line := range lines {
-		m, err := sessionstore.ParseMessage([]byte(line))
-		require.NoError(t, err)
-		list = append(list, m)
-	}
-	return list
-}
-
-// stored returns a message after it was on the disk.
-func stored(t *testing.T, m sessionstore.Message) sessionstore.Message {
-	t.Helper()
-	st, err := sessionstore.Open(t.TempDir(), nil)
-	require.NoError(t, err)
-	defer st.Close()
-	require.NoError(t, st.Create(t.Context(), "a", sessionstore.Metadata{}))
-	require.NoError(t, st.Append(t.Context(), "a", m))
-	sess, err := st.Load(t.Context(), "a")
-	require.NoError(t, err)
-	return sess.Messages[0]
-}
 
 var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
@@ -61,8 +35,8 @@ func TestAnswerComesBack(t *testing.T) {
 	require.Equal(t, "Look <here>:", row.Content())
 	require.Equal(t, []sessionstore.ToolCall{{ID: "toolu_1", Name: "read", Arguments: []byte(`{"path": "a", "none": null, "n": 12345678901234567890}`)}}, row.ToolCalls())
 
-	row = stored(t, row)
-	params, report, err := anthropic.Params(append(rows(t, `{"role": "user", "content": "q"}`), row, result(t)))
+	row = talk.Stored(t, row)
+	params, report, err := anthropic.Params(append(talk.Rows(t, `{"role": "user", "content": "q"}`), row, result(t)))
 	require.NoError(t, err)
 	require.Empty(t, report)
 	require.Len(t, params, 3)
@@ -121,7 +95,7 @@ func TestStream(t *testing.T) {
 // What Anthropic cannot be told is left out and named; what breaks a conversation is an error.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	msgs := rows(t,
+	msgs := talk.Rows(t,
 		`{"role": "system", "content": "Be short."}`,
 		`{"role": "user", "content": [{"type": "text", "text": "q"}, {"type": "audio", "data": "QUJD"}]}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "content": ["enc", "rs_1"]}, {"type": "text", "text": "a", "signature": "QUJD"}]}`,
@@ -131,16 +105,12 @@ func TestReport(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, params, 4)
 	require.Equal(t, []string{"Be short."}, report.System)
-	var left []string
-	for _, l := range report.LeftOut {
-		left = append(left, l.String())
-	}
-	require.Equal(t, []string{"message 2: audio", "message 3: foreign_thinking", "message 3: signature of gemini", "message 5: thinking of gemini"}, left)
+	require.Equal(t, []string{"message 2: audio", "message 3: foreign_thinking", "message 3: signature of gemini", "message 5: thinking of gemini"}, talk.Left(report))
 	raw, err := json.Marshal(params)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "thinking")
 
-	_, _, err = anthropic.Params(rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))
+	_, _, err = anthropic.Params(talk.Rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))
 	require.ErrorContains(t, err, `message 2: call "c": it has no result`)
 	require.NotContains(t, err.Error(), "secret")
 	_, err = anthropic.Message(nil)
@@ -152,10 +122,10 @@ func TestReport(t *testing.T) {
 // Results that failed and that have pictures, and documents, say so.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	params, report, err := anthropic.Params(rows(t,
+	params, report, err := anthropic.Params(talk.Rows(t,
 		`{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}]}`,
 		`{"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "tool": "f", "arguments": {}}, {"id": "c2", "function": {"name": "g", "arguments": "{\"a\": 1}"}}]}`,
-		`{"role": "tool", "tool_call_id": "c2", "name": "g", "content": [{"type": "text", "text": "see"}, {"type": "input_image", "image_url": "data:image/png;base64,`+picture+`"}]}`,
+		`{"role": "tool", "tool_call_id": "c2", "name": "g", "content": [{"type": "text", "text": "see"}, {"type": "input_image", "image_url": "data:image/png;base64,`+talk.Picture+`"}]}`,
 		`{"role": "tool", "tool_call_id": "c1", "name": "f", "content": "no", "is_error": true}`))
 	require.NoError(t, err)
 	require.Empty(t, report)
@@ -166,7 +136,7 @@ func TestResults(t *testing.T) {
 		{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}]},
 		{"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {}}, {"type": "tool_use", "id": "c2", "name": "g", "input": {"a": 1}}]},
 		{"role": "user", "content": [
-			{"type": "tool_result", "tool_use_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}]},
+			{"type": "tool_result", "tool_use_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+talk.Picture+`"}}]},
 			{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "no"}], "is_error": true}]}]`, string(raw))
 	require.NotNil(t, params[2].Content[0].OfToolResult)
 }
@@ -176,17 +146,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	var response sdk.Message
 	require.NoError(t, json.Unmarshal([]byte(answer), &response))
-	dir := filepath.Join(t.TempDir(), "a")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	log, err := eventslog.Open(dir, nil)
-	require.NoError(t, err)
-	defer log.Close()
-	require.NoError(t, log.Append(context.Background(), anthropic.Event(&response, 1500*time.Millisecond)))
-	var sum eventslog.Usage
-	for u, err := range log.Usage(t.Context(), nil) {
-		require.NoError(t, err)
-		require.NoError(t, sum.Add(u))
-	}
+	sum := talk.Usage(t, anthropic.Event(&response, 1500*time.Millisecond))
 	require.Equal(t, "anthropic", sum.Provider)
 	require.Equal(t, "claude-opus-5-5", sum.Model)
 	require.True(t, sum.Exact)

@@ -2,8 +2,6 @@ package genai_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,33 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
-	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/test/talk"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/genai"
 )
-
-func rows(t *testing.T, lines ...string) (list []sessionstore.Message) {
-	t.Helper()
-	for _, line := range lines {
-		m, err := sessionstore.ParseMessage([]byte(line))
-		require.NoError(t, err)
-		list = append(list, m)
-	}
-	return list
-}
-
-// stored returns a message after it was on the disk.
-func stored(t *testing.T, m sessionstore.Message) sessionstore.Message {
-	t.Helper()
-	st, err := sessionstore.Open(t.TempDir(), nil)
-	require.NoError(t, err)
-	defer st.Close()
-	require.NoError(t, st.Create(t.Context(), "a", sessionstore.Metadata{}))
-	require.NoError(t, st.Append(t.Context(), "a", m))
-	session, err := st.Load(t.Context(), "a")
-	require.NoError(t, err)
-	return session.Messages[0]
-}
 
 func response(t *testing.T, text string) *sdk.GenerateContentResponse {
 	t.Helper()
@@ -67,8 +42,8 @@ func TestAnswerComesBack(t *testing.T) {
 	require.Equal(t, "given", calls[1].ID)
 	require.JSONEq(t, `{"path": "a", "none": null}`, string(calls[0].Arguments))
 
-	row = stored(t, row)
-	msgs := append(rows(t, `{"role": "user", "content": "q"}`), row)
+	row = talk.Stored(t, row)
+	msgs := append(talk.Rows(t, `{"role": "user", "content": "q"}`), row)
 	for _, c := range calls {
 		result, err := sessionstore.ToolResult(c.ID, c.Name, "text", time.Now())
 		require.NoError(t, err)
@@ -105,7 +80,7 @@ func TestStream(t *testing.T) {
 	require.Equal(t, []string{"I think"}, row.Thinking())
 	require.Equal(t, "Hello\nmore\nlast", row.Content())
 	require.Len(t, row.ToolCalls(), 1)
-	contents, _, err := genai.Params(append(rows(t, `{"role": "user", "content": "q"}`), row, rows(t, `{"role": "tool", "tool_call_id": "`+row.ToolCalls()[0].ID+`", "content": "r"}`)[0]))
+	contents, _, err := genai.Params(append(talk.Rows(t, `{"role": "user", "content": "q"}`), row, talk.Rows(t, `{"role": "tool", "tool_call_id": "`+row.ToolCalls()[0].ID+`", "content": "r"}`)[0]))
 	require.NoError(t, err)
 	raw, err := json.Marshal(contents[1].Parts)
 	require.NoError(t, err)
@@ -129,29 +104,25 @@ func TestNoAnswer(t *testing.T) {
 // Rows of all providers make the contents that Gemini can be told.
 func TestRows(t *testing.T) {
 	t.Parallel()
-	contents, report, err := genai.Params(rows(t,
+	contents, report, err := genai.Params(talk.Rows(t,
 		`{"role": "system", "content": "Be short."}`,
-		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}, {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}, {"type": "text", "text": "q"}]}`,
+		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+talk.Picture+`"}}, {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}, {"type": "text", "text": "q"}]}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "not base64"}, {"type": "text", "text": "a"}, {"type": "tool_use", "id": "c1", "name": "f", "input": {}}], "tool_calls": [{"id": "c2", "tool": "g", "arguments": {"a": 1}, "signature": "QUJD"}]}`,
-		`{"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}]}`,
+		`{"role": "tool", "tool_call_id": "c2", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+talk.Picture+`"}}]}`,
 		`{"role": "tool", "tool_call_id": "c1", "content": "no", "is_error": true}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "QUJD"}, {"type": "text", "text": "b"}], "metadata": {"anthropic": {}}}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"Be short."}, report.System)
-	var left []string
-	for _, l := range report.LeftOut {
-		left = append(left, l.String())
-	}
-	require.Equal(t, []string{"message 3: thinking", "message 6: thinking of anthropic"}, left)
+	require.Equal(t, []string{"message 3: thinking", "message 6: thinking of anthropic"}, talk.Left(report))
 	raw, err := json.Marshal(contents)
 	require.NoError(t, err)
 	require.JSONEq(t, `[
-		{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "`+picture+`"}}, {"fileData": {"fileUri": "https://example.com/a.pdf"}}, {"text": "q"}]},
+		{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "`+talk.Picture+`"}}, {"fileData": {"fileUri": "https://example.com/a.pdf"}}, {"text": "q"}]},
 		{"role": "model", "parts": [{"text": "a"}, {"functionCall": {"id": "c1", "name": "f"}}, {"functionCall": {"id": "c2", "name": "g", "args": {"a": 1}}, "thoughtSignature": "QUJD"}]},
-		{"role": "user", "parts": [{"functionResponse": {"id": "c2", "name": "g", "response": {"output": "see"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "`+picture+`"}}]}}, {"functionResponse": {"id": "c1", "name": "f", "response": {"error": "no"}}}]},
+		{"role": "user", "parts": [{"functionResponse": {"id": "c2", "name": "g", "response": {"output": "see"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "`+talk.Picture+`"}}]}}, {"functionResponse": {"id": "c1", "name": "f", "response": {"error": "no"}}}]},
 		{"role": "model", "parts": [{"text": "b"}]}]`, string(raw))
 
-	_, _, err = genai.Params(rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))
+	_, _, err = genai.Params(talk.Rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))
 	require.ErrorContains(t, err, `message 2: call "c": it has no result`)
 	require.False(t, strings.Contains(err.Error(), "secret"))
 }
@@ -159,17 +130,7 @@ func TestRows(t *testing.T) {
 // The usage of a response is found where usage is summed up.
 func TestEvent(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "a")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	log, err := eventslog.Open(dir, nil)
-	require.NoError(t, err)
-	defer log.Close()
-	require.NoError(t, log.Append(t.Context(), genai.Event(response(t, answer), time.Second)))
-	var sum eventslog.Usage
-	for u, err := range log.Usage(t.Context(), nil) {
-		require.NoError(t, err)
-		require.NoError(t, sum.Add(u))
-	}
+	sum := talk.Usage(t, genai.Event(response(t, answer), time.Second))
 	require.Equal(t, []string{"gemini", "gemini-3-pro"}, []string{sum.Provider, sum.Model})
 	require.True(t, sum.Exact)
 	require.Equal(t, []int64{1, 15, 5, 7, 2}, []int64{int64(sum.Responses), sum.Input, sum.CacheRead, sum.Output, sum.Reasoning})

@@ -2,19 +2,17 @@ package genai_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/strict"
+	"github.com/amplifier-go/sessionstorage/internal/test/talk"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/bridge"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/genai"
 )
-
-// picture is a PNG of one pixel.
-const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 // A server that refuses what Gemini refuses takes each request of a conversation, whether
 // it answers at once or as a stream.
@@ -46,28 +44,14 @@ func TestServer(t *testing.T) {
 			)
 			client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "k", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: s.URL}})
 			require.NoError(t, err)
-			msgs := rows(t, `{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}, {"type": "text", "text": "What is it?"}]}`)
-			answer := func() sessionstore.Message {
+			talk.Converse(t, s, func(msgs []sessionstore.Message) (sessionstore.Message, bridge.Report, error) {
 				contents, report, err := genai.Params(msgs)
 				require.NoError(t, err)
-				require.Empty(t, report)
 				responses, err := ask(t.Context(), client.Models, contents)
 				require.NoError(t, err)
 				row, err := genai.Message(responses...)
-				require.NoError(t, err)
-				msgs = append(msgs, row)
-				return row
-			}
-			for _, call := range answer().ToolCalls() {
-				msgs = append(msgs, rows(t, fmt.Sprintf(`{"role": "tool", "name": %q, "tool_call_id": %q, "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "%s"}}]}`, call.Name, call.ID, picture))...)
-			}
-			require.Len(t, msgs, 4)
-			require.Equal(t, []string{"hm, well"}, msgs[1].Thinking())
-			require.Equal(t, "A pixel.", answer().Content())
-			msgs = append(msgs, rows(t, `{"role": "user", "content": "Thanks."}`)...)
-			require.Equal(t, "Bye.", answer().Content())
-			require.Empty(t, s.Refusals())
-			require.Len(t, s.Requests(), 3)
+				return row, report, err
+			})
 		})
 	}
 }

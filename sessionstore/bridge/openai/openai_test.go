@@ -2,41 +2,16 @@ package openai_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/test/talk"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/openai"
 )
-
-func rows(t *testing.T, lines ...string) (list []sessionstore.Message) {
-	t.Helper()
-	for _, line := range lines {
-		m, err := sessionstore.ParseMessage([]byte(line))
-		require.NoError(t, err)
-		list = append(list, m)
-	}
-	return list
-}
-
-// stored returns a message after it was on the disk.
-func stored(t *testing.T, m sessionstore.Message) sessionstore.Message {
-	t.Helper()
-	st, err := sessionstore.Open(t.TempDir(), nil)
-	require.NoError(t, err)
-	defer st.Close()
-	require.NoError(t, st.Create(t.Context(), "a", sessionstore.Metadata{}))
-	require.NoError(t, st.Append(t.Context(), "a", m))
-	session, err := st.Load(t.Context(), "a")
-	require.NoError(t, err)
-	return session.Messages[0]
-}
 
 const answer = `{"id": "resp_1", "object": "response", "status": "completed", "model": "gpt-5.5", "created_at": 1, "output": [
 	{"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "one"}, {"type": "summary_text", "text": "two"}], "encrypted_content": "gAAAA=="},
@@ -59,10 +34,10 @@ func TestAnswerComesBack(t *testing.T) {
 	require.Equal(t, []sessionstore.ToolCall{{ID: "call_1", Name: "read", Arguments: []byte(`{"path": "a", "n": 12345678901234567890}`)}}, row.ToolCalls())
 	require.Contains(t, string(row.AppendTo(nil)), `"content": ["gAAAA==", "rs_1"]`, "as the Python tools have it")
 
-	row = stored(t, row)
+	row = talk.Stored(t, row)
 	result, err := sessionstore.ToolResult("call_1", "read", "text", time.Now())
 	require.NoError(t, err)
-	input, report, err := openai.Params(append(rows(t, `{"role": "user", "content": "q"}`), row, result))
+	input, report, err := openai.Params(append(talk.Rows(t, `{"role": "user", "content": "q"}`), row, result))
 	require.NoError(t, err)
 	require.Empty(t, report)
 	require.Len(t, input, 7)
@@ -79,23 +54,19 @@ func TestAnswerComesBack(t *testing.T) {
 // A row that says no more than its blocks, as the Python tools write it, makes the same items.
 func TestRows(t *testing.T) {
 	t.Parallel()
-	input, report, err := openai.Params(rows(t,
+	input, report, err := openai.Params(talk.Rows(t,
 		`{"role": "developer", "content": "Be short."}`,
-		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+picture+`"}}, {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}, {"type": "audio", "data": "QUJD"}]}`,
+		`{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+talk.Picture+`"}}, {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQKJSVFT0Y="}, "title": "a.pdf"}, {"type": "text", "text": "q"}, {"type": "audio", "data": "QUJD"}]}`,
 		`{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "QUJD"}, {"type": "thinking", "thinking": "one", "content": ["enc", "rs_1"]}, {"type": "text", "text": "a"}, {"type": "tool_call", "id": "c1", "name": "f", "input": {}}], "tool_calls": [{"id": "c1", "tool": "f", "arguments": {}}, {"id": "c2", "tool": "g", "arguments": {"a": 1}}]}`,
 		`{"role": "tool", "tool_call_id": "c2", "name": "g", "content": [{"type": "text", "text": "see"}, {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}]}`,
 		`{"role": "tool", "tool_call_id": "c1", "name": "f", "content": "no", "is_error": true}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"Be short."}, report.System)
-	var left []string
-	for _, l := range report.LeftOut {
-		left = append(left, l.String())
-	}
-	require.Equal(t, []string{"message 2: audio", "message 3: thinking", "message 5: the mark that a tool failed"}, left)
+	require.Equal(t, []string{"message 2: audio", "message 3: thinking", "message 5: the mark that a tool failed"}, talk.Left(report))
 	raw, err := json.Marshal(input)
 	require.NoError(t, err)
 	require.JSONEq(t, `[
-		{"type": "message", "role": "user", "content": [{"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,`+picture+`"}, {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQKJSVFT0Y="}, {"type": "input_text", "text": "q"}]},
+		{"type": "message", "role": "user", "content": [{"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,`+talk.Picture+`"}, {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQKJSVFT0Y="}, {"type": "input_text", "text": "q"}]},
 		{"type": "reasoning", "id": "rs_1", "encrypted_content": "enc", "summary": [{"type": "summary_text", "text": "one"}]},
 		{"type": "message", "role": "assistant", "content": "a"},
 		{"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
@@ -106,7 +77,7 @@ func TestRows(t *testing.T) {
 		require.NotNil(t, item.GetType(), "item %d has the types of the SDK", i)
 	}
 
-	_, _, err = openai.Params(rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))
+	_, _, err = openai.Params(talk.Rows(t, `{"role": "user", "content": "secret"}`, `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "f", "arguments": {}}]}`))
 	require.ErrorContains(t, err, `message 2: call "c": it has no result`)
 	require.NotContains(t, err.Error(), "secret")
 }
@@ -133,17 +104,7 @@ func TestEvent(t *testing.T) {
 	t.Parallel()
 	var response responses.Response
 	require.NoError(t, json.Unmarshal([]byte(answer), &response))
-	dir := filepath.Join(t.TempDir(), "a")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	log, err := eventslog.Open(dir, nil)
-	require.NoError(t, err)
-	defer log.Close()
-	require.NoError(t, log.Append(t.Context(), openai.Event(&response, time.Second)))
-	var sum eventslog.Usage
-	for u, err := range log.Usage(t.Context(), nil) {
-		require.NoError(t, err)
-		require.NoError(t, sum.Add(u))
-	}
+	sum := talk.Usage(t, openai.Event(&response, time.Second))
 	require.Equal(t, []string{"openai", "gpt-5.5"}, []string{sum.Provider, sum.Model})
 	require.True(t, sum.Exact)
 	require.Equal(t, []int64{1, 15, 5, 3, 7, 2}, []int64{int64(sum.Responses), sum.Input, sum.CacheRead, sum.CacheWrite, sum.Output, sum.Reasoning})

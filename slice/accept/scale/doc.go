@@ -1,3 +1,3 @@
-// Package scale makes of pictures that a provider refuses such that it takes. It decodes them,
-// which package accept does not.
+// Package scale turns pictures that a provider refuses into pictures that it takes. [Picture]
+// is the Scale of an accept.Target. It decodes them, which package accept does not.
 package scale
