@@ -115,8 +115,8 @@ func (r rules) lighter(rows []sent, scales bool) map[int]map[int]edit {
 // mendAmount makes pictures smaller, or takes them out, until the conversation has not too much
 // of them.
 func (m *fixer) mendAmount() {
-	for range 4 { // one for each thing that there may be too much of
-		edits := m.lighter(m.rows(), m.scale != nil)
+	for try := range 5 { // one for each thing that there may be too much of; what was not made smaller is wide still
+		edits := m.lighter(m.rows(), m.scale != nil && try == 0)
 		if len(edits) == 0 {
 			return
 		}

@@ -1,5 +1,7 @@
 package accept
 
+import "math"
+
 // Limit is the most of something that a provider takes.
 type Limit struct {
 	Certain  int // with more a request is refused, all sources say; 0: not judged
@@ -35,10 +37,7 @@ type Pictures struct {
 	Window    Limit // bytes of all text, of which a model of the window takes no more
 }
 
-var (
-	webTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
-	mb       = 1 << 20
-)
+const mb = 1 << 20
 
 // PicturesOf returns the rules of a provider on a host. window is the number of tokens that
 // the model takes, 0 if that is not known. The author of a program may change them, and give
@@ -47,7 +46,8 @@ var (
 //   - Anthropic: platform.claude.com, "Vision" (July 2026): jpeg, png, gif and webp, whose
 //     media type is declared rightly; 8,000 pixels a side, 2,000 with more than 20 pictures
 //     and documents; 600 of them, 100 where the window has 200,000 tokens; 10 MB each as
-//     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request.
+//     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request;
+//     in November 2026 it says 20 MB on Bedrock and 30 MB on Google Cloud, which is disputed.
 //     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on the own API, too, which
 //     is disputed, as is the number where the window is not known.
 //   - OpenAI: platform.openai.com, "Images and vision" (July 2026): png, jpeg, webp, and gif
@@ -56,13 +56,14 @@ var (
 //   - Gemini: ai.google.dev, "Image understanding" (July 2026): png, jpeg, webp, heic, heif;
 //     3,600 files. gif is not documented, so it is disputed. Another declared type is refused
 //     (google-gemini/gemini-cli#3054). Of a request with data in it the page said 20 MB in July
-//     2026 and says 100 MB since: 20 MB are disputed. Vertex AI (cloud.google.com, "Image
+//     2026 and says 100 MB since: what is between is disputed. Vertex AI (cloud.google.com, "Image
 //     understanding", July 2026): 3,000 pictures, 7 MB each; a newer page says 256 MB, so that
-//     is disputed.
+//     what is between is disputed.
 //
 // What none of them says is not judged.
 func PicturesOf(p Provider, host Host, window int) Pictures {
 	rules := Pictures{}
+	webTypes := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	switch p {
 	case Anthropic:
 		rules = Pictures{
@@ -77,8 +78,11 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 		default:
 			rules.Number.Disputed = 100
 		}
-		if host != Own {
-			rules.Bytes = Limit{Certain: 5 * mb}
+		switch host {
+		case Bedrock:
+			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, 20*mb
+		case GoogleCloud:
+			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, 30*mb
 		}
 	case OpenAIChat:
 		rules = Pictures{Types: webTypes, Still: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
@@ -87,13 +91,13 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 	case Gemini:
 		rules = Pictures{
 			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"}, Named: true,
-			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{Disputed: 20 * mb},
+			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{100 * mb, 20 * mb},
 		}
 		if host == GoogleCloud {
-			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{Disputed: 7 * mb}, Limit{}
+			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{256 * mb, 7 * mb}, Limit{}
 		}
 	}
-	rules.Window.Disputed = window * bytesOfToken
+	rules.Window.Disputed = min(window, math.MaxInt32/bytesOfToken) * bytesOfToken
 	return rules
 }
 

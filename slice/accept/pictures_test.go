@@ -116,7 +116,19 @@ func TestPictures(t *testing.T) {
 	for _, block := range []string{`{"type": "image"}`, `{"type": "image", "source": {}}`, `{"type": "image_url", "image_url": 5}`, `{"type": "image_url", "image_url": {"url": ""}}`, `{"type": "input_image"}`} {
 		verdict{"one without a source: " + block, []string{userOf(block)}, all("bad_image@0")}.run(t)
 	}
+	for name, block := range map[string]string{
+		"with line breaks": image("image/png", small[:20]+`\r\n`+small[20:]), "with escapes": image("image/png", strings.NewReplacer("+", `\u002b`, "/", `\/`).Replace(small)),
+		"with an address that is a string": `{"type": "image_url", "image_url": "data:image/png;base64,` + small + `"}`,
+		"elsewhere, as a string":           `{"type": "image_url", "image_url": "https://example.com/a.png"}`,
+		"in an object of an input":         `{"type": "input_image", "image_url": {"url": "data:image/png;base64,` + small + `"}}`,
+	} {
+		verdict{"one " + name, []string{userOf(block)}, nil}.run(t)
+	}
+	verdict{"a URL that does not say base64", []string{userOf(`{"type": "image_url", "image_url": {"url": "data:image/png,` + small + `"}}`)}, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)}.run(t)
 	cut := image("image/png", small[:40])
+	verdict{"in a document", []string{userOf(`{"type": "document", "source": {"type": "content", "content": [` + cut + `]}}`)}, hasOnly("bad_image@0", anthropic...)}.run(t)
+	inObject := []string{ask, using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": ` + cut + `}`), say}
+	verdict{"in a result that is an object", inObject, hasOnly("bad_image@2", accept.Anthropic, accept.OpenAIResponses)}.run(t)
 	inResult := []string{ask, using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "t"}, ` + cut + `]}`), say}
 	inMessage := []string{ask, calling("c1"), `{"role": "tool", "tool_call_id": "c1", "content": [` + cut + `]}`, say}
 	verdict{"in a result", inResult, hasOnly("bad_image@2", accept.Anthropic, accept.OpenAIResponses)}.run(t)
@@ -155,6 +167,16 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, "large_image@0", refusals(accept.Target{Host: accept.Bedrock}, large))
 	require.Equal(t, "large_image@0", refusals(accept.Target{Host: accept.GoogleCloud}, large))
 	require.Empty(t, refusals(accept.Target{Provider: accept.Gemini}, large))
+	seven := image("image/png", fill(5*mb-4))
+	three := parse(t, userOf(seven, seven, seven, seven, seven))
+	require.NotContains(t, refusals(accept.Target{}, three), "large_request")
+	require.Equal(t, "large_request@-1?", refusals(accept.Target{Host: accept.Bedrock}, three))
+	require.Empty(t, refusals(accept.Target{Host: accept.GoogleCloud}, three))
+	seven = image("image/png", fill(5*mb-4)) + strings.Repeat(", "+image("image/png", fill(5*mb-4)), 6)
+	require.Contains(t, refusals(accept.Target{Host: accept.GoogleCloud}, parse(t, userOf(seven))), "large_request@-1")
+	rules := accept.PicturesOf(accept.Anthropic, accept.Own, 0)
+	rules.Types[0] = "image/bmp"
+	require.NotContains(t, accept.PicturesOf(accept.Anthropic, accept.Own, 0).Types, "image/bmp", "each caller has rules of its own")
 	larger := parse(t, userOf(image("image/png", fill(8*mb))))
 	require.Equal(t, "large_image@0?", refusals(accept.Target{Provider: accept.Gemini, Host: accept.GoogleCloud}, larger))
 	require.Equal(t, "image_not_taken@0?", refusals(accept.Target{Provider: accept.Gemini}, parse(t, userOf(image("image/gif", gif(1))))))
@@ -210,6 +232,12 @@ func TestFixPictures(t *testing.T) {
 		{"a type that is missing", `{"type": "image", "source": {"data": "` + small + `"}}`, `{"type": "image", "source": {"data": "` + small + `", "media_type": "image/png"}}`},
 		{"a data URL as data", image("image/gif", "data:image/jpeg;base64,"+small), image("image/png", small)},
 		{"the URL alphabet", image("image/png", url), image("image/png", odd)},
+		{"the type of one with line breaks", image("image/jpeg", small[:20]+`\n`+small[20:]), image("image/png", small[:20]+`\n`+small[20:])},
+		{"the type of a URL with line breaks", imageURL("image/jpeg", small[:20]+`\n`+small[20:]), imageURL("image/png", small[:20]+`\n`+small[20:])},
+		{"a URL with parameters", `{"type": "image_url", "image_url": "data: image/PNG; charset=binary;base64, ` + small + `"}`, `{"type": "image_url", "image_url": "data:image/png;base64, ` + small + `"}`},
+		{"one as MCP has it", `{"type": "image", "data": "` + small + `", "mimeType": "image/jpeg"}`, image("image/png", small)},
+		{"a cut one as MCP has it", `{"type": "image", "data": "` + small[:40] + `", "mimeType": "image/png"}`, badOut},
+		{"one in a document", `{"type": "document", "source": {"type": "content", "content": [` + image("image/jpeg", small) + `, ` + image("image/png", "") + `]}}`, `{"type": "document", "source": {"type": "content", "content": [` + image("image/png", small) + `, ` + badOut + `]}}`},
 		{"an empty one", image("image/png", ""), badOut},
 		{"one that is cut", image("image/png", png(8, 8, 300)[:200]), badOut},
 		{"a cut one in a data URL as data", image("image/png", "data:image/png;base64,"+png(8, 8, 300)[:200]), badOut},
@@ -254,6 +282,14 @@ func TestFixAmounts(t *testing.T) {
 	rules.Request.Certain = 20 << 10
 	require.Equal(t, "xpxpp", left(accept.Target{Pictures: &rules}, parse(t, row(9), say, elsewhere, say, row(9), say, row(9), say, row(9))))
 
+	far := parse(t, userOf(`{"type": "image", "source": {"type": "url", "url": "u"}}`), say, userOf(image("image/png", fill(64))), say, userOf(image("image/png", fill(64))))
+	rules = accept.Pictures{Types: []string{"image/png"}, Number: accept.Limit{Certain: 1}}
+	require.Equal(t, "xxp", left(accept.Target{Pictures: &rules}, far), "one that is elsewhere is taken out, too")
+	stray := parse(t, userOf(image("image/png", fill(64))), say, userOf(`{"type": "tool_result", "tool_use_id": "c9", "content": [`+image("image/png", fill(64))+`]}`), ask)
+	rules.InResults = true
+	require.Equal(t, "p", left(accept.Target{Pictures: &rules}, stray), "what goes anyway does not count")
+	rules = accept.Pictures{Types: []string{"image/png"}, Request: accept.Limit{Certain: 20 << 10}}
+
 	_, err := accept.Target{Pictures: &rules}.Fix(parse(t, userOf(image("image/png", fill(9<<10)), image("image/png", fill(9<<10)), image("image/png", fill(9<<10)))))
 	require.ErrorContains(t, err, "too large", "of the last turn nothing is taken out")
 }
@@ -286,6 +322,12 @@ func TestScale(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, userOf(image("image/png", png(2000, 2000, 0))), lines(fixed.Messages)[40])
 	require.Len(t, fixed.Amendments, 1)
+
+	never := accept.Target{Scale: func([]byte, accept.Wanted) ([]byte, string, error) { return nil, "", errors.New("never") }}
+	fixed, err = never.Fix(many(t, 20, 2500))
+	require.NoError(t, err)
+	require.Equal(t, userOf(image("image/png", png(2500, 8, 0))), lines(fixed.Messages)[40], "of the last turn nothing is taken out")
+	require.Equal(t, userOf(`{"type": "text", "text": "q"}`, surplusOut), lines(fixed.Messages)[0])
 
 	moving := accept.Target{Provider: accept.OpenAIChat, Scale: scale}
 	fixed, err = moving.Fix(parse(t, userOf(image("image/gif", gif(2)))))

@@ -101,10 +101,10 @@ func (t Target) Fix(msgs []sessionstore.Message) (Fixed, error) {
 	m := &fixer{rules: r, given: msgs, scale: t.Scale}
 	m.start()
 	m.mendRows()
-	m.mendAmount()
 	m.mendIDs()
 	m.mendPairs()
 	m.mendOrder()
+	m.mendAmount()
 	if m.err != nil {
 		return Fixed{}, fmt.Errorf("mend messages: %w", m.err)
 	}
