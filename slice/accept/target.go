@@ -58,7 +58,8 @@ func each(msgs []sessionstore.Message) iter.Seq2[sessionstore.Message, error] {
 }
 
 // CheckAll is [Target.Check] of messages that are read while it goes on, such as those of
-// [sessionstore.Store.Messages]: it keeps none of them. It returns the first error of msgs.
+// [sessionstore.Store.Messages] (which reads the file twice) or [sessionstore.Store.Since] (which
+// reads an indexed one once): it keeps none of them. It returns the first error of msgs.
 func (t Target) CheckAll(msgs iter.Seq2[sessionstore.Message, error]) ([]Refusal, error) {
 	r, ok := t.rules()
 	if !ok {

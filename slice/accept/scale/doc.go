@@ -1,3 +1,3 @@
-// Package scale makes of pictures that a provider refuses such that it takes. It decodes them,
-// which package accept does not.
+// Package scale changes pictures that a provider refuses, so that it takes them: a smaller one, or
+// one of another type. It decodes them, which package accept does not.
 package scale

@@ -21,7 +21,8 @@ import (
 
 var _ accept.Scaler = Picture
 
-// most is the number of pixels of the largest picture that is decoded: 400 MB of memory.
+// most is the number of pixels of the largest picture that is decoded. Decoded, it takes 100 to
+// 800 MB of memory, by its type; what is made of it, at most 4 bytes a pixel more.
 const most = 100_000_000
 
 // The errors that callers may branch on, with errors.Is.
@@ -44,10 +45,11 @@ var formats = []struct {
 	{"image/bmp", "BM", bmp.DecodeConfig, bmp.Decode},
 }
 
-// Picture makes a picture as accept.Wanted says of a PNG, JPEG, GIF, WebP or BMP: a JPEG of a
-// JPEG, else a PNG, unless that has too many bytes. It keeps the proportions, makes it smaller
+// Picture returns a PNG, JPEG, GIF, WebP or BMP as accept.Wanted says: a JPEG as a JPEG, others as
+// a PNG, unless that has too many bytes. It keeps the proportions, makes it smaller
 // only as far as it needs to, applies the orientation that a camera noted in a JPEG, and takes
-// the first frame of one that moves. It decodes at most 100 million pixels, in 8 bytes each.
+// the first frame of one that moves. It decodes at most 100 million pixels, which take up to 8
+// bytes each, and as much again for what it makes of them.
 // The error Is [ErrUnknown], [ErrLarge] or [ErrWanted], or tells of damage.
 func Picture(data []byte, want accept.Wanted) (made []byte, kind string, err error) {
 	i := 0
@@ -70,24 +72,20 @@ func Picture(data []byte, want accept.Wanted) (made []byte, kind string, err err
 		return nil, "", fmt.Errorf("read a picture: %w", err)
 	}
 	if format.kind == "image/jpeg" {
-		m = turned(m, orientation(data))
+		return encode(m, orientation(data), []string{"image/jpeg", "image/png"}, want)
 	}
-	return encode(m, format.kind, want)
+	return encode(m, 1, []string{"image/png", "image/jpeg"}, want)
 }
 
-// encode writes a picture of some former type, smaller from try to try.
-func encode(m image.Image, was string, want accept.Wanted) ([]byte, string, error) {
-	kinds := []string{"image/png", "image/jpeg"}
-	if was == "image/jpeg" {
-		slices.Reverse(kinds)
-	}
+// encode writes a picture in the first of some types that does, smaller from try to try.
+func encode(m image.Image, orientation int, kinds []string, want accept.Wanted) ([]byte, string, error) {
 	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return want.Types != nil && !slices.Contains(want.Types, kind) })
 	side := max(m.Bounds().Dx(), m.Bounds().Dy())
 	if want.Side > 0 {
 		side = min(side, want.Side)
 	}
-	for ; side > 0; side = side * 4 / 5 {
-		small := fitted(m, side)
+	for ; side > 0 && len(kinds) > 0; side = side * 4 / 5 {
+		small := turned(fitted(m, side), orientation)
 		for _, kind := range kinds {
 			var b bytes.Buffer
 			var err error
@@ -114,7 +112,8 @@ func fitted(m image.Image, side int) image.Image {
 		return m
 	}
 	long := max(w, h)
-	small := image.NewNRGBA(image.Rect(0, 0, max(1, w*side/long), max(1, h*side/long)))
+	part := func(n int) int { return max(1, int(int64(n)*int64(side)/int64(long))) }
+	small := image.NewNRGBA(image.Rect(0, 0, part(w), part(h)))
 	scaling.CatmullRom.Scale(small, small.Bounds(), m, m.Bounds(), scaling.Src, nil)
 	return small
 }
