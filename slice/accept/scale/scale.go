@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"golang.org/x/image/bmp"
-	scaling "golang.org/x/image/draw"
 	"golang.org/x/image/webp"
 
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -105,17 +104,50 @@ func encode(m image.Image, orientation int, kinds []string, want accept.Wanted) 
 	return nil, "", ErrWanted
 }
 
-// fitted returns a picture whose sides have at most that many pixels.
+// fitted returns a picture whose sides have at most that many pixels. Each pixel is the mean of
+// those that it stands for. It takes no memory but for the result and a row.
 func fitted(m image.Image, side int) image.Image {
-	w, h := m.Bounds().Dx(), m.Bounds().Dy()
-	if max(w, h) <= side {
+	from := m.Bounds()
+	w, h := int64(from.Dx()), int64(from.Dy())
+	long := max(w, h)
+	if long <= int64(side) {
 		return m
 	}
-	long := max(w, h)
-	part := func(n int) int { return max(1, int(int64(n)*int64(side)/int64(long))) }
-	small := image.NewNRGBA(image.Rect(0, 0, part(w), part(h)))
-	scaling.CatmullRom.Scale(small, small.Bounds(), m, m.Bounds(), scaling.Src, nil)
+	toW, toH := max(1, w*int64(side)/long), max(1, h*int64(side)/long)
+	small := image.NewRGBA(image.Rect(0, 0, int(toW), int(toH)))
+	row, sums := image.NewRGBA(image.Rect(0, 0, int(w), 1)), make([]int64, 4*toW+4)
+	add := func(share int64) {
+		for x := range w {
+			to, left, right := shares(x, w, toW)
+			for c := range int64(4) {
+				value := int64(row.Pix[4*x+c]) * share
+				sums[4*to+c] += value * left
+				sums[4*to+4+c] += value * right
+			}
+		}
+	}
+	for y := range h {
+		draw.Draw(row, row.Bounds(), m, from.Min.Add(image.Pt(0, int(y))), draw.Src)
+		to, upper, lower := shares(y, h, toH)
+		add(upper)
+		if (y+1)*toH < (to+1)*h {
+			continue
+		}
+		for i, sum := range sums[:4*toW] {
+			small.Pix[4*to*toW+int64(i)] = byte((sum + w*h/2) / (w * h))
+		}
+		clear(sums)
+		add(lower)
+	}
 	return small
+}
+
+// shares returns the first pixel that pixel i of n is a part of when they become fewer, its share
+// of that one, and its share of the next one. All shares of one add up to n.
+func shares(i, n, fewer int64) (to, first, second int64) {
+	to = i * fewer / n
+	first = min((to+1)*n-i*fewer, fewer)
+	return to, first, fewer - first
 }
 
 // opaque returns a picture on white, which JPEG needs.

@@ -193,6 +193,47 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
+// TestAverage makes of each pixel the mean of those that it stands for, in little memory.
+func TestAverage(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	board := image.NewGray(image.Rect(0, 0, 9000, 900))
+	for i := range board.Pix {
+		board.Pix[i] = byte(255 * ((i + i/9000) % 2))
+	}
+	data := encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, board) })
+	for _, side := range []int{8000, 4500, 3000, 7} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, _, err := Picture(data, accept.Wanted{Types: web, Side: side})
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), side)
+		m, err := png.Decode(bytes.NewReader(out))
+		require.NoError(t, err)
+		require.Equal(t, side, m.Bounds().Dx())
+		sum := 0
+		for y := range m.Bounds().Dy() {
+			for x := range side {
+				gray, _, _, _ := m.At(x, y).RGBA()
+				sum += int(gray >> 8)
+				if side == 4500 || side == 7 {
+					require.InDelta(t, 127, gray>>8, 1)
+				}
+			}
+		}
+		require.InDelta(t, 127.5, float64(sum)/float64(side*m.Bounds().Dy()), 1, side)
+	}
+	for _, size := range []image.Point{{1, 50}, {50, 1}, {51, 17}, {1000, 3}} {
+		m := image.NewNRGBA(image.Rectangle{Max: size})
+		draw.Draw(m, m.Bounds(), image.NewUniform(color.NRGBA{10, 200, 30, 255}), image.Point{}, draw.Src)
+		small, _ := made(t, encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, m) }), accept.Wanted{Types: web, Side: 13})
+		for y := range small.Bounds().Dy() {
+			for x := range small.Bounds().Dx() {
+				require.Equal(t, color.NRGBA{10, 200, 30, 255}, color.NRGBAModel.Convert(small.At(x, y)))
+			}
+		}
+	}
+}
+
 // TestOrientationCostsLittle turns a picture when it has been made smaller.
 func TestOrientationCostsLittle(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	raw := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 3000, 2000)), nil) })
