@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -282,6 +283,10 @@ func TestFixAmounts(t *testing.T) {
 	rules.Request.Certain = 20 << 10
 	require.Equal(t, "xpxpp", left(accept.Target{Pictures: &rules}, parse(t, row(9), say, elsewhere, say, row(9), say, row(9), say, row(9))))
 
+	inTurn := parse(t, userOf(image("image/png", fill(9<<10))), using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": [`+image("image/png", fill(9<<10))+`]}`, `{"type": "text", "text": "and this?"}`, image("image/png", fill(9<<10))), say)
+	rules = accept.Pictures{Types: []string{"image/png"}, Number: accept.Limit{Certain: 2}, InResults: true}
+	_, err := accept.Target{Pictures: &rules}.Fix(inTurn)
+	require.ErrorContains(t, err, "too many", "a text beside a result begins no turn")
 	far := parse(t, userOf(`{"type": "image", "source": {"type": "url", "url": "u"}}`), say, userOf(image("image/png", fill(64))), say, userOf(image("image/png", fill(64))))
 	rules = accept.Pictures{Types: []string{"image/png"}, Number: accept.Limit{Certain: 1}}
 	require.Equal(t, "xxp", left(accept.Target{Pictures: &rules}, far), "one that is elsewhere is taken out, too")
@@ -290,7 +295,7 @@ func TestFixAmounts(t *testing.T) {
 	require.Equal(t, "p", left(accept.Target{Pictures: &rules}, stray), "what goes anyway does not count")
 	rules = accept.Pictures{Types: []string{"image/png"}, Request: accept.Limit{Certain: 20 << 10}}
 
-	_, err := accept.Target{Pictures: &rules}.Fix(parse(t, userOf(image("image/png", fill(9<<10)), image("image/png", fill(9<<10)), image("image/png", fill(9<<10)))))
+	_, err = accept.Target{Pictures: &rules}.Fix(parse(t, userOf(image("image/png", fill(9<<10)), image("image/png", fill(9<<10)), image("image/png", fill(9<<10)))))
 	require.ErrorContains(t, err, "too large", "of the last turn nothing is taken out")
 }
 
@@ -341,18 +346,26 @@ func TestMendAnyPictures(t *testing.T) {
 	begin := testenv.Seed(t)
 	for seed := begin; seed < begin+testenv.Share[uint64](100, 300, 5000); seed++ {
 		r := rand.New(rand.NewPCG(seed, 7))
-		data := []string{png(8, 8, 0), png(2500, 30, 0), png(9000, 30, 0), png(8, 8, 60)[:70], "", "%%", gif(1), gif(2), encoded("<svg/>"), "data:image/png;base64," + png(8, 8, 0)}
-		forms := []func(kind, data string) string{image, imageURL, inputImage}
+		data := []string{png(8, 8, 0), png(2500, 30, 0), png(9000, 30, 0), png(8, 8, 60)[:70], "", "%%", gif(1), gif(2), encoded("<svg/>"), "data:image/png;base64," + png(8, 8, 0), png(8, 8, 0) + `\n`}
+		forms := []func(kind, data string) string{image, imageURL, inputImage, func(kind, data string) string {
+			return `{"type": "image", "data": "` + data + `", "mimeType": "` + kind + `"}`
+		}, func(kind, data string) string {
+			return `{"type": "image_url", "image_url": "data:` + kind + `,` + data + `"}`
+		}, func(string, string) string {
+			return `{"type": "image", "source": {"type": "url", "url": "u"}}`
+		}, func(kind, data string) string {
+			return `{"type": "document", "source": {"type": "content", "content": [` + image(kind, data) + `]}}`
+		}}
 		kinds := []string{"image/png", "image/gif", "image/jpeg", ""}
 		var rows []string
 		for range r.IntN(30) {
 			var blocks []string
 			for range 1 + r.IntN(3) {
-				block := forms[r.IntN(3)](kinds[r.IntN(4)], data[r.IntN(len(data))])
+				block := forms[r.IntN(len(forms))](kinds[r.IntN(4)], data[r.IntN(len(data))])
 				if r.IntN(4) == 0 {
 					block = `{"type": "document", "source": {"type": "text", "data": "x"}}`
 				}
-				blocks = append(blocks, block)
+				blocks = append(blocks, fmt.Sprintf(`{"type": "text", "text": "text %d of %d"}`, len(blocks), len(rows)), block)
 			}
 			rows = append(rows, userOf(blocks...), say)
 		}
@@ -365,6 +378,8 @@ func TestMendAnyPictures(t *testing.T) {
 			require.Regexp(t, "too many|too large|too wide", err.Error(), "seed %d", seed)
 			continue
 		}
+		texts := regexp.MustCompile(`"text [^"]*"`)
+		require.Equal(t, texts.FindAllString(strings.Join(rows, ""), -1), texts.FindAllString(strings.Join(lines(fixed.Messages), ""), -1))
 		for _, left := range target.Check(fixed.Messages) {
 			require.True(t, left.Disputed, "seed %d: %s", seed, left)
 		}
