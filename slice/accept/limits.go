@@ -49,9 +49,11 @@ const mb = 1 << 20
 //     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request;
 //     in November 2026 it says 20 MB on Bedrock and 30 MB on Google Cloud, which is disputed.
 //     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on the own API, too, which
-//     is disputed, as is the number where the window is not known.
+//     is disputed, as is the number where the window is not known. The assistant has no pictures
+//     (SEMOSS/Semoss#2323, April 2026).
 //   - OpenAI: platform.openai.com, "Images and vision" (July 2026): png, jpeg, webp, and gif
-//     that does not move; 1,500 pictures, 512 MB a request. Its specification of the Responses
+//     that does not move; 1,500 pictures, 512 MB a request. The declared type is that
+//     of some picture (openai/codex#32287, July 2026). Its specification of the Responses
 //     API (openai/openai-openapi): 20,971,520 characters a URL.
 //   - Gemini: ai.google.dev, "Image understanding" (July 2026): png, jpeg, webp, heic, heif;
 //     3,600 files. gif is not documented, so it is disputed. Another declared type is refused

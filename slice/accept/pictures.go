@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/picture"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -61,6 +62,9 @@ func pictureIn(raw []byte) (p shownPicture, ok, elsewhere bool) {
 		p.text = pyjson.AppendText(nil, data)
 	}
 	ok = p.form == inSource || p.cutURL()
+	if data, is := picture.Read(p.text); !ok && is {
+		ok = picture.Of(data).Type != "" // base64 where a URL should be
+	}
 	return p, ok, !ok && len(p.text) > 0
 }
 
@@ -123,7 +127,7 @@ func (r Pictures) judge(declared string, text []byte) verdict {
 		v.why = WideImage
 	case over && !disputed:
 		v.why = LargeImage
-	case r.Declared && declared != v.is.Type, r.Named && !slices.Contains(r.Types, declared) && !slices.Contains(r.Disputed, declared):
+	case len(declared) < 6 || !strings.EqualFold(declared[:6], "image/"), r.Declared && declared != v.is.Type, r.Named && !slices.Contains(r.Types, declared) && !slices.Contains(r.Disputed, declared):
 		v.why = ImageType
 	case wide:
 		v.why, v.disputed = WideImage, true
@@ -158,6 +162,10 @@ func pictureText(why Reason) []byte {
 func (e *examiner) picture(raw []byte) []byte {
 	switch turns.TextOf(turns.Members(raw, "type")[0]) {
 	case "image", "image_url", "input_image":
+		if e.role == "assistant" {
+			e.report(ForeignBlock, "")
+			return pictureText(UntakenImage)
+		}
 	case "document", "file", "input_file":
 		e.pictures = append(e.pictures, sentPicture{document: true})
 		if e.provider == Anthropic {

@@ -63,7 +63,7 @@ func fill(n int) string { return png(8, 8, n/4*3) }
 // TestPictures has pictures that a provider takes, and that it refuses, in each form and place.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	small := png(8, 8, 0)
+	small, jpeg := png(8, 8, 0), encoded("\xff\xd8\xff\xc2\x00\x11\x08\x00\x08\x00\x08\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xff\xda\x00\x02\x00\xff\xd9 and more")
 	all := func(why string) map[accept.Provider]string {
 		return map[accept.Provider]string{accept.Anthropic: why, accept.OpenAIChat: why, accept.OpenAIResponses: why, accept.Gemini: why}
 	}
@@ -88,7 +88,10 @@ func TestPictures(t *testing.T) {
 			{"one at the limit of bytes", "image/png", fill(10*mb - 4), nil},
 			{"one beyond it", "image/png", fill(10*mb + 8), hasOnly("large_image@0", anthropic...)},
 			{"one with another type", "image/jpeg", small, hasOnly("image_type@0", anthropic...)},
-			{"one without a type", "", small, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
+			{"one without a type", "", small, all("image_type@0")},
+			{"one that is said to be a file", "application/octet-stream", small, all("image_type@0")},
+			{"one with a type in capitals", "image/PNG", small, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
+			{"a jpg", "image/jpg", jpeg, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
 			{"one that is said to be a bmp", "image/bmp", small, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
 			{"a gif", "image/gif", gif(1), nil},
 			{"a gif that moves", "image/gif", gif(3), hasOnly("image_not_taken@0", openAI...)},
@@ -125,7 +128,9 @@ func TestPictures(t *testing.T) {
 	} {
 		verdict{"one " + name, []string{userOf(block)}, nil}.run(t)
 	}
-	verdict{"a URL that does not say base64", []string{userOf(`{"type": "image_url", "image_url": {"url": "data:image/png,` + small + `"}}`)}, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)}.run(t)
+	verdict{"a URL that does not say base64", []string{userOf(`{"type": "image_url", "image_url": {"url": "data:image/png,` + small + `"}}`)}, all("image_type@0")}.run(t)
+	verdict{"a URL that is base64 alone", []string{userOf(`{"type": "image_url", "image_url": {"url": "` + small + `"}}`)}, all("image_type@0")}.run(t)
+	verdict{"of the assistant", []string{ask, `{"role": "assistant", "content": [{"type": "text", "text": "See"}, ` + image("image/png", small) + `]}`}, hasOnly("block_of_other_role@1", anthropic...)}.run(t)
 	cut := image("image/png", small[:40])
 	verdict{"in a document", []string{userOf(`{"type": "document", "source": {"type": "content", "content": [` + cut + `]}}`)}, hasOnly("bad_image@0", anthropic...)}.run(t)
 	inObject := []string{ask, using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": ` + cut + `}`), say}
@@ -235,6 +240,7 @@ func TestFixPictures(t *testing.T) {
 		{"the URL alphabet", image("image/png", url), image("image/png", odd)},
 		{"the type of one with line breaks", image("image/jpeg", small[:20]+`\n`+small[20:]), image("image/png", small[:20]+`\n`+small[20:])},
 		{"the type of a URL with line breaks", imageURL("image/jpeg", small[:20]+`\n`+small[20:]), imageURL("image/png", small[:20]+`\n`+small[20:])},
+		{"base64 as a URL", `{"type": "image_url", "image_url": {"url": "` + small + `", "detail": "low"}}`, `{"type": "image_url", "image_url": {"url": "data:image/png;base64,` + small + `", "detail": "low"}}`},
 		{"a URL with parameters", `{"type": "image_url", "image_url": "data: image/PNG; charset=binary;base64, ` + small + `"}`, `{"type": "image_url", "image_url": "data:image/png;base64, ` + small + `"}`},
 		{"one as MCP has it", `{"type": "image", "data": "` + small + `", "mimeType": "image/jpeg"}`, image("image/png", small)},
 		{"a cut one as MCP has it", `{"type": "image", "data": "` + small[:40] + `", "mimeType": "image/png"}`, badOut},
@@ -253,6 +259,8 @@ func TestFixPictures(t *testing.T) {
 	}
 	fixed := mend(t, accept.Anthropic, parse(t, userOf(image("image/png", png(9000, 8, 0)))))
 	require.Equal(t, []string{userOf(largeOut)}, lines(fixed.Messages))
+	fixed = mend(t, accept.Anthropic, parse(t, ask, `{"role": "assistant", "content": [`+image("image/png", small)+`]}`))
+	require.Equal(t, `{"role": "assistant", "content": [`+badOut+`]}`, lines(fixed.Messages)[1])
 }
 
 // TestFixAmounts takes out the oldest pictures, and none of the last turn.
