@@ -20,12 +20,12 @@ func (l Limit) judge(n int) (over, disputed bool) {
 // Pictures are a provider's rules for pictures, and for the size of what is sent with them.
 // What is zero is not judged.
 type Pictures struct {
-	Types     []string // media types that it takes; nil: not judged
-	Disputed  []string // media types that some sources say it takes
-	Declared  bool     // the declared media type has to be that of the bytes
-	Named     bool     // the declared media type has to be one of Types
-	Still     bool     // it takes no GIF that moves
-	InResults bool     // it takes pictures in results of calls
+	Types         []string // media types that it takes; nil: neither types nor damage is judged
+	DisputedTypes []string // media types that some sources say it takes
+	TypeMatches   bool     // the declared media type has to be that of the bytes
+	TypeListed    bool     // the declared media type has to be one of these
+	StillOnly     bool     // it takes no GIF that moves
+	InResults     bool     // it takes pictures in results of calls
 
 	Side      Limit // width and height, in pixels
 	Many      int   // with more pictures and documents than that, ManySide holds instead of Side
@@ -48,7 +48,7 @@ const mb = 1 << 20
 //     and documents; 600 of them, 100 where the window has 200,000 tokens; 10 MB each as
 //     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request;
 //     in November 2026 it says 20 MB on Bedrock and 30 MB on Google Cloud, which is disputed.
-//     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on the own API, too, which
+//     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on its own API, too, which
 //     is disputed, as is the number where the window is not known. The assistant has no pictures
 //     (SEMOSS/Semoss#2323, April 2026).
 //   - OpenAI: platform.openai.com, "Images and vision" (July 2026): png, jpeg, webp, and gif
@@ -69,7 +69,7 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 	switch p {
 	case Anthropic:
 		rules = Pictures{
-			Types: webTypes, Declared: true, InResults: true, Documents: true,
+			Types: webTypes, TypeMatches: true, InResults: true, Documents: true,
 			Side: Limit{Certain: 8000}, Many: 20, ManySide: Limit{Certain: 2000},
 			Number: Limit{Certain: 600}, Bytes: Limit{10 * mb, 5 * mb}, Request: Limit{Certain: 32 * mb},
 		}
@@ -87,12 +87,12 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, 30*mb
 		}
 	case OpenAIChat:
-		rules = Pictures{Types: webTypes, Still: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
+		rules = Pictures{Types: webTypes, StillOnly: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
 	case OpenAIResponses:
-		rules = Pictures{Types: webTypes, Still: true, InResults: true, Number: Limit{Certain: 1500}, Bytes: Limit{Certain: 20*mb - len("data:image/jpeg;base64,")}, Request: Limit{Certain: 512 * mb}}
+		rules = Pictures{Types: webTypes, StillOnly: true, InResults: true, Number: Limit{Certain: 1500}, Bytes: Limit{Certain: 20*mb - len("data:image/jpeg;base64,")}, Request: Limit{Certain: 512 * mb}}
 	case Gemini:
 		rules = Pictures{
-			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"}, Named: true,
+			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, DisputedTypes: []string{"image/gif"}, TypeListed: true,
 			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{100 * mb, 20 * mb},
 		}
 		if host == GoogleCloud {

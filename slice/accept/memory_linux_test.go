@@ -96,7 +96,7 @@ func TestCheckAllKeepsNothing(t *testing.T) { //nolint:paralleltest // it measur
 // number of messages.
 func TestManyPictures(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	block := image("image/gif", png(8, 8, 3000))
-	rules := accept.PicturesOf(accept.Anthropic, accept.Own, 1_000_000)
+	rules := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 1_000_000)
 	target := accept.Target{Pictures: &rules}
 	cost := func(rows ...string) uint64 {
 		msgs := parse(t, append(rows, say, ask)...)

@@ -111,24 +111,23 @@ func (r Pictures) judge(declared string, text []byte) verdict {
 	moving, cut := picture.Body(data, v.is.Type)
 	over, disputed := r.Bytes.judge(len(text))
 	wide, maybe := r.Side.judge(max(v.is.Width, v.is.Height))
+	typed := r.Types != nil
+	taken, unsure := slices.Contains(r.Types, v.is.Type), slices.Contains(r.DisputedTypes, v.is.Type)
+	named := slices.Contains(r.Types, declared) || slices.Contains(r.DisputedTypes, declared)
+	isImage := len(declared) > 6 && strings.EqualFold(declared[:6], "image/")
 	switch {
-	case r.Types == nil:
-		v.why, v.disputed = LargeImage, disputed
-		if !over {
-			v.why = ""
-		}
-	case !ok, data.URL() && r.Declared, v.is.Type == "", cut:
+	case typed && (!ok || data.URL() && r.TypeMatches || v.is.Type == "" || cut):
 		v.why = BadImage
-	case slices.Contains(r.Disputed, v.is.Type):
-		v.why, v.disputed = UntakenImage, true
-	case !slices.Contains(r.Types, v.is.Type), r.Still && moving:
+	case typed && !taken && !unsure, r.StillOnly && moving:
 		v.why = UntakenImage
 	case wide && !maybe:
 		v.why = WideImage
 	case over && !disputed:
 		v.why = LargeImage
-	case len(declared) < 6 || !strings.EqualFold(declared[:6], "image/"), r.Declared && declared != v.is.Type, r.Named && !slices.Contains(r.Types, declared) && !slices.Contains(r.Disputed, declared):
+	case typed && (!isImage || r.TypeMatches && declared != v.is.Type || r.TypeListed && !named):
 		v.why = ImageType
+	case unsure:
+		v.why, v.disputed = UntakenImage, true
 	case wide:
 		v.why, v.disputed = WideImage, true
 	case over:

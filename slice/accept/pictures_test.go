@@ -180,9 +180,9 @@ func TestTargets(t *testing.T) {
 	require.Empty(t, refusals(accept.Target{Host: accept.GoogleCloud}, three))
 	seven = image("image/png", fill(5*mb-4)) + strings.Repeat(", "+image("image/png", fill(5*mb-4)), 6)
 	require.Contains(t, refusals(accept.Target{Host: accept.GoogleCloud}, parse(t, userOf(seven))), "large_request@-1")
-	rules := accept.PicturesOf(accept.Anthropic, accept.Own, 0)
+	rules := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
 	rules.Types[0] = "image/bmp"
-	require.NotContains(t, accept.PicturesOf(accept.Anthropic, accept.Own, 0).Types, "image/bmp", "each caller has rules of its own")
+	require.NotContains(t, accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0).Types, "image/bmp", "each caller has rules of its own")
 	larger := parse(t, userOf(image("image/png", fill(8*mb))))
 	require.Equal(t, "large_image@0?", refusals(accept.Target{Provider: accept.Gemini, Host: accept.GoogleCloud}, larger))
 	require.Equal(t, "image_not_taken@0?", refusals(accept.Target{Provider: accept.Gemini}, parse(t, userOf(image("image/gif", gif(1))))))
@@ -210,9 +210,12 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, "long_conversation@-1?", refusals(accept.Target{Window: 500}, words))
 	require.Empty(t, refusals(accept.Target{Window: 5000}, words))
 
-	own := accept.PicturesOf(accept.Anthropic, accept.Own, 0)
+	own := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
 	own.Side.Certain = 4
 	require.Equal(t, "wide_image@0", refusals(accept.Target{Pictures: &own}, parse(t, userOf(image("image/png", png(5, 1, 0))))))
+	own = accept.Pictures{Side: accept.Limit{Certain: 4}}
+	require.Equal(t, "wide_image@0", refusals(accept.Target{Pictures: &own}, parse(t, userOf(image("", png(5, 1, 0)), image("image/png", "%%")))), "types are not judged, sizes are")
+	require.Equal(t, "image_type@0 image_not_taken@0?", refusals(accept.Target{Provider: accept.Gemini}, parse(t, userOf(image("", gif(1))))), "what is certain goes before what is disputed")
 	require.Equal(t, "unknown_provider@-1", refusals(accept.Target{Provider: 9}, large))
 }
 
@@ -229,7 +232,7 @@ func TestFixPictures(t *testing.T) {
 	odd := png(0xfbef, 0xbefb, 0)
 	require.True(t, strings.ContainsAny(odd, "+/"))
 	url := strings.NewReplacer("+", "-", "/", "_").Replace(odd)
-	own := accept.PicturesOf(accept.Anthropic, accept.Own, 0)
+	own := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
 	own.Side, own.ManySide = accept.Limit{}, accept.Limit{}
 	for _, c := range []struct{ name, was, is string }{
 		{"the type", image("image/jpeg", small), image("image/png", small)},
@@ -378,7 +381,7 @@ func TestMendAnyPictures(t *testing.T) {
 			rows = append(rows, userOf(blocks...), say)
 		}
 		msgs := parse(t, append(rows, ask)...)
-		rules := accept.PicturesOf(accept.Provider(r.IntN(4)), accept.Own, 0)
+		rules := accept.PicturesOf(accept.Provider(r.IntN(4)), accept.OwnAPI, 0)
 		rules.Number, rules.Request, rules.Many = accept.Limit{Certain: 5 + r.IntN(40)}, accept.Limit{Certain: 2000 + r.IntN(4000)}, r.IntN(20)
 		target := accept.Target{Provider: accept.Provider(r.IntN(4)), Pictures: &rules}
 		fixed, err := target.Fix(msgs)

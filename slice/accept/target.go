@@ -15,7 +15,7 @@ type Host string
 
 // The hosts.
 const (
-	Own         Host = ""             // the provider's own API
+	OwnAPI      Host = ""             // the provider's
 	Bedrock     Host = "bedrock"      // Amazon Bedrock, of Anthropic's models
 	GoogleCloud Host = "google_cloud" // Vertex AI, of Anthropic's models and of Gemini
 )
