@@ -80,11 +80,9 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 		default:
 			rules.Number.Disputed = 100
 		}
-		switch host {
-		case Bedrock:
-			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, 20*mb
-		case GoogleCloud:
-			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, 30*mb
+		if host != OwnAPI {
+			rules.Bytes = Limit{Certain: 5 * mb}
+			rules.Request.Disputed = map[Host]int{Bedrock: 20 * mb, GoogleCloud: 30 * mb}[host]
 		}
 	case OpenAIChat:
 		rules = Pictures{Types: webTypes, StillOnly: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}

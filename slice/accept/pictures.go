@@ -112,21 +112,20 @@ func (r Pictures) judge(declared string, text []byte) verdict {
 	over, disputed := r.Bytes.judge(len(text))
 	wide, maybe := r.Side.judge(max(v.is.Width, v.is.Height))
 	typed := r.Types != nil
-	taken, unsure := slices.Contains(r.Types, v.is.Type), slices.Contains(r.DisputedTypes, v.is.Type)
-	named := slices.Contains(r.Types, declared) || slices.Contains(r.DisputedTypes, declared)
+	taken := slices.Concat(r.Types, r.DisputedTypes)
 	isImage := len(declared) > 6 && strings.EqualFold(declared[:6], "image/")
 	switch {
 	case typed && (!ok || data.URL() && r.TypeMatches || v.is.Type == "" || cut):
 		v.why = BadImage
-	case typed && !taken && !unsure, r.StillOnly && moving:
+	case typed && !slices.Contains(taken, v.is.Type), r.StillOnly && moving:
 		v.why = UntakenImage
 	case wide && !maybe:
 		v.why = WideImage
 	case over && !disputed:
 		v.why = LargeImage
-	case typed && (!isImage || r.TypeMatches && declared != v.is.Type || r.TypeListed && !named):
+	case typed && (!isImage || r.TypeMatches && declared != v.is.Type || r.TypeListed && !slices.Contains(taken, declared)):
 		v.why = ImageType
-	case unsure:
+	case slices.Contains(r.DisputedTypes, v.is.Type):
 		v.why, v.disputed = UntakenImage, true
 	case wide:
 		v.why, v.disputed = WideImage, true
@@ -278,16 +277,7 @@ func (e *examiner) smaller(p shownPicture, side int) []byte {
 	return p.with(kind, text)
 }
 
-// resultPictures returns a result, a message or a block, with the pictures in it examined.
-func (e *examiner) resultPictures(result []byte) []byte {
-	if !e.limits.InResults {
-		return result
-	}
-	return e.picturesIn(result, "content")
-}
-
-// picturesIn returns an object with the pictures examined that are at some path in it: one, or
-// a list.
+// picturesIn returns an object with the pictures at a path in it examined: one, or a list.
 func (e *examiner) picturesIn(raw []byte, path ...string) []byte {
 	content := raw
 	for _, name := range path {

@@ -206,12 +206,8 @@ func colors(flags byte) int {
 // ofWebP reads the first chunk of a WebP.
 func ofWebP(start []byte) Picture {
 	p := Picture{Type: "image/webp"}
-	chunk := ""
-	if len(start) >= 25 {
-		chunk = string(start[12:16])
-	}
-	switch {
-	case chunk == "VP8L":
+	switch chunk := string(start[12:min(len(start), 16)]); {
+	case chunk == "VP8L" && len(start) >= 25:
 		bits := binary.LittleEndian.Uint32(start[21:])
 		p.Width, p.Height = int(bits&0x3fff)+1, int(bits>>14&0x3fff)+1
 	case len(start) < 30:

@@ -142,8 +142,8 @@ func fitted(m image.Image, side int) image.Image {
 	return small
 }
 
-// shares returns the first pixel that pixel i of n is a part of when they become fewer, its share
-// of that one, and its share of the next one. All shares of one add up to n.
+// shares returns which of fewer pixels pixel i of n is a part of, its share of that one, and its
+// share of the next one. All shares of one add up to n.
 func shares(i, n, fewer int64) (to, first, second int64) {
 	to = i * fewer / n
 	first = min((to+1)*n-i*fewer, fewer)
