@@ -2,7 +2,7 @@ package accept
 
 import "github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 
-// placed is a picture or a document of a conversation.
+// placedPicture is a picture or a document of a conversation.
 type placedPicture struct {
 	sentPicture
 	row, n int // it is number n of the pictures of message row

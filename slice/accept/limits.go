@@ -81,8 +81,7 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 			rules.Number.Disputed = 100
 		}
 		if host != OwnAPI {
-			rules.Bytes = Limit{Certain: 5 * mb}
-			rules.Request.Disputed = map[Host]int{Bedrock: 20 * mb, GoogleCloud: 30 * mb}[host]
+			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, map[Host]int{Bedrock: 20 * mb, GoogleCloud: 30 * mb}[host]
 		}
 	case OpenAIChat:
 		rules = Pictures{Types: webTypes, StillOnly: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}

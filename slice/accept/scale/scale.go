@@ -21,7 +21,7 @@ import (
 var _ accept.Scaler = Picture
 
 // most is the number of pixels of the largest picture that is decoded. Decoded, it takes 100 to
-// 800 MB of memory, by its type; what is made of it, at most 4 bytes a pixel more.
+// 800 MB of memory, by its type; what is made of it, at most 8 bytes a pixel more.
 const most = 100_000_000
 
 // The errors that callers may branch on, with errors.Is.
