@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 func undo(t *testing.T, st *sessionstore.Store, backup string) slice.UndoReport {
@@ -43,6 +44,29 @@ func TestUndoOfARepair(t *testing.T) {
 	undo(t, st, filepath.Join(st.Dir(), parentID, undoBackup))
 	require.Equal(t, repairedRows, get(t, st, parentID)[transcriptFile], "what was undone")
 	require.Equal(t, brokenRows, get(t, st, parentID)[transcriptFile+".bak-pre-redo-20261118120000-3"])
+}
+
+// TestUndoOfARepairOfPictures undoes what repairs for each of the providers, and for all of them,
+// made of rows with pictures.
+func TestUndoOfARepairOfPictures(t *testing.T) {
+	t.Parallel()
+	image := func(kind, data string) string {
+		return `{"type": "image", "source": {"type": "base64", "media_type": "` + kind + `", "data": "` + data + `"}}`
+	}
+	const gif = "R0lGODlhAQABAAAAACwAAAAAAQABAAACAQAAOw=="
+	rows := `{"role": "user", "content": [` + image("image/gif", gif) + `, ` + image("image/png", "") + `, ` + image("image/tiff", gif) + `]}` + "\n" + say + "\n" +
+		`{"role": "user", "content": [` + strings.Repeat(image("image/gif", gif)+", ", 1600) + image("image/gif", gif) + `]}` + "\n" + say + "\n" + ask + "\n" + say + "\n"
+	all := []accept.Provider{accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini}
+	for _, providers := range [][]accept.Provider{all[:1], all[1:2], all[2:3], all[3:], all} {
+		st := openStore(t, "")
+		put(t, st, parentID, map[string]string{transcriptFile: rows, metadataFile: parentMeta})
+		r, err := slice.RepairSession(t.Context(), st, parentID, providers...)
+		require.NoError(t, err)
+		require.Equal(t, slice.Repaired, r.Status)
+		require.NotEqual(t, rows, get(t, st, parentID)[transcriptFile])
+		require.Equal(t, slice.Undone, undo(t, st, "").Status)
+		require.Equal(t, rows, get(t, st, parentID)[transcriptFile], "%v", providers)
+	}
 }
 
 // TestUndoOfTheLastChange names no backup: the last change is undone, and made again.

@@ -2,7 +2,7 @@ package accept
 
 import "github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 
-// placed is a picture or a document of a conversation.
+// placedPicture is a picture or a document of a conversation.
 type placedPicture struct {
 	sentPicture
 	row, n int // it is number n of the pictures of message row
@@ -115,8 +115,8 @@ func (r rules) lighter(rows []sent, scales bool) map[int]map[int]edit {
 // mendAmount makes pictures smaller, or takes them out, until the conversation has not too much
 // of them.
 func (m *fixer) mendAmount() {
-	for range 4 { // one for each thing that there may be too much of
-		edits := m.lighter(m.rows(), m.scale != nil)
+	for try := range 5 { // one for each thing that there may be too much of; what was not made smaller is wide still
+		edits := m.lighter(m.rows(), m.scale != nil && try == 0)
 		if len(edits) == 0 {
 			return
 		}

@@ -47,7 +47,9 @@ func (e *examiner) block(raw []byte) block {
 		return block{textual, raw}
 	case "tool_result":
 		id, _ := turns.ResultID(raw)
-		raw = e.resultPictures(raw)
+		if e.limits.InResults {
+			raw = e.picturesIn(raw, "content")
+		}
 		return e.requireRole("user", block{resulting, raw}, id)
 	case "tool_use", "tool_call":
 		id, _ := turns.IDOf(turns.Members(raw, "id")[0])

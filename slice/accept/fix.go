@@ -43,8 +43,8 @@ const (
 //     broken, of another role or, but for their text, of a type that no provider
 //     takes; an image gets the media type that it has, or gives way to a text that
 //     says why, if it is damaged or the provider does not take it (with the Scaler of
-//     a [Target] it is made smaller instead); results are put first; names and ids that are not allowed are changed, an id in call
-//     and result alike; arguments become the member arguments of an object; half of
+//     a [Target] it is made smaller instead); results are put first; names and ids
+//     that are not allowed are changed, an id in call and result alike; arguments become the member arguments of an object; half of
 //     a surrogate pair becomes U+FFFD; a role that is unknown becomes user; content
 //     that would be empty gets a text that says so.
 //   - Of images that are too many, or too large together, the oldest give way to

@@ -1,5 +1,7 @@
 package accept
 
+import "math"
+
 // Limit is the most of something that a provider takes.
 type Limit struct {
 	Certain  int // with more a request is refused, all sources say; 0: not judged
@@ -18,12 +20,12 @@ func (l Limit) judge(n int) (over, disputed bool) {
 // Pictures are a provider's rules for pictures, and for the size of what is sent with them.
 // What is zero is not judged.
 type Pictures struct {
-	Types     []string // media types that it takes; nil: not judged
-	Disputed  []string // media types that some sources say it takes
-	Declared  bool     // the declared media type has to be that of the bytes
-	Named     bool     // the declared media type has to be one of Types
-	Still     bool     // it takes no GIF that moves
-	InResults bool     // it takes pictures in results of calls
+	Types         []string // media types that it takes; nil: neither types nor damage is judged
+	DisputedTypes []string // media types that some sources say it takes
+	TypeMatches   bool     // the declared media type has to be that of the bytes
+	TypeListed    bool     // the declared media type has to be one of these
+	StillOnly     bool     // it takes no GIF that moves
+	InResults     bool     // it takes pictures in results of calls
 
 	Side      Limit // width and height, in pixels
 	Many      int   // with more pictures and documents than that, ManySide holds instead of Side
@@ -35,10 +37,7 @@ type Pictures struct {
 	Window    Limit // bytes of all text, of which a model of the window takes no more
 }
 
-var (
-	webTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
-	mb       = 1 << 20
-)
+const mb = 1 << 20
 
 // PicturesOf returns the rules of a provider on a host. window is the number of tokens that
 // the model takes, 0 if that is not known. The author of a program may change them, and give
@@ -47,26 +46,30 @@ var (
 //   - Anthropic: platform.claude.com, "Vision" (July 2026): jpeg, png, gif and webp, whose
 //     media type is declared rightly; 8,000 pixels a side, 2,000 with more than 20 pictures
 //     and documents; 600 of them, 100 where the window has 200,000 tokens; 10 MB each as
-//     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request.
-//     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on the own API, too, which
-//     is disputed, as is the number where the window is not known.
+//     base64, 5 MB on Bedrock and Google Cloud. "API overview" (July 2026): 32 MB a request;
+//     in November 2026 it says 20 MB on Bedrock and 30 MB on Google Cloud, which is disputed.
+//     Reports of 2025 (anthropics/claude-code#13480) tell of 5 MB on its own API, too, which
+//     is disputed, as is the number where the window is not known. The assistant has no pictures
+//     (SEMOSS/Semoss#2323, April 2026).
 //   - OpenAI: platform.openai.com, "Images and vision" (July 2026): png, jpeg, webp, and gif
-//     that does not move; 1,500 pictures, 512 MB a request. Its specification of the Responses
+//     that does not move; 1,500 pictures, 512 MB a request. The declared type is that
+//     of some picture (openai/codex#32287, July 2026). Its specification of the Responses
 //     API (openai/openai-openapi): 20,971,520 characters a URL.
 //   - Gemini: ai.google.dev, "Image understanding" (July 2026): png, jpeg, webp, heic, heif;
 //     3,600 files. gif is not documented, so it is disputed. Another declared type is refused
 //     (google-gemini/gemini-cli#3054). Of a request with data in it the page said 20 MB in July
-//     2026 and says 100 MB since: 20 MB are disputed. Vertex AI (cloud.google.com, "Image
+//     2026 and says 100 MB since: what is between is disputed. Vertex AI (cloud.google.com, "Image
 //     understanding", July 2026): 3,000 pictures, 7 MB each; a newer page says 256 MB, so that
-//     is disputed.
+//     what is between is disputed.
 //
 // What none of them says is not judged.
 func PicturesOf(p Provider, host Host, window int) Pictures {
 	rules := Pictures{}
+	webTypes := []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 	switch p {
 	case Anthropic:
 		rules = Pictures{
-			Types: webTypes, Declared: true, InResults: true, Documents: true,
+			Types: webTypes, TypeMatches: true, InResults: true, Documents: true,
 			Side: Limit{Certain: 8000}, Many: 20, ManySide: Limit{Certain: 2000},
 			Number: Limit{Certain: 600}, Bytes: Limit{10 * mb, 5 * mb}, Request: Limit{Certain: 32 * mb},
 		}
@@ -77,23 +80,23 @@ func PicturesOf(p Provider, host Host, window int) Pictures {
 		default:
 			rules.Number.Disputed = 100
 		}
-		if host != Own {
-			rules.Bytes = Limit{Certain: 5 * mb}
+		if host != OwnAPI {
+			rules.Bytes, rules.Request.Disputed = Limit{Certain: 5 * mb}, map[Host]int{Bedrock: 20 * mb, GoogleCloud: 30 * mb}[host]
 		}
 	case OpenAIChat:
-		rules = Pictures{Types: webTypes, Still: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
+		rules = Pictures{Types: webTypes, StillOnly: true, Number: Limit{Certain: 1500}, Request: Limit{Certain: 512 * mb}}
 	case OpenAIResponses:
-		rules = Pictures{Types: webTypes, Still: true, InResults: true, Number: Limit{Certain: 1500}, Bytes: Limit{Certain: 20*mb - len("data:image/jpeg;base64,")}, Request: Limit{Certain: 512 * mb}}
+		rules = Pictures{Types: webTypes, StillOnly: true, InResults: true, Number: Limit{Certain: 1500}, Bytes: Limit{Certain: 20*mb - len("data:image/jpeg;base64,")}, Request: Limit{Certain: 512 * mb}}
 	case Gemini:
 		rules = Pictures{
-			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Disputed: []string{"image/gif"}, Named: true,
-			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{Disputed: 20 * mb},
+			Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, DisputedTypes: []string{"image/gif"}, TypeListed: true,
+			Number: Limit{Certain: 3600}, Documents: true, Request: Limit{100 * mb, 20 * mb},
 		}
 		if host == GoogleCloud {
-			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{Disputed: 7 * mb}, Limit{}
+			rules.Number, rules.Documents, rules.Bytes, rules.Request = Limit{Certain: 3000}, false, Limit{256 * mb, 7 * mb}, Limit{}
 		}
 	}
-	rules.Window.Disputed = window * bytesOfToken
+	rules.Window.Disputed = min(window, math.MaxInt32/bytesOfToken) * bytesOfToken
 	return rules
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/picture"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -30,8 +31,8 @@ type pictureForm int
 
 const (
 	inSource pictureForm = iota // source.data
-	inURL                       // image_url.url, a data URL
-	inInput                     // image_url, a data URL
+	inURL                       // image_url.url
+	inInput                     // image_url
 )
 
 // pictureIn returns the picture whose data a block has; false where it has no data of one.
@@ -47,12 +48,11 @@ func pictureIn(raw []byte) (p shownPicture, ok, elsewhere bool) {
 		if at == nil {
 			at = source[3]
 		}
-	case "image_url":
-		p.form, data = inURL, turns.Members(f[2], "url")[0]
-	case "input_image":
+	case "image_url", "input_image":
 		p.form = inInput
-	default:
-		return p, false, true
+		if pyjson.KindOf(data) == pyjson.Object {
+			p.form, data = inURL, turns.Members(data, "url")[0]
+		}
 	}
 	if pyjson.KindOf(data) != pyjson.String {
 		return p, false, pyjson.KindOf(at) == pyjson.String
@@ -62,6 +62,9 @@ func pictureIn(raw []byte) (p shownPicture, ok, elsewhere bool) {
 		p.text = pyjson.AppendText(nil, data)
 	}
 	ok = p.form == inSource || p.cutURL()
+	if data, is := picture.Read(p.text); !ok && is {
+		ok = picture.Of(data).Type != "" // base64 where a URL should be
+	}
 	return p, ok, !ok && len(p.text) > 0
 }
 
@@ -73,22 +76,21 @@ func (p *shownPicture) cutURL() bool {
 		return false
 	}
 	head, data, _ := bytes.Cut(rest, []byte(","))
-	kind, _, _ := bytes.Cut(head, []byte(";"))
-	p.declared, p.text = string(kind), data
+	p.declared, p.text = "", data
+	if kind, is := bytes.CutSuffix(head, []byte(";base64")); is {
+		kind, _, _ = bytes.Cut(kind, []byte(";"))
+		p.declared = string(kind)
+	}
 	return true
 }
 
-// with returns the block with another media type, and other base64 unless that is nil.
+// with returns the block with some media type and base64.
 func (p shownPicture) with(kind string, text []byte) []byte {
-	if text == nil {
-		text = p.text
-	}
-	quoted := slices.Concat([]byte{'"'}, text, []byte{'"'})
 	if p.form == inSource {
 		raw := setWithin(p.raw, []string{"source", "media_type"}, pyjson.Quote(kind))
-		return setWithin(raw, []string{"source", "data"}, quoted)
+		return setWithin(raw, []string{"source", "data"}, pyjson.Quote(string(text)))
 	}
-	quoted = slices.Concat([]byte(`"data:`+kind+`;base64,`), text, []byte{'"'})
+	quoted := pyjson.Quote("data:" + kind + ";base64," + string(text))
 	if p.form == inURL {
 		return setWithin(p.raw, []string{"image_url", "url"}, quoted)
 	}
@@ -109,24 +111,22 @@ func (r Pictures) judge(declared string, text []byte) verdict {
 	moving, cut := picture.Body(data, v.is.Type)
 	over, disputed := r.Bytes.judge(len(text))
 	wide, maybe := r.Side.judge(max(v.is.Width, v.is.Height))
+	typed := r.Types != nil
+	taken := slices.Concat(r.Types, r.DisputedTypes)
+	isImage := len(declared) > 6 && strings.EqualFold(declared[:6], "image/")
 	switch {
-	case r.Types == nil:
-		v.why, v.disputed = LargeImage, disputed
-		if !over {
-			v.why = ""
-		}
-	case !ok, data.URL() && r.Declared, v.is.Type == "", cut:
+	case typed && (!ok || data.URL() && r.TypeMatches || v.is.Type == "" || cut):
 		v.why = BadImage
-	case slices.Contains(r.Disputed, v.is.Type):
-		v.why, v.disputed = UntakenImage, true
-	case !slices.Contains(r.Types, v.is.Type), r.Still && moving:
+	case typed && !slices.Contains(taken, v.is.Type), r.StillOnly && moving:
 		v.why = UntakenImage
 	case wide && !maybe:
 		v.why = WideImage
 	case over && !disputed:
 		v.why = LargeImage
-	case r.Declared && declared != v.is.Type, r.Named && !slices.Contains(r.Types, declared) && !slices.Contains(r.Disputed, declared):
+	case typed && (!isImage || r.TypeMatches && declared != v.is.Type || r.TypeListed && !slices.Contains(taken, declared)):
 		v.why = ImageType
+	case slices.Contains(r.DisputedTypes, v.is.Type):
+		v.why, v.disputed = UntakenImage, true
 	case wide:
 		v.why, v.disputed = WideImage, true
 	case over:
@@ -158,56 +158,69 @@ func pictureText(why Reason) []byte {
 // picture examines a block that is neither text, call, result nor thinking: it notes a picture
 // or a document, and returns the block that takes its place.
 func (e *examiner) picture(raw []byte) []byte {
-	kind := turns.TextOf(turns.Members(raw, "type")[0])
-	switch kind {
+	switch turns.TextOf(turns.Members(raw, "type")[0]) {
 	case "image", "image_url", "input_image":
+		if e.role == "assistant" {
+			e.report(ForeignBlock, "")
+			return pictureText(UntakenImage)
+		}
 	case "document", "file", "input_file":
 		e.pictures = append(e.pictures, sentPicture{document: true})
+		if e.provider == Anthropic {
+			return e.picturesIn(raw, "source", "content")
+		}
 		return raw
 	default:
 		return raw
 	}
 	p, shown, elsewhere := pictureIn(raw)
+	how, edited := e.edits[len(e.pictures)]
 	switch {
+	case edited && how.side == 0:
+		e.report(how.why, "")
+		e.pictures = append(e.pictures, sentPicture{}) // so that the next ones keep their numbers
+		return pictureText(how.why)
 	case elsewhere:
 		e.pictures = append(e.pictures, sentPicture{})
 		return raw
 	case !shown: // it has no source
 		e.report(BadImage, "")
-		return pictureText(BadImage)
+		f := turns.Members(raw, "mimeType", "data") // in the form of MCP
+		if pyjson.KindOf(f[0]) != pyjson.String || pyjson.KindOf(f[1]) != pyjson.String {
+			return pictureText(BadImage)
+		}
+		return e.picture(slices.Concat([]byte(`{"type": "image", "source": {"type": "base64", "media_type": `), f[0], []byte(`, "data": `), f[1], []byte("}}")))
 	}
-	r := e.limits
-	v := r.judge(p.declared, p.text)
-	how, edited := e.edits[len(e.pictures)]
+	v := e.limits.judge(p.declared, p.text)
+	made := raw
 	switch {
 	case edited:
 		v.why, v.disputed = how.why, false
-		raw = e.smaller(p, r, how)
+		if made = e.smaller(p, how.side); made == nil {
+			v.why, made = "", raw
+		}
 	case v.why != "" && !v.disputed:
-		raw = e.mendPicture(p, r, v)
+		made = e.mendPicture(p, v)
 	}
 	if v.why != "" && !v.disputed {
 		e.report(v.why, "")
-		if p, shown, _ = pictureIn(raw); !shown {
-			if edited {
-				e.pictures = append(e.pictures, sentPicture{}) // so that the next ones keep their numbers
-			}
-			return raw
+		if p, shown, _ = pictureIn(made); !shown {
+			return made
 		}
-		v = r.judge(p.declared, p.text)
+		v = e.limits.judge(p.declared, p.text)
 	}
 	if v.disputed {
 		e.disputed = append(e.disputed, v.why)
 	}
 	e.pictures = append(e.pictures, sentPicture{side: max(v.is.Width, v.is.Height), bytes: len(p.text)})
-	return raw
+	return made
 }
 
 // mendPicture returns the block in the place of a picture that is refused.
-func (e *examiner) mendPicture(p shownPicture, r Pictures, v verdict) []byte {
+func (e *examiner) mendPicture(p shownPicture, v verdict) []byte {
 	switch v.why {
 	case ImageType:
-		return p.with(v.is.Type, nil)
+		return p.with(v.is.Type, p.text)
 	case BadImage:
 		if p.form == inSource && p.cutURL() { // a data URL where the data should be
 			break
@@ -218,10 +231,13 @@ func (e *examiner) mendPicture(p shownPicture, r Pictures, v verdict) []byte {
 		}
 		p.text = []byte(base64.StdEncoding.EncodeToString(data.AppendTo(nil, 0, data.Len())))
 	default:
-		return e.smaller(p, r, edit{why: v.why, side: r.Side.Certain})
+		if made := e.smaller(p, e.limits.Side.Certain); made != nil {
+			return made
+		}
+		return pictureText(v.why)
 	}
-	if v = r.judge(p.declared, p.text); v.why == "" || v.disputed || v.why == ImageType {
-		return p.with(v.is.Type, nil)
+	if v = e.limits.judge(p.declared, p.text); v.why == "" || v.disputed || v.why == ImageType {
+		return p.with(v.is.Type, p.text)
 	}
 	return pictureText(v.why)
 }
@@ -243,38 +259,45 @@ type Wanted struct {
 // returns it with its media type. An error leaves the picture out.
 type Scaler func(picture []byte, want Wanted) (made []byte, kind string, err error)
 
-// smaller returns the block with a picture that is taken, or with a text in its place.
-func (e *examiner) smaller(p shownPicture, r Pictures, how edit) []byte {
+// smaller returns the block with a picture that is taken, of at most so many pixels a side
+// unless that is 0, or nil if it cannot be made.
+func (e *examiner) smaller(p shownPicture, side int) []byte {
 	data, ok := picture.Read(p.text)
-	if e.scale == nil || !ok || how.why == ManyImages || how.why == LargeRequest {
-		return pictureText(how.why)
+	if e.scale == nil || !ok {
+		return nil
 	}
-	want := Wanted{r.Types, how.side, r.Bytes.Certain / 4 * 3}
-	made, kind, err := e.scale(data.AppendTo(nil, 0, data.Len()), want)
+	made, kind, err := e.scale(data.AppendTo(nil, 0, data.Len()), Wanted{e.limits.Types, side, e.limits.Bytes.Certain / 4 * 3})
 	if err != nil {
-		return pictureText(how.why)
+		return nil
 	}
 	text := []byte(base64.StdEncoding.EncodeToString(made))
-	if v := r.judge(kind, text); v.why != "" && !v.disputed || how.side > 0 && max(v.is.Width, v.is.Height) > how.side {
-		return pictureText(how.why)
+	if v := e.limits.judge(kind, text); v.why != "" && !v.disputed || side > 0 && max(v.is.Width, v.is.Height) > side {
+		return nil
 	}
 	return p.with(kind, text)
 }
 
-// resultPictures returns a result, a message or a block, with the pictures in its content
-// examined.
-func (e *examiner) resultPictures(result []byte) []byte {
-	content := turns.Members(result, "content")[0]
-	if !e.limits.InResults || pyjson.KindOf(content) != pyjson.Array {
-		return result
+// picturesIn returns an object with the pictures at a path in it examined: one, or a list.
+func (e *examiner) picturesIn(raw []byte, path ...string) []byte {
+	content := raw
+	for _, name := range path {
+		content = turns.Members(content, name)[0]
 	}
-	var list []block
 	before := len(e.found)
-	for raw := range pyjson.Elements(content) {
-		list = append(list, block{textual, e.picture(raw)})
+	switch pyjson.KindOf(content) {
+	case pyjson.Object:
+		content = e.picture(content)
+	case pyjson.Array:
+		var list []block
+		for raw := range pyjson.Elements(content) {
+			list = append(list, block{textual, e.picture(raw)})
+		}
+		if len(e.found) > before {
+			content = arrayOf(list)
+		}
 	}
 	if len(e.found) == before {
-		return result
+		return raw
 	}
-	return pyjson.Splice(result, "content", arrayOf(list))
+	return setWithin(raw, path, content)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func fill(n int) string { return png(8, 8, n/4*3) }
 // TestPictures has pictures that a provider takes, and that it refuses, in each form and place.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	small := png(8, 8, 0)
+	small, jpeg := png(8, 8, 0), encoded("\xff\xd8\xff\xc2\x00\x11\x08\x00\x08\x00\x08\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xff\xda\x00\x02\x00\xff\xd9 and more")
 	all := func(why string) map[accept.Provider]string {
 		return map[accept.Provider]string{accept.Anthropic: why, accept.OpenAIChat: why, accept.OpenAIResponses: why, accept.Gemini: why}
 	}
@@ -87,7 +88,10 @@ func TestPictures(t *testing.T) {
 			{"one at the limit of bytes", "image/png", fill(10*mb - 4), nil},
 			{"one beyond it", "image/png", fill(10*mb + 8), hasOnly("large_image@0", anthropic...)},
 			{"one with another type", "image/jpeg", small, hasOnly("image_type@0", anthropic...)},
-			{"one without a type", "", small, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
+			{"one without a type", "", small, all("image_type@0")},
+			{"one that is said to be a file", "application/octet-stream", small, all("image_type@0")},
+			{"one with a type in capitals", "image/PNG", small, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
+			{"a jpg", "image/jpg", jpeg, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
 			{"one that is said to be a bmp", "image/bmp", small, hasOnly("image_type@0", accept.Anthropic, accept.Gemini)},
 			{"a gif", "image/gif", gif(1), nil},
 			{"a gif that moves", "image/gif", gif(3), hasOnly("image_not_taken@0", openAI...)},
@@ -116,7 +120,21 @@ func TestPictures(t *testing.T) {
 	for _, block := range []string{`{"type": "image"}`, `{"type": "image", "source": {}}`, `{"type": "image_url", "image_url": 5}`, `{"type": "image_url", "image_url": {"url": ""}}`, `{"type": "input_image"}`} {
 		verdict{"one without a source: " + block, []string{userOf(block)}, all("bad_image@0")}.run(t)
 	}
+	for name, block := range map[string]string{
+		"with line breaks": image("image/png", small[:20]+`\r\n`+small[20:]), "with escapes": image("image/png", strings.NewReplacer("+", `\u002b`, "/", `\/`).Replace(small)),
+		"with an address that is a string": `{"type": "image_url", "image_url": "data:image/png;base64,` + small + `"}`,
+		"elsewhere, as a string":           `{"type": "image_url", "image_url": "https://example.com/a.png"}`,
+		"in an object of an input":         `{"type": "input_image", "image_url": {"url": "data:image/png;base64,` + small + `"}}`,
+	} {
+		verdict{"one " + name, []string{userOf(block)}, nil}.run(t)
+	}
+	verdict{"a URL that does not say base64", []string{userOf(`{"type": "image_url", "image_url": {"url": "data:image/png,` + small + `"}}`)}, all("image_type@0")}.run(t)
+	verdict{"a URL that is base64 alone", []string{userOf(`{"type": "image_url", "image_url": {"url": "` + small + `"}}`)}, all("image_type@0")}.run(t)
+	verdict{"of the assistant", []string{ask, `{"role": "assistant", "content": [{"type": "text", "text": "See"}, ` + image("image/png", small) + `]}`}, hasOnly("block_of_other_role@1", anthropic...)}.run(t)
 	cut := image("image/png", small[:40])
+	verdict{"in a document", []string{userOf(`{"type": "document", "source": {"type": "content", "content": [` + cut + `]}}`)}, hasOnly("bad_image@0", anthropic...)}.run(t)
+	inObject := []string{ask, using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": ` + cut + `}`), say}
+	verdict{"in a result that is an object", inObject, hasOnly("bad_image@2", accept.Anthropic, accept.OpenAIResponses)}.run(t)
 	inResult := []string{ask, using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "t"}, ` + cut + `]}`), say}
 	inMessage := []string{ask, calling("c1"), `{"role": "tool", "tool_call_id": "c1", "content": [` + cut + `]}`, say}
 	verdict{"in a result", inResult, hasOnly("bad_image@2", accept.Anthropic, accept.OpenAIResponses)}.run(t)
@@ -155,6 +173,16 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, "large_image@0", refusals(accept.Target{Host: accept.Bedrock}, large))
 	require.Equal(t, "large_image@0", refusals(accept.Target{Host: accept.GoogleCloud}, large))
 	require.Empty(t, refusals(accept.Target{Provider: accept.Gemini}, large))
+	seven := image("image/png", fill(5*mb-4))
+	three := parse(t, userOf(seven, seven, seven, seven, seven))
+	require.NotContains(t, refusals(accept.Target{}, three), "large_request")
+	require.Equal(t, "large_request@-1?", refusals(accept.Target{Host: accept.Bedrock}, three))
+	require.Empty(t, refusals(accept.Target{Host: accept.GoogleCloud}, three))
+	seven = image("image/png", fill(5*mb-4)) + strings.Repeat(", "+image("image/png", fill(5*mb-4)), 6)
+	require.Contains(t, refusals(accept.Target{Host: accept.GoogleCloud}, parse(t, userOf(seven))), "large_request@-1")
+	rules := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
+	rules.Types[0] = "image/bmp"
+	require.NotContains(t, accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0).Types, "image/bmp", "each caller has rules of its own")
 	larger := parse(t, userOf(image("image/png", fill(8*mb))))
 	require.Equal(t, "large_image@0?", refusals(accept.Target{Provider: accept.Gemini, Host: accept.GoogleCloud}, larger))
 	require.Equal(t, "image_not_taken@0?", refusals(accept.Target{Provider: accept.Gemini}, parse(t, userOf(image("image/gif", gif(1))))))
@@ -182,9 +210,12 @@ func TestTargets(t *testing.T) {
 	require.Equal(t, "long_conversation@-1?", refusals(accept.Target{Window: 500}, words))
 	require.Empty(t, refusals(accept.Target{Window: 5000}, words))
 
-	own := accept.PicturesOf(accept.Anthropic, accept.Own, 0)
+	own := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
 	own.Side.Certain = 4
 	require.Equal(t, "wide_image@0", refusals(accept.Target{Pictures: &own}, parse(t, userOf(image("image/png", png(5, 1, 0))))))
+	own = accept.Pictures{Side: accept.Limit{Certain: 4}}
+	require.Equal(t, "wide_image@0", refusals(accept.Target{Pictures: &own}, parse(t, userOf(image("", png(5, 1, 0)), image("image/png", "%%")))), "types are not judged, sizes are")
+	require.Equal(t, "image_type@0 image_not_taken@0?", refusals(accept.Target{Provider: accept.Gemini}, parse(t, userOf(image("", gif(1))))), "what is certain goes before what is disputed")
 	require.Equal(t, "unknown_provider@-1", refusals(accept.Target{Provider: 9}, large))
 }
 
@@ -201,7 +232,7 @@ func TestFixPictures(t *testing.T) {
 	odd := png(0xfbef, 0xbefb, 0)
 	require.True(t, strings.ContainsAny(odd, "+/"))
 	url := strings.NewReplacer("+", "-", "/", "_").Replace(odd)
-	own := accept.PicturesOf(accept.Anthropic, accept.Own, 0)
+	own := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
 	own.Side, own.ManySide = accept.Limit{}, accept.Limit{}
 	for _, c := range []struct{ name, was, is string }{
 		{"the type", image("image/jpeg", small), image("image/png", small)},
@@ -210,6 +241,13 @@ func TestFixPictures(t *testing.T) {
 		{"a type that is missing", `{"type": "image", "source": {"data": "` + small + `"}}`, `{"type": "image", "source": {"data": "` + small + `", "media_type": "image/png"}}`},
 		{"a data URL as data", image("image/gif", "data:image/jpeg;base64,"+small), image("image/png", small)},
 		{"the URL alphabet", image("image/png", url), image("image/png", odd)},
+		{"the type of one with line breaks", image("image/jpeg", small[:20]+`\n`+small[20:]), image("image/png", small[:20]+`\n`+small[20:])},
+		{"the type of a URL with line breaks", imageURL("image/jpeg", small[:20]+`\n`+small[20:]), imageURL("image/png", small[:20]+`\n`+small[20:])},
+		{"base64 as a URL", `{"type": "image_url", "image_url": {"url": "` + small + `", "detail": "low"}}`, `{"type": "image_url", "image_url": {"url": "data:image/png;base64,` + small + `", "detail": "low"}}`},
+		{"a URL with parameters", `{"type": "image_url", "image_url": "data: image/PNG; charset=binary;base64, ` + small + `"}`, `{"type": "image_url", "image_url": "data:image/png;base64, ` + small + `"}`},
+		{"one as MCP has it", `{"type": "image", "data": "` + small + `", "mimeType": "image/jpeg"}`, image("image/png", small)},
+		{"a cut one as MCP has it", `{"type": "image", "data": "` + small[:40] + `", "mimeType": "image/png"}`, badOut},
+		{"one in a document", `{"type": "document", "source": {"type": "content", "content": [` + image("image/jpeg", small) + `, ` + image("image/png", "") + `]}}`, `{"type": "document", "source": {"type": "content", "content": [` + image("image/png", small) + `, ` + badOut + `]}}`},
 		{"an empty one", image("image/png", ""), badOut},
 		{"one that is cut", image("image/png", png(8, 8, 300)[:200]), badOut},
 		{"a cut one in a data URL as data", image("image/png", "data:image/png;base64,"+png(8, 8, 300)[:200]), badOut},
@@ -224,6 +262,8 @@ func TestFixPictures(t *testing.T) {
 	}
 	fixed := mend(t, accept.Anthropic, parse(t, userOf(image("image/png", png(9000, 8, 0)))))
 	require.Equal(t, []string{userOf(largeOut)}, lines(fixed.Messages))
+	fixed = mend(t, accept.Anthropic, parse(t, ask, `{"role": "assistant", "content": [`+image("image/png", small)+`]}`))
+	require.Equal(t, `{"role": "assistant", "content": [`+badOut+`]}`, lines(fixed.Messages)[1])
 }
 
 // TestFixAmounts takes out the oldest pictures, and none of the last turn.
@@ -254,7 +294,19 @@ func TestFixAmounts(t *testing.T) {
 	rules.Request.Certain = 20 << 10
 	require.Equal(t, "xpxpp", left(accept.Target{Pictures: &rules}, parse(t, row(9), say, elsewhere, say, row(9), say, row(9), say, row(9))))
 
-	_, err := accept.Target{Pictures: &rules}.Fix(parse(t, userOf(image("image/png", fill(9<<10)), image("image/png", fill(9<<10)), image("image/png", fill(9<<10)))))
+	inTurn := parse(t, userOf(image("image/png", fill(9<<10))), using("c1"), userOf(`{"type": "tool_result", "tool_use_id": "c1", "content": [`+image("image/png", fill(9<<10))+`]}`, `{"type": "text", "text": "and this?"}`, image("image/png", fill(9<<10))), say)
+	rules = accept.Pictures{Types: []string{"image/png"}, Number: accept.Limit{Certain: 2}, InResults: true}
+	_, err := accept.Target{Pictures: &rules}.Fix(inTurn)
+	require.ErrorContains(t, err, "too many", "a text beside a result begins no turn")
+	far := parse(t, userOf(`{"type": "image", "source": {"type": "url", "url": "u"}}`), say, userOf(image("image/png", fill(64))), say, userOf(image("image/png", fill(64))))
+	rules = accept.Pictures{Types: []string{"image/png"}, Number: accept.Limit{Certain: 1}}
+	require.Equal(t, "xxp", left(accept.Target{Pictures: &rules}, far), "one that is elsewhere is taken out, too")
+	stray := parse(t, userOf(image("image/png", fill(64))), say, userOf(`{"type": "tool_result", "tool_use_id": "c9", "content": [`+image("image/png", fill(64))+`]}`), ask)
+	rules.InResults = true
+	require.Equal(t, "p", left(accept.Target{Pictures: &rules}, stray), "what goes anyway does not count")
+	rules = accept.Pictures{Types: []string{"image/png"}, Request: accept.Limit{Certain: 20 << 10}}
+
+	_, err = accept.Target{Pictures: &rules}.Fix(parse(t, userOf(image("image/png", fill(9<<10)), image("image/png", fill(9<<10)), image("image/png", fill(9<<10)))))
 	require.ErrorContains(t, err, "too large", "of the last turn nothing is taken out")
 }
 
@@ -287,6 +339,12 @@ func TestScale(t *testing.T) {
 	require.Equal(t, userOf(image("image/png", png(2000, 2000, 0))), lines(fixed.Messages)[40])
 	require.Len(t, fixed.Amendments, 1)
 
+	never := accept.Target{Scale: func([]byte, accept.Wanted) ([]byte, string, error) { return nil, "", errors.New("never") }}
+	fixed, err = never.Fix(many(t, 20, 2500))
+	require.NoError(t, err)
+	require.Equal(t, userOf(image("image/png", png(2500, 8, 0))), lines(fixed.Messages)[40], "of the last turn nothing is taken out")
+	require.Equal(t, userOf(`{"type": "text", "text": "q"}`, surplusOut), lines(fixed.Messages)[0])
+
 	moving := accept.Target{Provider: accept.OpenAIChat, Scale: scale}
 	fixed, err = moving.Fix(parse(t, userOf(image("image/gif", gif(2)))))
 	require.NoError(t, err)
@@ -299,23 +357,31 @@ func TestMendAnyPictures(t *testing.T) {
 	begin := testenv.Seed(t)
 	for seed := begin; seed < begin+testenv.Share[uint64](100, 300, 5000); seed++ {
 		r := rand.New(rand.NewPCG(seed, 7))
-		data := []string{png(8, 8, 0), png(2500, 30, 0), png(9000, 30, 0), png(8, 8, 60)[:70], "", "%%", gif(1), gif(2), encoded("<svg/>"), "data:image/png;base64," + png(8, 8, 0)}
-		forms := []func(kind, data string) string{image, imageURL, inputImage}
+		data := []string{png(8, 8, 0), png(2500, 30, 0), png(9000, 30, 0), png(8, 8, 60)[:70], "", "%%", gif(1), gif(2), encoded("<svg/>"), "data:image/png;base64," + png(8, 8, 0), png(8, 8, 0) + `\n`}
+		forms := []func(kind, data string) string{image, imageURL, inputImage, func(kind, data string) string {
+			return `{"type": "image", "data": "` + data + `", "mimeType": "` + kind + `"}`
+		}, func(kind, data string) string {
+			return `{"type": "image_url", "image_url": "data:` + kind + `,` + data + `"}`
+		}, func(string, string) string {
+			return `{"type": "image", "source": {"type": "url", "url": "u"}}`
+		}, func(kind, data string) string {
+			return `{"type": "document", "source": {"type": "content", "content": [` + image(kind, data) + `]}}`
+		}}
 		kinds := []string{"image/png", "image/gif", "image/jpeg", ""}
 		var rows []string
 		for range r.IntN(30) {
 			var blocks []string
 			for range 1 + r.IntN(3) {
-				block := forms[r.IntN(3)](kinds[r.IntN(4)], data[r.IntN(len(data))])
+				block := forms[r.IntN(len(forms))](kinds[r.IntN(4)], data[r.IntN(len(data))])
 				if r.IntN(4) == 0 {
 					block = `{"type": "document", "source": {"type": "text", "data": "x"}}`
 				}
-				blocks = append(blocks, block)
+				blocks = append(blocks, fmt.Sprintf(`{"type": "text", "text": "text %d of %d"}`, len(blocks), len(rows)), block)
 			}
 			rows = append(rows, userOf(blocks...), say)
 		}
 		msgs := parse(t, append(rows, ask)...)
-		rules := accept.PicturesOf(accept.Provider(r.IntN(4)), accept.Own, 0)
+		rules := accept.PicturesOf(accept.Provider(r.IntN(4)), accept.OwnAPI, 0)
 		rules.Number, rules.Request, rules.Many = accept.Limit{Certain: 5 + r.IntN(40)}, accept.Limit{Certain: 2000 + r.IntN(4000)}, r.IntN(20)
 		target := accept.Target{Provider: accept.Provider(r.IntN(4)), Pictures: &rules}
 		fixed, err := target.Fix(msgs)
@@ -323,6 +389,8 @@ func TestMendAnyPictures(t *testing.T) {
 			require.Regexp(t, "too many|too large|too wide", err.Error(), "seed %d", seed)
 			continue
 		}
+		texts := regexp.MustCompile(`"text [^"]*"`)
+		require.Equal(t, texts.FindAllString(strings.Join(rows, ""), -1), texts.FindAllString(strings.Join(lines(fixed.Messages), ""), -1))
 		for _, left := range target.Check(fixed.Messages) {
 			require.True(t, left.Disputed, "seed %d: %s", seed, left)
 		}

@@ -140,7 +140,7 @@ const (
 	FirstNotUser    Reason = "first_not_user"      // the first message is not the user's
 	UnknownProvider Reason = "unknown_provider"    // there is no such [Provider]
 
-	BadImage         Reason = "bad_image"         // the data of an image are empty, not base64, cut, or not an image
+	BadImage         Reason = "bad_image"         // the data of an image are missing, not base64, cut, or not an image
 	ImageType        Reason = "image_type"        // the media type of an image is not that of its data
 	UntakenImage     Reason = "image_not_taken"   // the provider takes no images of that type, or none that move
 	WideImage        Reason = "wide_image"        // an image is wider or higher than the provider takes, alone or among many

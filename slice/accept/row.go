@@ -24,7 +24,9 @@ func (e *examiner) examine() (s sent, found []finding, mended []byte) {
 	switch e.role {
 	case "tool":
 		id, _ := turns.IDOf(turns.Members(e.line, "tool_call_id")[0])
-		e.line = pyjson.TrimSpace(e.resultPictures(e.line))
+		if e.limits.InResults {
+			e.line = pyjson.TrimSpace(e.picturesIn(e.line, "content"))
+		}
 		e.side, e.results = answers, []sentResult{{id, -1}}
 	case "assistant":
 		e.side = assistant

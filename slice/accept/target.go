@@ -15,7 +15,7 @@ type Host string
 
 // The hosts.
 const (
-	Own         Host = ""             // the provider's own API
+	OwnAPI      Host = ""             // the provider's
 	Bedrock     Host = "bedrock"      // Amazon Bedrock, of Anthropic's models
 	GoogleCloud Host = "google_cloud" // Vertex AI, of Anthropic's models and of Gemini
 )
@@ -58,7 +58,8 @@ func each(msgs []sessionstore.Message) iter.Seq2[sessionstore.Message, error] {
 }
 
 // CheckAll is [Target.Check] of messages that are read while it goes on, such as those of
-// [sessionstore.Store.Messages]: it keeps none of them. It returns the first error of msgs.
+// [sessionstore.Store.Messages] (which reads the file twice) or [sessionstore.Store.Since] (which
+// reads an indexed one once): it keeps none of them. It returns the first error of msgs.
 func (t Target) CheckAll(msgs iter.Seq2[sessionstore.Message, error]) ([]Refusal, error) {
 	r, ok := t.rules()
 	if !ok {
@@ -101,10 +102,10 @@ func (t Target) Fix(msgs []sessionstore.Message) (Fixed, error) {
 	m := &fixer{rules: r, given: msgs, scale: t.Scale}
 	m.start()
 	m.mendRows()
-	m.mendAmount()
 	m.mendIDs()
 	m.mendPairs()
 	m.mendOrder()
+	m.mendAmount()
 	if m.err != nil {
 		return Fixed{}, fmt.Errorf("mend messages: %w", m.err)
 	}

@@ -3,9 +3,7 @@ package conversation
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,15 +70,11 @@ func (f File) Data() ([]byte, error) {
 	if len(f.text) == 0 {
 		return nil, fmt.Errorf("file %d of message %d is not in the message", f.I+1, f.N+1)
 	}
-	data, err := io.ReadAll(f.decoder())
-	if err != nil {
-		return nil, fmt.Errorf("file %d of message %d: %w", f.I+1, f.N+1, err)
+	data, ok := picture.Read(f.text)
+	if !ok {
+		return nil, fmt.Errorf("file %d of message %d: it is not base64", f.I+1, f.N+1)
 	}
-	return data, nil
-}
-
-func (f File) decoder() io.Reader {
-	return base64.NewDecoder(base64.RawStdEncoding, bytes.NewReader(f.text))
+	return data.AppendTo(nil, 0, data.Len()), nil
 }
 
 // kinds are the types of blocks that hold a file, with the word for it.

@@ -88,6 +88,19 @@ func TestFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, head, string(data))
 	}
+	raw := "GIF89a\x01\x00\x01\x00" + strings.Repeat("\xff\xfb\xf0", 20)
+	text := base64.URLEncoding.EncodeToString([]byte(raw))
+	for name, text := range map[string]string{"of the URL alphabet": text, "with white space": strings.NewReplacer("-", "+", "_", "/").Replace(text[:8] + " " + text[8:] + `\t`)} {
+		f := Files(parse(t, `{"role": "user", "content": [{"type": "image", "data": "`+text+`"}]}`).msgs[0])[0]
+		require.True(t, f.Image, name)
+		data, err := f.Data()
+		require.NoError(t, err, name)
+		require.Equal(t, raw, string(data), name)
+	}
+	broken := Files(parse(t, `{"role": "user", "content": [{"type": "image", "data": "`+pictureOf(t, "png", 1200, 800)+`*"}]}`).msgs[0])[0]
+	require.False(t, broken.Image, "no program can show it")
+	_, err := broken.Data()
+	require.EqualError(t, err, "file 1 of message 1: it is not base64")
 }
 
 // TestFilesOfResults are with the calls, under the message that holds them.

@@ -3,6 +3,7 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 )
 
 // header is the number of bytes in which the width and the height are looked for.
@@ -53,7 +54,8 @@ func (d Data) bytesAt(off, n int) []byte {
 func ofPNG(d Data) Picture {
 	p := Picture{Type: "image/png"}
 	if head := d.bytesAt(12, 12); head != nil && string(head[:4]) == "IHDR" {
-		p.Width, p.Height = int(binary.BigEndian.Uint32(head[4:])), int(binary.BigEndian.Uint32(head[8:]))
+		side := func(at int) int { return int(min(binary.BigEndian.Uint32(head[at:]), math.MaxInt32)) }
+		p.Width, p.Height = side(4), side(8)
 	}
 	return p
 }
@@ -115,7 +117,7 @@ func Body(d Data, kind string) (moving, cut bool) {
 		return followGIF(d)
 	case "image/webp":
 		size := d.bytesAt(4, 4)
-		return false, size == nil || d.Len() < 30 || int64(binary.LittleEndian.Uint32(size))+8 > int64(d.Len())+1 // an odd end may lack its padding
+		return false, size == nil || int64(binary.LittleEndian.Uint32(size))+8 > int64(d.Len())+1 // an odd end may lack its padding
 	}
 	return false, false
 }
@@ -159,7 +161,7 @@ func ofGIF(d Data) Picture {
 	return p
 }
 
-// followGIF follows the blocks of a GIF up to its trailer.
+// followGIF follows the blocks of a GIF up to its trailer, which may be missing after a frame.
 func followGIF(d Data) (moving, cut bool) {
 	flags := d.bytesAt(10, 1)
 	if flags == nil {
@@ -168,7 +170,7 @@ func followGIF(d Data) (moving, cut bool) {
 	for at, frames := 13+colors(flags[0]), 0; ; {
 		switch block := d.bytesAt(at, 1); {
 		case block == nil:
-			return moving, true
+			return moving, frames == 0
 		case block[0] == 0x21: // an extension
 			at += 2
 		case block[0] == 0x2c: // a frame
@@ -204,16 +206,14 @@ func colors(flags byte) int {
 // ofWebP reads the first chunk of a WebP.
 func ofWebP(start []byte) Picture {
 	p := Picture{Type: "image/webp"}
-	if len(start) < 30 {
-		return p
-	}
-	switch string(start[12:16]) {
-	case "VP8 ":
-		p.Width, p.Height = int(binary.LittleEndian.Uint16(start[26:])&0x3fff), int(binary.LittleEndian.Uint16(start[28:])&0x3fff)
-	case "VP8L":
+	switch chunk := string(start[12:min(len(start), 16)]); {
+	case chunk == "VP8L" && len(start) >= 25:
 		bits := binary.LittleEndian.Uint32(start[21:])
 		p.Width, p.Height = int(bits&0x3fff)+1, int(bits>>14&0x3fff)+1
-	case "VP8X":
+	case len(start) < 30:
+	case chunk == "VP8 ":
+		p.Width, p.Height = int(binary.LittleEndian.Uint16(start[26:])&0x3fff), int(binary.LittleEndian.Uint16(start[28:])&0x3fff)
+	case chunk == "VP8X":
 		wide := func(at int) int { return int(start[at]) | int(start[at+1])<<8 | int(start[at+2])<<16 + 1 }
 		p.Width, p.Height = wide(24), wide(27)
 	}
@@ -232,14 +232,18 @@ func ofBoxes(d Data, brand string) (p Picture) {
 	default:
 		return p
 	}
-	for rest := d.AppendTo(nil, 0, header); ; {
+	rest := d.AppendTo(nil, 0, header)
+	if brands := rest[:min(len(rest), int(rest[3]))]; p.Type == "image/heif" && bytes.Contains(brands, []byte("avif")) { // a general brand first
+		p.Type = "image/avif"
+	}
+	for {
 		_, after, found := bytes.Cut(rest, []byte("ispe"))
 		if !found || len(after) < 12 {
 			return p
 		}
-		w, h := int(binary.BigEndian.Uint32(after[4:])), int(binary.BigEndian.Uint32(after[8:]))
-		if w < 1<<20 && h < 1<<20 && w*h > p.Width*p.Height {
-			p.Width, p.Height = w, h
+		w, h := binary.BigEndian.Uint32(after[4:]), binary.BigEndian.Uint32(after[8:])
+		if side := max(w, h); side < 1<<20 && int(side) > max(p.Width, p.Height) {
+			p.Width, p.Height = int(w), int(h)
 		}
 		rest = after
 	}

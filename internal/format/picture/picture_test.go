@@ -123,6 +123,7 @@ func TestPictures(t *testing.T) {
 // TestCutPictures reads each beginning of pictures.
 func TestCutPictures(t *testing.T) {
 	t.Parallel()
+	whole := 0
 	for name, raw := range made(t) {
 		for n := range len(raw) - 1 {
 			p, _, cut := of(t, raw[:n])
@@ -130,10 +131,42 @@ func TestCutPictures(t *testing.T) {
 			case p.Type == "" || kind == "image/heic" || kind == "image/heif" || kind == "image/avif" || kind == "image/bmp": // their end is not judged
 			default:
 				require.Equal(t, kind, p.Type)
+				if name == "image/gif moving" && !cut {
+					whole++ // between two frames
+					break
+				}
 				require.True(t, cut, "%s of %d bytes cut at %d", name, len(raw), n)
 			}
 			require.Contains(t, []int{0, 300, 30}, p.Width)
 		}
+	}
+	require.Positive(t, whole)
+}
+
+// TestOddPictures reads pictures that programs show, though they are not like most of their type.
+func TestOddPictures(t *testing.T) {
+	t.Parallel()
+	all := made(t)
+	withoutTrailer := func(name string) []byte { return bytes.TrimSuffix(all[name], []byte(";")) }
+	avif := bytes.Replace(all["image/avif"], box("ftyp", []byte("avif"), be32(0)), box("ftyp", []byte("mif1"), be32(0), []byte("miafavif")), 1)
+	huge := bytes.Clone(all["image/png"])
+	copy(huge[16:], be32(1<<32-1, 1<<31))
+	smallest, err := base64.StdEncoding.DecodeString("UklGRhIAAABXRUJQVlA4TAYAAAAvQWxvAGs=") // a WebP of 26 bytes
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		raw  []byte
+		want Picture
+	}{
+		"a GIF without a trailer":             {withoutTrailer("image/gif"), Picture{"image/gif", 300, 41}},
+		"a GIF that moves, without a trailer": {withoutTrailer("image/gif moving"), Picture{"image/gif", 300, 41}},
+		"the smallest WebP":                   {smallest, Picture{"image/webp", 11330, 446}},
+		"an AVIF of a general brand":          {avif, Picture{"image/avif", 300, 41}},
+		"a PNG with a width of 32 bits":       {huge, Picture{"image/png", 1<<31 - 1, 1<<31 - 1}},
+	} {
+		p, moving, cut := of(t, c.raw)
+		require.Equal(t, c.want, p, name)
+		require.Equal(t, strings.Contains(name, "moves"), moving, name)
+		require.False(t, cut, name)
 	}
 }
 

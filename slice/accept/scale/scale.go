@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"golang.org/x/image/bmp"
-	scaling "golang.org/x/image/draw"
 	"golang.org/x/image/webp"
 
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -21,7 +20,8 @@ import (
 
 var _ accept.Scaler = Picture
 
-// most is the number of pixels of the largest picture that is decoded: 400 MB of memory.
+// most is the number of pixels of the largest picture that is decoded. Decoded, it takes 100 to
+// 800 MB of memory, by its type; what is made of it, at most 8 bytes a pixel more.
 const most = 100_000_000
 
 // The errors that callers may branch on, with errors.Is.
@@ -44,10 +44,11 @@ var formats = []struct {
 	{"image/bmp", "BM", bmp.DecodeConfig, bmp.Decode},
 }
 
-// Picture makes a picture as accept.Wanted says of a PNG, JPEG, GIF, WebP or BMP: a JPEG of a
-// JPEG, else a PNG, unless that has too many bytes. It keeps the proportions, makes it smaller
+// Picture returns a PNG, JPEG, GIF, WebP or BMP as accept.Wanted says: a JPEG as a JPEG, others as
+// a PNG, unless that has too many bytes. It keeps the proportions, makes it smaller
 // only as far as it needs to, applies the orientation that a camera noted in a JPEG, and takes
-// the first frame of one that moves. It decodes at most 100 million pixels, in 8 bytes each.
+// the first frame of one that moves. It decodes at most 100 million pixels, which take up to 8
+// bytes each, and as much again for what it makes of them.
 // The error Is [ErrUnknown], [ErrLarge] or [ErrWanted], or tells of damage.
 func Picture(data []byte, want accept.Wanted) (made []byte, kind string, err error) {
 	i := 0
@@ -70,24 +71,20 @@ func Picture(data []byte, want accept.Wanted) (made []byte, kind string, err err
 		return nil, "", fmt.Errorf("read a picture: %w", err)
 	}
 	if format.kind == "image/jpeg" {
-		m = turned(m, orientation(data))
+		return encode(m, orientation(data), []string{"image/jpeg", "image/png"}, want)
 	}
-	return encode(m, format.kind, want)
+	return encode(m, 1, []string{"image/png", "image/jpeg"}, want)
 }
 
-// encode writes a picture of some former type, smaller from try to try.
-func encode(m image.Image, was string, want accept.Wanted) ([]byte, string, error) {
-	kinds := []string{"image/png", "image/jpeg"}
-	if was == "image/jpeg" {
-		slices.Reverse(kinds)
-	}
+// encode writes a picture in the first of some types that does, smaller from try to try.
+func encode(m image.Image, orientation int, kinds []string, want accept.Wanted) ([]byte, string, error) {
 	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return want.Types != nil && !slices.Contains(want.Types, kind) })
 	side := max(m.Bounds().Dx(), m.Bounds().Dy())
 	if want.Side > 0 {
 		side = min(side, want.Side)
 	}
-	for ; side > 0; side = side * 4 / 5 {
-		small := fitted(m, side)
+	for ; side > 0 && len(kinds) > 0; side = side * 4 / 5 {
+		small := turned(fitted(m, side), orientation)
 		for _, kind := range kinds {
 			var b bytes.Buffer
 			var err error
@@ -107,16 +104,50 @@ func encode(m image.Image, was string, want accept.Wanted) ([]byte, string, erro
 	return nil, "", ErrWanted
 }
 
-// fitted returns a picture whose sides have at most that many pixels.
+// fitted returns a picture whose sides have at most that many pixels. Each pixel is the mean of
+// those that it stands for. It takes no memory but for the result and a row.
 func fitted(m image.Image, side int) image.Image {
-	w, h := m.Bounds().Dx(), m.Bounds().Dy()
-	if max(w, h) <= side {
+	from := m.Bounds()
+	w, h := int64(from.Dx()), int64(from.Dy())
+	long := max(w, h)
+	if long <= int64(side) {
 		return m
 	}
-	long := max(w, h)
-	small := image.NewNRGBA(image.Rect(0, 0, max(1, w*side/long), max(1, h*side/long)))
-	scaling.CatmullRom.Scale(small, small.Bounds(), m, m.Bounds(), scaling.Src, nil)
+	toW, toH := max(1, w*int64(side)/long), max(1, h*int64(side)/long)
+	small := image.NewRGBA(image.Rect(0, 0, int(toW), int(toH)))
+	row, sums := image.NewRGBA(image.Rect(0, 0, int(w), 1)), make([]int64, 4*toW+4)
+	add := func(share int64) {
+		for x := range w {
+			to, left, right := shares(x, w, toW)
+			for c := range int64(4) {
+				value := int64(row.Pix[4*x+c]) * share
+				sums[4*to+c] += value * left
+				sums[4*to+4+c] += value * right
+			}
+		}
+	}
+	for y := range h {
+		draw.Draw(row, row.Bounds(), m, from.Min.Add(image.Pt(0, int(y))), draw.Src)
+		to, upper, lower := shares(y, h, toH)
+		add(upper)
+		if (y+1)*toH < (to+1)*h {
+			continue
+		}
+		for i, sum := range sums[:4*toW] {
+			small.Pix[4*to*toW+int64(i)] = byte((sum + w*h/2) / (w * h))
+		}
+		clear(sums)
+		add(lower)
+	}
 	return small
+}
+
+// shares returns which of fewer pixels pixel i of n is a part of, its share of that one, and its
+// share of the next one. All shares of one add up to n.
+func shares(i, n, fewer int64) (to, first, second int64) {
+	to = i * fewer / n
+	first = min((to+1)*n-i*fewer, fewer)
+	return to, first, fewer - first
 }
 
 // opaque returns a picture on white, which JPEG needs.

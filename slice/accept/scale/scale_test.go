@@ -7,10 +7,13 @@ import (
 	"image"
 	"image/color"
 	"image/color/palette"
+	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,6 +109,40 @@ func TestPicture(t *testing.T) {
 	require.Equal(t, "image/png", kind)
 }
 
+// TestColors keeps the colors of pictures of other models, and what is transparent in a PNG.
+func TestColors(t *testing.T) {
+	t.Parallel()
+	m := corner(40, 40)
+	for y := range 20 {
+		for x := 20; x < 40; x++ {
+			m.SetNRGBA(x, y, color.NRGBA{}) // the upper right is transparent
+		}
+	}
+	for name, to := range map[string]draw.Image{
+		"16 bits":     image.NewNRGBA64(m.Bounds()),
+		"palette":     image.NewPaletted(m.Bounds(), color.Palette{color.Transparent, color.NRGBA{255, 0, 0, 255}, color.NRGBA{0, 0, 255, 255}}),
+		"many colors": image.NewRGBA(m.Bounds()),
+	} {
+		draw.Draw(to, to.Bounds(), m, image.Point{}, draw.Src)
+		data := encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, to) })
+		for _, side := range []int{0, 20} {
+			small, _ := made(t, data, accept.Wanted{Types: web, Side: side})
+			w := small.Bounds().Dx()
+			require.True(t, red(small, w/4, w/4), name)
+			require.False(t, red(small, w/4, w*3/4), name)
+			_, _, _, alpha := small.At(w*3/4, w/4).RGBA()
+			require.Zero(t, alpha, name)
+			small, _ = made(t, data, accept.Wanted{Types: []string{"image/jpeg"}, Side: side})
+			r, g, b, _ := small.At(w*3/4, w/4).RGBA()
+			require.Greater(t, min(r, g, b), uint32(0xf000), "%s: what is transparent is white", name)
+		}
+	}
+	gray := image.NewGray(image.Rect(0, 0, 8, 8))
+	small, _ := made(t, encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, gray, nil) }), accept.Wanted{Types: web, Side: 4})
+	r, g, b, _ := small.At(1, 1).RGBA()
+	require.Less(t, max(r, g, b), uint32(0x1000))
+}
+
 // TestBytes makes a picture smaller until its bytes fit.
 func TestBytes(t *testing.T) {
 	t.Parallel()
@@ -156,6 +193,63 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
+// TestAverage makes of each pixel the mean of those that it stands for, in little memory.
+func TestAverage(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	board := image.NewGray(image.Rect(0, 0, 9000, 900))
+	for i := range board.Pix {
+		board.Pix[i] = byte(255 * ((i + i/9000) % 2))
+	}
+	data := encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, board) })
+	for _, side := range []int{8000, 4500, 3000, 7} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, _, err := Picture(data, accept.Wanted{Types: web, Side: side})
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), side)
+		m, err := png.Decode(bytes.NewReader(out))
+		require.NoError(t, err)
+		require.Equal(t, side, m.Bounds().Dx())
+		sum := 0
+		for y := range m.Bounds().Dy() {
+			for x := range side {
+				gray, _, _, _ := m.At(x, y).RGBA()
+				sum += int(gray >> 8)
+				if side == 4500 || side == 7 {
+					require.InDelta(t, 127, gray>>8, 1)
+				}
+			}
+		}
+		require.InDelta(t, 127.5, float64(sum)/float64(side*m.Bounds().Dy()), 1, side)
+	}
+	for _, size := range []image.Point{{1, 50}, {50, 1}, {51, 17}, {1000, 3}} {
+		m := image.NewNRGBA(image.Rectangle{Max: size})
+		draw.Draw(m, m.Bounds(), image.NewUniform(color.NRGBA{10, 200, 30, 255}), image.Point{}, draw.Src)
+		small, _ := made(t, encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, m) }), accept.Wanted{Types: web, Side: 13})
+		for y := range small.Bounds().Dy() {
+			for x := range small.Bounds().Dx() {
+				require.Equal(t, color.NRGBA{10, 200, 30, 255}, color.NRGBAModel.Convert(small.At(x, y)))
+			}
+		}
+	}
+}
+
+// TestOrientationCostsLittle turns a picture when it has been made smaller.
+func TestOrientationCostsLittle(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	raw := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 3000, 2000)), nil) })
+	cost := func(data []byte) int {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m, _ := made(t, data, accept.Wanted{Types: web, Side: 300})
+		runtime.ReadMemStats(&after)
+		require.Equal(t, 300, max(m.Bounds().Dx(), m.Bounds().Dy()))
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	exif := []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
+	segment := binary.BigEndian.AppendUint16([]byte{0xff, 0xd8, 0xff, 0xe1}, uint16(len(exif)+2))
+	require.Less(t, cost(slices.Concat(segment, exif, raw[2:])), cost(raw)+4<<20)
+}
+
 // TestRefused does not decode what is too large, or is none.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -170,6 +264,15 @@ func TestRefused(t *testing.T) {
 	for _, none := range []string{"", "<svg/>", "\x00\x00\x00\x18ftypheic"} {
 		_, _, err = Picture([]byte(none), accept.Wanted{Types: web})
 		require.ErrorIs(t, err, ErrUnknown)
+	}
+	chunk := func(kind string, content ...byte) []byte {
+		return append(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(content))), content...)
+	}
+	extended := chunk("VP8X", 0, 0, 0, 0, 9, 0, 0, 9, 0, 0) // of 10 x 10, but for its only frame
+	for _, frame := range [][]byte{chunk("VP8L", 0x2f, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0), chunk("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 0xff, 0x3f, 0xff, 0x3f)} {
+		webp := slices.Concat([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(4+len(extended)+len(frame))), []byte("WEBP"), extended, frame)
+		_, _, err = Picture(webp, accept.Wanted{Types: web})
+		require.Error(t, err) // the frame is not decoded
 	}
 	wide := encoded(t, func(b *bytes.Buffer) error {
 		return gif.Encode(b, image.NewPaletted(image.Rect(0, 0, 1, 1), palette.Plan9), nil)
