@@ -43,12 +43,13 @@ type draftLine struct {
 	At       sessionstore.Cursor `json:"at"` // the place after the last row of the transcript
 	Text     string              `json:"text"`
 	Thinking string              `json:"thinking"`
-	Row      string              `json:"row"` // the turn stores a row next: see rowLine
+	Row      string              `json:"row"` // of the row that the turn stores next: see rowOf
 }
 
 // ReadDraft returns the draft of a session: the zero Draft when there is none, or when it
 // belongs to another state of the transcript. The turn may still run. ReadDraft takes no
-// lock and changes nothing. A symlink, or anything else but a regular file, is no draft.
+// lock and changes nothing. A symlink, anything else but a regular file, and a file of another
+// user that may not be read, is no draft.
 func ReadDraft(ctx context.Context, st *sessionstore.Store, id string) (d Draft, err error) {
 	defer func() { err = core.Wrap("read the draft of", id, err) }()
 	var head, last draftLine
@@ -73,7 +74,7 @@ func ReadDraft(ctx context.Context, st *sessionstore.Store, id string) (d Draft,
 		}, func(jsonl.Line) {})
 		return err
 	})
-	if errors.Is(err, vfs.ErrNotRegular) {
+	if errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
 		return d, nil
 	}
 	if err != nil || head.V != 1 || head.Prompt < 1 {

@@ -190,7 +190,7 @@ func (t *Turn) Prompt() sessionstore.Message { return t.row }
 // Step stores a row of the model, of the role assistant: its text, thinking and calls, as a
 // provider's bridge or [sessionstore.ToolCallMessage] makes it. What was said since the last
 // step is part of the row: End does not store it again. After an error the row may be
-// stored. The error Is [ErrGone], and nothing is stored, where another program took the
+// stored; Step with the same row again stores it once. The error Is [ErrGone], and nothing is stored, where another program took the
 // prompt away.
 func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 	err := fmt.Errorf("%w: the role of a step is assistant", sessionstore.ErrUnstorable)

@@ -208,11 +208,23 @@ func notOpen(id proto.SessionId) error {
 // UnstableDeleteSession closes a session and moves it into the trash. It succeeds, too,
 // where there is no such session.
 func (s *Sessions) UnstableDeleteSession(ctx context.Context, r proto.UnstableDeleteSessionRequest) (a proto.UnstableDeleteSessionResponse, err error) {
+	var st *sessionstore.Store
+	s.mu.Lock()
+	if ses := s.open[r.SessionId]; ses != nil {
+		st = ses.st
+	}
+	s.mu.Unlock()
 	_, _ = s.CloseSession(ctx, proto.CloseSessionRequest{SessionId: r.SessionId}) // it need not be open
-	st, err := s.locate(ctx, r.SessionId, "")
-	if errors.Is(err, sessionstore.ErrNotFound) {
+	if st == nil || !st.Exists(string(r.SessionId)) {
+		st, err = s.locate(ctx, r.SessionId, "")
+	}
+	var many *sessionstore.AmbiguousError
+	switch {
+	case errors.Is(err, sessionstore.ErrNotFound):
 		return a, nil
-	} else if err != nil {
+	case errors.As(err, &many):
+		return a, invalid("several projects have session %.64q: load the one to delete first", r.SessionId)
+	case err != nil:
 		return a, fail(err)
 	}
 	done, err := trash.Delete(ctx, st, []string{string(r.SessionId)}, &trash.Options{Reason: "session/delete of " + s.name(), Allow: []trash.Kind{trash.Parent}, Quiet: -1})

@@ -10,8 +10,10 @@ import (
 
 	proto "github.com/coder/acp-go-sdk"
 
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
+	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
@@ -127,8 +129,8 @@ func (ses *session) calling(id string) proto.ToolCallId {
 // start returns the first update of a call.
 func (s *Sessions) start(c sessionstore.ToolCall, id proto.ToolCallId) proto.SessionUpdateToolCall {
 	u := proto.SessionUpdateToolCall{Title: c.Name, Kind: proto.ToolKindOther}
-	if json.Unmarshal(c.Arguments, &u.RawInput) != nil && len(c.Arguments) > 0 { // they were cut, or have NaN, which Python writes
-		u.RawInput = string(c.Arguments)
+	if len(c.Arguments) > maxPiece || json.Unmarshal(c.Arguments, &u.RawInput) != nil && len(c.Arguments) > 0 { // they are cut, or have NaN, which Python writes
+		u.RawInput = limits.Cut(string(c.Arguments), maxPiece)
 	}
 	if s.Describe != nil {
 		_ = s.guard("Describe", func() error { s.Describe(c, &u); return nil })
@@ -178,6 +180,9 @@ func prompt(blocks []proto.ContentBlock, now time.Time) (row sessionstore.Messag
 		case b.Text != nil:
 			text(b.Text.Text)
 		case b.Image != nil:
+			if _, err := base64.StdEncoding.DecodeString(b.Image.Data); err != nil || b.Image.Data == "" {
+				return row, invalid("an image of the prompt has no data in base64")
+			}
 			content = append(content, map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": b.Image.MimeType, "data": b.Image.Data}})
 		case b.ResourceLink != nil:
 			text(fmt.Sprintf("[%s](%s)", b.ResourceLink.Name, b.ResourceLink.Uri))
@@ -192,8 +197,11 @@ func prompt(blocks []proto.ContentBlock, now time.Time) (row sessionstore.Messag
 		return row, invalid("the prompt is empty")
 	}
 	first, _ := content[0]["text"].(string)
-	if row, err = sessionstore.Text("user", first, now); err != nil || first != "" && len(content) == 1 {
-		return row, err
+	if row, err = sessionstore.Text("user", first, now); err == nil && (first == "" || len(content) > 1) {
+		row, err = row.With("content", content)
 	}
-	return row.With("content", content)
+	if err == nil && !slice.IsRealUser(row) {
+		err = invalid("the prompt begins with <system-reminder>, as what programs write: begin it with another word")
+	}
+	return row, err
 }

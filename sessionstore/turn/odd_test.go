@@ -1,12 +1,17 @@
 package turn
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 )
 
 // TestPromptOfAProgram refuses a prompt that Resume would not take for one: its calls would run again.
@@ -252,4 +258,26 @@ func TestEndDuringACall(t *testing.T) {
 	})
 	require.ErrorIs(t, err, sessionstore.ErrClosed)
 	require.Equal(t, "t "+unknownResult, rows(t, st)[3])
+}
+
+// TestArchiveBringsNoDraft reads an archive that somebody put a draft into.
+func TestArchiveBringsNoDraft(t *testing.T) {
+	t.Parallel()
+	st, other := newStore(t, nil), newStore(t, nil)
+	interrupted(t, st)
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, name := range []string{"metadata.json", "transcript.jsonl", ".draft.jsonl", "..draft.jsonl7"} {
+		raw, err := os.ReadFile(filepath.Join(st.Dir(), id, strings.Replace(name, "..draft.jsonl7", ".draft.jsonl", 1)))
+		require.NoError(t, err)
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: id + "/" + name, Size: int64(len(raw)), Mode: 0o600, ModTime: time.Now(), Typeflag: tar.TypeReg}))
+		_, err = w.Write(raw)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	_, err := archive.Read(t.Context(), &out, other, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"u ask"}, rows(t, other))
+	require.NoFileExists(t, draftPath(other, id))
+	require.NoFileExists(t, filepath.Join(other.Dir(), id, "..draft.jsonl7"))
 }
