@@ -48,8 +48,8 @@ type draftLine struct {
 
 // ReadDraft returns the draft of a session: the zero Draft when there is none, or when it
 // belongs to another state of the transcript. The turn may still run. ReadDraft takes no
-// lock and changes nothing. A symlink, anything else but a regular file, and a file of another
-// user that may not be read, is no draft.
+// lock and changes nothing. It ignores a symlink, anything else but a regular file, and a file
+// of another user that it may not read.
 func ReadDraft(ctx context.Context, st *sessionstore.Store, id string) (d Draft, err error) {
 	defer func() { err = core.Wrap("read the draft of", id, err) }()
 	var head, last draftLine

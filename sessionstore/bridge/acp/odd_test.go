@@ -206,6 +206,32 @@ func TestSayAfterTheTurn(t *testing.T) {
 	require.Len(t, c.load(t, id, cwd), 2)
 }
 
+// TestPanicInAsks is in a goroutine of the author's: the call stays open, and the agent goes on.
+func TestPanicInAsks(t *testing.T) {
+	t.Parallel()
+	dir, cwd := realDir(t), realDir(t)
+	c := connect(t, dir, &tester{Sessions: Sessions{Asks: func(sessionstore.ToolCall) bool { panic("no") }}, answer: func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
+		if tn.Prompt.Content() != "call" {
+			return echo(ctx, tn)
+		}
+		call := sessionstore.ToolCall{ID: "c", Name: "shell"}
+		failed := make(chan error)
+		go func() {
+			err := tn.Step(ctx, calling("", call))
+			if err == nil {
+				_, err = tn.Call(ctx, call, nil)
+			}
+			failed <- err
+		}()
+		return "", <-failed
+	}})
+	id := c.begin(t, cwd)
+	_, err := c.Prompt(t.Context(), proto.PromptRequest{SessionId: id, Prompt: text("call")})
+	_, message := refused(t, err)
+	require.Contains(t, message, "Asks panicked")
+	c.say(t, id, "again")
+}
+
 // TestHugeCall asks about a call with arguments that no line takes.
 func TestHugeCall(t *testing.T) {
 	t.Parallel()
