@@ -79,15 +79,10 @@ func (t *Turn) call(ctx context.Context, id string, run Run) (row sessionstore.M
 // open returns the last step, and its call without a result that has an id.
 func (t *Turn) open(ctx context.Context, id string) (s step, call sessionstore.ToolCall, err error) {
 	s, err = t.last(ctx)
-	i := slices.IndexFunc(s.calls, func(c sessionstore.ToolCall) bool { return c.ID == id })
-	switch {
-	case err != nil:
-	case i < 0:
-		err = ErrNoCall
-	default:
-		call = s.calls[i]
+	if i := slices.IndexFunc(s.calls, func(c sessionstore.ToolCall) bool { return c.ID == id }); i >= 0 {
+		return s, s.calls[i], err
 	}
-	return s, call, err
+	return s, call, cmp.Or(err, ErrNoCall)
 }
 
 // name returns the end of the id of the approval of a call. A model may use the ids of calls
@@ -116,7 +111,7 @@ func (t *Turn) keep(ctx context.Context, s step, name string, call sessionstore.
 	switch {
 	case busy:
 		return a, limits.Errorf(ErrNoCall, "another goroutine has the call")
-	case t.draft.hasEnded():
+	case t.draft.ended.Load():
 		return a, errEnded
 	}
 	list, err := t.state.Approvals(ctx)

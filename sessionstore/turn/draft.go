@@ -2,6 +2,7 @@ package turn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -132,7 +134,7 @@ type draft struct {
 	found Draft           // by Resume
 
 	mu       sync.Mutex // guards the fields below
-	ended    bool
+	ended    atomic.Bool
 	former   bool // text and thinking are those of found
 	text     said
 	thinking said
@@ -154,7 +156,7 @@ type said struct {
 func (d *draft) add(to *said, piece string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ended {
+	if d.ended.Load() {
 		return errEnded
 	}
 	if d.former {
@@ -175,7 +177,7 @@ func (d *draft) tick() {
 	defer d.ticks.Done()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timer = nil; !d.ended {
+	if d.timer = nil; !d.ended.Load() {
 		d.err = d.write(nil)
 	}
 }
@@ -203,23 +205,18 @@ func (d *draft) write(next []byte) error {
 	lines = append(d.append(lines, `{"text": `, &d.text), next...)
 	d.there = true
 	err := d.of.core.Read(d.ctx, d.of.id, func(dir *sessiondir.Dir) (err error) {
-		is, failed := dir.Root().Lstat(sessiondir.Draft)
-		switch {
-		case !anew, errors.Is(failed, fs.ErrNotExist):
-			d.file, err = dir.AppendLog(sessiondir.Draft, d.file, lines, false)
+		if is, missing := dir.Root().Lstat(sessiondir.Draft); anew && missing == nil && is.Mode().IsRegular() {
+			err = dir.Replace(sessiondir.Draft, false, time.Time{}, func(w io.Writer) error { _, err := w.Write(lines); return err })
+			if err == nil {
+				d.file.Whole = int64(len(lines))
+				d.file.File, err = dir.Stat(sessiondir.Draft)
+			}
 			return err
-		case failed == nil && !is.Mode().IsRegular():
-			err = dir.Remove(sessiondir.Draft)
+		} else if anew {
+			err = removeDraft(dir)
 		}
 		if err == nil {
-			err = dir.Replace(sessiondir.Draft, false, time.Time{}, func(w io.Writer) error {
-				_, err := w.Write(lines)
-				return err
-			})
-		}
-		if err == nil {
-			d.file.Whole = int64(len(lines))
-			d.file.File, err = dir.Stat(sessiondir.Draft)
+			d.file, err = dir.AppendLog(sessiondir.Draft, d.file, lines, false)
 		}
 		return err
 	})
@@ -285,13 +282,11 @@ func (d *draft) takeUp(found Draft) {
 func (d *draft) store(ctx context.Context, row sessionstore.Message) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ended {
+	if d.ended.Load() {
 		return errEnded
 	}
 	again := !d.tried.IsZero()
-	if !again {
-		d.tried = d.of.core.Now()
-	}
+	d.tried = cmp.Or(d.tried, d.of.core.Now())
 	if row == (sessionstore.Message{}) {
 		row, err = d.answer()
 	}
@@ -331,7 +326,7 @@ func (d *draft) answer() (row sessionstore.Message, err error) {
 func (d *draft) beside(row sessionstore.Message, store func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ended {
+	if d.ended.Load() {
 		return errEnded
 	}
 	if d.there {
@@ -344,17 +339,11 @@ func (d *draft) beside(row sessionstore.Message, store func() error) error {
 	return err
 }
 
-func (d *draft) hasEnded() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ended
-}
-
 // end writes the rest, and waits for a write under way. It reports whether it is the first call.
 func (d *draft) end() (first bool, err error) {
 	d.mu.Lock()
-	if first = !d.ended; first {
-		d.ended = true
+	if first = !d.ended.Load(); first {
+		d.ended.Store(true)
 		if d.timer != nil && d.timer.Stop() {
 			d.ticks.Done()
 		}

@@ -67,8 +67,8 @@ type Turn struct {
 }
 
 // Begin stores the prompt, a row of the role user that [slice.IsRealUser] takes for a person's,
-// and returns the turn that answers it. The prompt is stored as [sessionstore.Store.Append] says when Begin returns; after an error it
-// may be. The session is made when there is none. opts may be nil.
+// and returns the turn that answers it. The prompt is stored as [sessionstore.Store.Append]
+// says when Begin returns; after an error it may be. The session is made when there is none. opts may be nil.
 func Begin(ctx context.Context, st *sessionstore.Store, id string, prompt sessionstore.Message, opts *Options) (*Turn, error) {
 	return open(ctx, "begin a turn of", st, id, opts, func(t *Turn) error {
 		if !slice.IsRealUser(prompt) || slice.CountTurns([]sessionstore.Message{prompt}) == 0 { // else Resume does not find it
@@ -190,8 +190,8 @@ func (t *Turn) Prompt() sessionstore.Message { return t.row }
 // Step stores a row of the model, of the role assistant: its text, thinking and calls, as a
 // provider's bridge or [sessionstore.ToolCallMessage] makes it. What was said since the last
 // step is part of the row: End does not store it again. After an error the row may be
-// stored; Step with the same row again stores it once. The error Is [ErrGone], and nothing is stored, where another program took the
-// prompt away.
+// stored; Step with the same row again stores it once. The error Is [ErrGone], and nothing
+// is stored, where another program took the prompt away.
 func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 	err := fmt.Errorf("%w: the role of a step is assistant", sessionstore.ErrUnstorable)
 	if row.Role() == "assistant" {

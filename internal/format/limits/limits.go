@@ -103,11 +103,8 @@ func Cut(text string, n int) string {
 // Whole returns text without the character at its end that needs further bytes.
 func Whole(text string) string {
 	for n := len(text) - 1; n >= 0 && n > len(text)-utf8.UTFMax; n-- {
-		if utf8.RuneStart(text[n]) {
-			if !utf8.FullRuneInString(text[n:]) {
-				return text[:n]
-			}
-			break
+		if utf8.RuneStart(text[n]) && !utf8.FullRuneInString(text[n:]) {
+			return text[:n]
 		}
 	}
 	return text

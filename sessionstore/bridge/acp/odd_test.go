@@ -94,7 +94,7 @@ func TestDeleteOfTheOpenOne(t *testing.T) {
 	require.NoError(t, stored(t, dir, b).Create(t.Context(), string(id), md))
 	_, err = two.UnstableDeleteSession(t.Context(), proto.UnstableDeleteSessionRequest{SessionId: id})
 	_, message := refused(t, err)
-	require.Contains(t, message, "load")
+	require.Contains(t, message, "Ambiguous")
 	require.True(testenv.Lost(t), stored(t, dir, a).Exists(string(id)))
 	require.True(testenv.Lost(t), stored(t, dir, b).Exists(string(id)))
 }
@@ -163,7 +163,7 @@ func TestRawLines(t *testing.T) {
 				continue
 			}
 			got := answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":%s}`, method, params))
-			if method == "session/prompt" && !strings.Contains(params, "resource") {
+			if method == "session/prompt" && !strings.Contains(params, "resource") && !strings.Contains(params, `"image"`) {
 				require.Contains(t, got, `"error":`, method+params)
 			}
 		}
@@ -204,32 +204,6 @@ func TestSayAfterTheTurn(t *testing.T) {
 	require.ErrorIs(t, left.Say("late"), sessionstore.ErrClosed)
 	require.ErrorIs(t, left.Step(t.Context(), calling("", sessionstore.ToolCall{ID: "c", Name: "shell"})), sessionstore.ErrClosed)
 	require.Len(t, c.load(t, id, cwd), 2)
-}
-
-// TestPanicInAsks is in a goroutine of the author's: the call stays open, and the agent goes on.
-func TestPanicInAsks(t *testing.T) {
-	t.Parallel()
-	dir, cwd := realDir(t), realDir(t)
-	c := connect(t, dir, &tester{Sessions: Sessions{Asks: func(sessionstore.ToolCall) bool { panic("no") }}, answer: func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
-		if tn.Prompt.Content() != "call" {
-			return echo(ctx, tn)
-		}
-		call := sessionstore.ToolCall{ID: "c", Name: "shell"}
-		failed := make(chan error)
-		go func() {
-			err := tn.Step(ctx, calling("", call))
-			if err == nil {
-				_, err = tn.Call(ctx, call, nil)
-			}
-			failed <- err
-		}()
-		return "", <-failed
-	}})
-	id := c.begin(t, cwd)
-	_, err := c.Prompt(t.Context(), proto.PromptRequest{SessionId: id, Prompt: text("call")})
-	_, message := refused(t, err)
-	require.Contains(t, message, "Asks panicked")
-	c.say(t, id, "again")
 }
 
 // TestHugeCall asks about a call with arguments that no line takes.

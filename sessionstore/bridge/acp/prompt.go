@@ -201,13 +201,7 @@ var options = []proto.PermissionOption{
 // approve asks the client about a call, unless it needs no permission or the user has allowed
 // it for the session. A client that ends the turn decides nothing.
 func (t *Turn) approve(ctx context.Context, call sessionstore.ToolCall) (agentstate.Verdict, error) {
-	asks := true
-	if t.agent.Asks != nil {
-		if err := t.agent.guard("Asks", func() error { asks = t.agent.Asks(call); return nil }); err != nil {
-			return agentstate.Undecided, err
-		}
-	}
-	if !asks {
+	if t.agent.Asks != nil && !t.agent.Asks(call) {
 		return agentstate.Approved, nil
 	}
 	state, err := agentstate.Open(t.Store, t.ID, nil)

@@ -218,13 +218,9 @@ func (s *Sessions) UnstableDeleteSession(ctx context.Context, r proto.UnstableDe
 	if st == nil || !st.Exists(string(r.SessionId)) {
 		st, err = s.locate(ctx, r.SessionId, "")
 	}
-	var many *sessionstore.AmbiguousError
-	switch {
-	case errors.Is(err, sessionstore.ErrNotFound):
+	if errors.Is(err, sessionstore.ErrNotFound) {
 		return a, nil
-	case errors.As(err, &many):
-		return a, invalid("several projects have session %.64q: load the one to delete first", r.SessionId)
-	case err != nil:
+	} else if err != nil {
 		return a, fail(err)
 	}
 	done, err := trash.Delete(ctx, st, []string{string(r.SessionId)}, &trash.Options{Reason: "session/delete of " + s.name(), Allow: []trash.Kind{trash.Parent}, Quiet: -1})

@@ -180,9 +180,6 @@ func prompt(blocks []proto.ContentBlock, now time.Time) (row sessionstore.Messag
 		case b.Text != nil:
 			text(b.Text.Text)
 		case b.Image != nil:
-			if _, err := base64.StdEncoding.DecodeString(b.Image.Data); err != nil || b.Image.Data == "" {
-				return row, invalid("an image of the prompt has no data in base64")
-			}
 			content = append(content, map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": b.Image.MimeType, "data": b.Image.Data}})
 		case b.ResourceLink != nil:
 			text(fmt.Sprintf("[%s](%s)", b.ResourceLink.Name, b.ResourceLink.Uri))
