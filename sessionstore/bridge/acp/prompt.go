@@ -11,7 +11,6 @@ import (
 
 	proto "github.com/coder/acp-go-sdk"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
@@ -149,7 +148,7 @@ func (t *Turn) piece(piece string, all *stream, store func(string) error, update
 		return err
 	}
 	all.WriteString(piece)
-	next := limits.Whole(all.String())[all.sent:]
+	next := whole(all.String())[all.sent:]
 	all.sent += len(next)
 	return errors.Join(err, t.agent.send(t.ses, said(nil, update, next)))
 }
