@@ -38,22 +38,19 @@ func (t *Turn) Calls(ctx context.Context) ([]sessionstore.ToolCall, error) {
 // The error Is [ErrNoCall] when there is no such call, or another goroutine has it;
 // [agentstate.ErrNotApproved] when Approve decided nothing; and that of Approve. The call
 // stays open then. When ctx ends while the call runs, what run returned is stored, and the
-// error is that of ctx.
+// error is that of ctx. When another program takes the call away while it runs, or gives it a
+// result, what run returned is not stored, and the error Is [ErrGone] or ErrNoCall.
 func (t *Turn) Call(ctx context.Context, call sessionstore.ToolCall, run Run) (sessionstore.Message, error) {
 	row, err := t.call(ctx, call.ID, run)
 	return row, core.Wrap("call a tool in", t.id, err)
 }
 
 func (t *Turn) call(ctx context.Context, id string, run Run) (row sessionstore.Message, err error) {
-	s, err := t.last(ctx)
+	s, call, err := t.open(ctx, id)
 	if err != nil {
 		return row, err
 	}
-	i := slices.IndexFunc(s.calls, func(c sessionstore.ToolCall) bool { return c.ID == id })
-	if i < 0 {
-		return row, ErrNoCall
-	}
-	call, name := s.calls[i], t.name(s, id)
+	name := t.name(s, id)
 	kept, err := t.keep(ctx, s, name, call)
 	if err != nil {
 		return row, err
@@ -64,9 +61,28 @@ func (t *Turn) call(ctx context.Context, id string, run Run) (row sessionstore.M
 		return row, err
 	}
 	if row, err = t.outcome(ctx, verdict, call, run); err == nil {
-		err = t.draft.beside(func() error { return t.st.Append(context.WithoutCancel(ctx), t.id, row) })
+		err = t.draft.beside(row, func() error {
+			ctx := context.WithoutCancel(ctx)
+			now, _, err := t.open(ctx, id)
+			if err == nil && t.name(now, id) != name {
+				err = ErrNoCall
+			}
+			if err == nil {
+				err = t.st.Append(ctx, t.id, row)
+			}
+			return err
+		})
 	}
 	return row, errors.Join(err, ctx.Err())
+}
+
+// open returns the last step, and its call without a result that has an id.
+func (t *Turn) open(ctx context.Context, id string) (s step, call sessionstore.ToolCall, err error) {
+	s, err = t.last(ctx)
+	if i := slices.IndexFunc(s.calls, func(c sessionstore.ToolCall) bool { return c.ID == id }); i >= 0 {
+		return s, s.calls[i], err
+	}
+	return s, call, cmp.Or(err, ErrNoCall)
 }
 
 // name returns the end of the id of the approval of a call. A model may use the ids of calls
@@ -92,8 +108,11 @@ func (t *Turn) keep(ctx context.Context, s step, name string, call sessionstore.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	busy, kept := t.calls[name]
-	if busy {
+	switch {
+	case busy:
 		return a, limits.Errorf(ErrNoCall, "another goroutine has the call")
+	case t.draft.ended.Load():
+		return a, errEnded
 	}
 	list, err := t.state.Approvals(ctx)
 	if err != nil {

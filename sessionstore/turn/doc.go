@@ -16,8 +16,9 @@
 //
 // A draft belongs to one state of the transcript, from the prompt up to the last row. It
 // is void once any row is added, changed or taken away, by this turn or by another
-// program: by an append, a rewind, an undo or a sync. So an answer that was stored before
-// its draft was removed is shown once. A copy of a session's directory has the draft, as it
+// program: by an append, a rewind, an undo or a sync. Only the results of the turn's own
+// calls leave it valid, so that an answer may stream beside them. So an answer that was
+// stored before its draft was removed is shown once. A copy of a session's directory has the draft, as it
 // has the conversation. A fork, an archive, an export, a search and a sync leave it out. It
 // goes into the trash and comes back with its session.
 //

@@ -30,7 +30,7 @@ const ranFile = "ran"
 func (t *Turn) flush() error {
 	t.draft.mu.Lock()
 	defer t.draft.mu.Unlock()
-	return t.draft.write()
+	return t.draft.write(nil)
 }
 
 // agent answers the prompt of a session, or goes on with the turn that did not end: two calls,

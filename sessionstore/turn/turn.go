@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -65,13 +66,13 @@ type Turn struct {
 	draft draft
 }
 
-// Begin stores the prompt, a row of the role user, and returns the turn that answers it. The
-// prompt is stored as [sessionstore.Store.Append] says when Begin returns; after an error it
-// may be. The session is made when there is none. opts may be nil.
+// Begin stores the prompt, a row of the role user that [slice.IsRealUser] takes for a person's,
+// and returns the turn that answers it. The prompt is stored as [sessionstore.Store.Append]
+// says when Begin returns; after an error it may be. The session is made when there is none. opts may be nil.
 func Begin(ctx context.Context, st *sessionstore.Store, id string, prompt sessionstore.Message, opts *Options) (*Turn, error) {
 	return open(ctx, "begin a turn of", st, id, opts, func(t *Turn) error {
-		if slice.CountTurns([]sessionstore.Message{prompt}) == 0 {
-			return fmt.Errorf("%w: the prompt is not a message of the role user, or is the result of a tool", sessionstore.ErrUnstorable)
+		if !slice.IsRealUser(prompt) || slice.CountTurns([]sessionstore.Message{prompt}) == 0 { // else Resume does not find it
+			return fmt.Errorf("%w: the prompt is not a message of the role user, has the result of a tool, or begins with <system-reminder>", sessionstore.ErrUnstorable)
 		}
 		if err := st.Append(ctx, id, prompt); err != nil {
 			return err
@@ -189,8 +190,8 @@ func (t *Turn) Prompt() sessionstore.Message { return t.row }
 // Step stores a row of the model, of the role assistant: its text, thinking and calls, as a
 // provider's bridge or [sessionstore.ToolCallMessage] makes it. What was said since the last
 // step is part of the row: End does not store it again. After an error the row may be
-// stored. The error Is [ErrGone], and nothing is stored, where another program took the
-// prompt away.
+// stored; Step with the same row again stores it once. The error Is [ErrGone], and nothing
+// is stored, where another program took the prompt away.
 func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 	err := fmt.Errorf("%w: the role of a step is assistant", sessionstore.ErrUnstorable)
 	if row.Role() == "assistant" {
@@ -201,9 +202,15 @@ func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 
 // End stores what was said since the last step as the answer, if anything was, and closes the
 // turn. Thinking is its member thinking_text. The draft goes after the answer is stored.
-// After an error, which is as of Step, End may be called again.
+// After an error, which is as of Step, End may be called again, and stores the answer once.
+// While a call is under way it stores nothing and returns an error.
 func (t *Turn) End(ctx context.Context) error {
-	err := t.draft.store(ctx, sessionstore.Message{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := errors.New("a call of the turn is under way")
+	if !slices.Contains(slices.Collect(maps.Values(t.calls)), true) {
+		err = t.draft.store(ctx, sessionstore.Message{})
+	}
 	if err != nil && !errors.Is(err, errEnded) {
 		return core.Wrap("end a turn of", t.id, err)
 	}
@@ -214,7 +221,7 @@ var errEnded = limits.Errorf(sessionstore.ErrClosed, "the turn has ended")
 
 // Close gives the session to others and stores no row: [Resume] goes on with a turn that was
 // closed without End, and the draft has what was said. An error may be of the draft alone.
-// No call may be under way. Further calls do nothing.
+// The result of a call that is under way is not stored any more. Further calls do nothing.
 func (t *Turn) Close() error {
 	first, err := t.draft.end()
 	if !first {

@@ -10,7 +10,7 @@ import (
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	left := []string{
-		".transcript.jsonl123", "..transcript.jsonl123456", ".metadata.json1", "..metadata.json.backup12", ".transcript.jsonl.backup9",
+		".transcript.jsonl123", "..transcript.jsonl123456", ".metadata.json1", "..metadata.json.backup12", "..draft.jsonl7", ".transcript.jsonl.backup9",
 		".transcript.jsonl.bak-pre-rewind-2026112214200077", ".config.md5",
 	}
 	stays := map[string]string{

@@ -100,6 +100,16 @@ func Cut(text string, n int) string {
 	return text[:n] // no UTF-8
 }
 
+// Whole returns text without the character at its end that needs further bytes.
+func Whole(text string) string {
+	for n := len(text) - 1; n >= 0 && n > len(text)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) && !utf8.FullRuneInString(text[n:]) {
+			return text[:n]
+		}
+	}
+	return text
+}
+
 // Runes returns at most the first n characters of a text.
 func Runes(text string, n int) string {
 	for i := range text {

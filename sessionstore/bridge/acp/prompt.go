@@ -29,8 +29,14 @@ type Turn struct {
 	ses   *session
 	turn  *turn.Turn
 
-	mu             sync.Mutex      // guards the fields below
-	text, thinking strings.Builder // since the last Step
+	mu             sync.Mutex // guards the fields below
+	text, thinking stream     // since the last Step
+}
+
+// stream is what was said, of which the client has the first bytes.
+type stream struct {
+	strings.Builder
+	sent int
 }
 
 // Prompt stores a prompt and lets the author's agent answer it. Its context is not that of the
@@ -73,6 +79,10 @@ func (a agent) Prompt(_ context.Context, r proto.PromptRequest) (answer proto.Pr
 // prepare stores the prompt, after it has ended a turn that was interrupted: calls that were
 // started get results, and what the draft says becomes the answer.
 func (s *Sessions) prepare(ctx context.Context, ses *session, blocks []proto.ContentBlock) (*Turn, error) {
+	row, err := prompt(blocks, time.Now())
+	if err != nil {
+		return nil, err
+	}
 	t := &Turn{Store: ses.st, ID: string(ses.id), Cwd: ses.cwd, McpServers: ses.servers, agent: s, ses: ses}
 	o := &turn.Options{Approve: t.approve, Owner: sessionstore.Owner{App: s.name()}}
 	if s.Wait {
@@ -87,10 +97,6 @@ func (s *Sessions) prepare(ctx context.Context, ses *session, blocks []proto.Con
 		err = errors.Join(err, old.End(ctx), old.Close())
 	}
 	if err != nil && !errors.Is(err, turn.ErrNoTurn) {
-		return nil, err
-	}
-	row, err := prompt(blocks, time.Now())
-	if err != nil {
 		return nil, err
 	}
 	ses.expect(key(row))
@@ -111,11 +117,15 @@ func (a agent) run(ctx context.Context, t *Turn) (reason proto.StopReason, err e
 		return err
 	})
 	t.mu.Lock()
-	if said := t.text.String(); said != "" || t.thinking.Len() > 0 {
-		t.ses.expect(saidKey(said))
+	if row, failed := sessionstore.Text("assistant", t.text.String(), time.Time{}); failed == nil && t.text.Len()+t.thinking.Len() > 0 {
+		t.ses.expect(key(row))
 	}
 	t.mu.Unlock()
-	return cmp.Or(reason, proto.StopReasonEndTurn), errors.Join(err, t.turn.End(context.WithoutCancel(ctx)), t.turn.Close())
+	stored := errors.Join(t.turn.End(context.WithoutCancel(ctx)), t.turn.Close())
+	if stored != nil { // the client of a turn that it cancelled gets no error
+		t.agent.Logger.Error("acp: the turn did not end", "session", t.ID, "err", stored)
+	}
+	return cmp.Or(reason, proto.StopReasonEndTurn), errors.Join(err, stored)
 }
 
 // Say sends a piece of the answer, and stores it as [turn.Turn.Say] does.
@@ -128,11 +138,19 @@ func (t *Turn) Think(piece string) error {
 	return t.piece(piece, &t.thinking, t.turn.Think, proto.UpdateAgentThoughtText)
 }
 
-func (t *Turn) piece(piece string, all *strings.Builder, store func(string) error, update func(string) proto.SessionUpdate) error {
+// piece stores a piece, and sends the whole characters that the client does not have. It sends
+// nothing once the turn has ended.
+func (t *Turn) piece(piece string, all *stream, store func(string) error, update func(string) proto.SessionUpdate) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	err := store(piece)
+	if errors.Is(err, sessionstore.ErrClosed) {
+		return err
+	}
 	all.WriteString(piece)
-	return errors.Join(store(piece), t.agent.send(t.ses, said(nil, update, piece)))
+	next := whole(all.String())[all.sent:]
+	all.sent += len(next)
+	return errors.Join(err, t.agent.send(t.ses, said(nil, update, next)))
 }
 
 // Step stores a row of the model, as [turn.Turn.Step] does, and sends its calls, and its text
@@ -145,8 +163,7 @@ func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 		return err
 	}
 	hide := hidden{text: t.text.Len() > 0, thinking: t.thinking.Len() > 0}
-	t.text.Reset()
-	t.thinking.Reset()
+	t.text, t.thinking = stream{}, stream{}
 	return t.show(row, hide)
 }
 

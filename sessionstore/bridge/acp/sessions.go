@@ -208,8 +208,16 @@ func notOpen(id proto.SessionId) error {
 // UnstableDeleteSession closes a session and moves it into the trash. It succeeds, too,
 // where there is no such session.
 func (s *Sessions) UnstableDeleteSession(ctx context.Context, r proto.UnstableDeleteSessionRequest) (a proto.UnstableDeleteSessionResponse, err error) {
+	var st *sessionstore.Store
+	s.mu.Lock()
+	if ses := s.open[r.SessionId]; ses != nil {
+		st = ses.st
+	}
+	s.mu.Unlock()
 	_, _ = s.CloseSession(ctx, proto.CloseSessionRequest{SessionId: r.SessionId}) // it need not be open
-	st, err := s.locate(ctx, r.SessionId, "")
+	if st == nil || !st.Exists(string(r.SessionId)) {
+		st, err = s.locate(ctx, r.SessionId, "")
+	}
 	if errors.Is(err, sessionstore.ErrNotFound) {
 		return a, nil
 	} else if err != nil {

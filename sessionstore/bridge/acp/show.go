@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
+	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
@@ -95,13 +96,23 @@ func (s *Sessions) updates(sh *shown, row conversation.Message, h hidden) (all [
 // said appends a text, in pieces that every client takes.
 func said(all []proto.SessionUpdate, update func(string) proto.SessionUpdate, text string) []proto.SessionUpdate {
 	for text != "" {
-		n := min(len(text), maxPiece)
-		for n < len(text) && !utf8.RuneStart(text[n]) {
-			n--
+		n := len(text)
+		if n > maxPiece {
+			n = len(whole(text[:maxPiece]))
 		}
 		all, text = append(all, update(text[:n])), text[n:]
 	}
 	return all
+}
+
+// whole returns text without the character at its end that needs further bytes.
+func whole(text string) string {
+	for n := len(text) - 1; n >= 0 && n > len(text)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) && !utf8.FullRuneInString(text[n:]) {
+			return text[:n]
+		}
+	}
+	return text
 }
 
 // begin returns the client's id of a new call. In a transcript an id may be used again.
@@ -127,8 +138,8 @@ func (ses *session) calling(id string) proto.ToolCallId {
 // start returns the first update of a call.
 func (s *Sessions) start(c sessionstore.ToolCall, id proto.ToolCallId) proto.SessionUpdateToolCall {
 	u := proto.SessionUpdateToolCall{Title: c.Name, Kind: proto.ToolKindOther}
-	if json.Unmarshal(c.Arguments, &u.RawInput) != nil && len(c.Arguments) > 0 { // they were cut, or have NaN, which Python writes
-		u.RawInput = string(c.Arguments)
+	if len(c.Arguments) > maxPiece || json.Unmarshal(c.Arguments, &u.RawInput) != nil && len(c.Arguments) > 0 { // they are cut, or have NaN, which Python writes
+		u.RawInput = whole(string(c.Arguments[:min(len(c.Arguments), maxPiece)]))
 	}
 	if s.Describe != nil {
 		_ = s.guard("Describe", func() error { s.Describe(c, &u); return nil })
@@ -192,8 +203,11 @@ func prompt(blocks []proto.ContentBlock, now time.Time) (row sessionstore.Messag
 		return row, invalid("the prompt is empty")
 	}
 	first, _ := content[0]["text"].(string)
-	if row, err = sessionstore.Text("user", first, now); err != nil || first != "" && len(content) == 1 {
-		return row, err
+	if row, err = sessionstore.Text("user", first, now); err == nil && (first == "" || len(content) > 1) {
+		row, err = row.With("content", content)
 	}
-	return row.With("content", content)
+	if err == nil && !slice.IsRealUser(row) {
+		err = invalid("the prompt begins with <system-reminder>, as what programs write: begin it with another word")
+	}
+	return row, err
 }
