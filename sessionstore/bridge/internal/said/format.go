@@ -62,6 +62,7 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	}
 	row = 0
 	names := map[string]string{} // of tools, by the ids of their calls
+	items := map[string]bool{}   // ids of the items that were said as they were
 	var side string
 	var said, all []any
 	for i, m := range done.Messages {
@@ -71,7 +72,7 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
 				all, said = append(all, f.messages(side, said)...), nil
 			}
-			side, said = sideOf(m), append(said, f.say(m, names, left)...)
+			side, said = sideOf(m), append(said, f.say(m, names, items, left)...)
 		}
 		if !inserted[i] {
 			row++
@@ -111,16 +112,18 @@ func sideOf(m sessionstore.Message) string {
 }
 
 // say returns the pieces of a message, and calls left for what they do not say.
-func (f *Format) say(m sessionstore.Message, names map[string]string, left func(what string)) (pieces []any) {
+func (f *Format) say(m sessionstore.Message, names map[string]string, items map[string]bool, left func(what string)) (pieces []any) {
 	blocks, side := Read(m), sideOf(m)
 	for _, b := range blocks {
 		if b.Kind == Call {
 			names[b.ID] = b.Name
 		}
 	}
-	if wire := f.wire(m); wire != nil && same(f.readAll(wire), blocks) {
+	again := func(raw json.RawMessage) bool { return items[text(raw, "id")] } // OpenAI refuses an id that comes again
+	if wire := f.wire(m); wire != nil && !slices.ContainsFunc(wire, again) && same(f.readAll(wire), blocks) {
 		for _, raw := range wire {
 			pieces = append(pieces, raw)
+			items[text(raw, "id")] = f == OpenAI && text(raw, "id") != ""
 		}
 		return pieces
 	}
