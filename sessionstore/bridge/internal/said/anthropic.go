@@ -23,6 +23,49 @@ func (b Block) known() bool {
 	return b.Kind == Other && b.Raw != nil && (slices.Contains(names, b.Name) || strings.HasSuffix(b.Name, "_tool_result"))
 }
 
+// alone returns the ids of calls of tools that the provider runs, and of results of such, the
+// other half of which is not among the pieces of a message.
+func alone(pieces []any) map[string]bool {
+	ids := map[string]bool{}
+	for _, piece := range pieces {
+		if id := half(piece); id != "" && ids[id] {
+			delete(ids, id)
+		} else if id != "" {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// half returns the id of such a call or result, "" for other pieces.
+func half(piece any) string {
+	raw, _ := piece.(json.RawMessage)
+	switch kind := text(raw, "type"); {
+	case kind == "server_tool_use" || kind == "mcp_tool_use":
+		return text(raw, "id")
+	case strings.HasSuffix(kind, "_tool_result"):
+		return text(raw, "tool_use_id")
+	}
+	return ""
+}
+
+// paired returns the pieces of a message that others follow, without those halves: Anthropic
+// refuses them.
+func (f *Format) paired(role string, pieces []any, left func(what string)) []any {
+	ids, said := alone(pieces), pieces[:0:0]
+	for _, piece := range pieces {
+		if id := half(piece); id != "" && ids[id] {
+			left(text(piece.(json.RawMessage), "type"))
+		} else {
+			said = append(said, piece)
+		}
+	}
+	if len(said) < len(pieces) { // so it does not end with thinking
+		said = append(said, f.pieces(role, leftOut, left)...)
+	}
+	return said
+}
+
 func anthropicPieces(role string, b Block, left func(what string)) []any {
 	switch b.Kind {
 	case Text:

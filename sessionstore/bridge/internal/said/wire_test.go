@@ -2,6 +2,7 @@ package said
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,7 +24,6 @@ func stored(t *testing.T, f *Format, pieces ...string) sessionstore.Message {
 	require.NoError(t, err)
 	return m
 }
-
 
 // asked returns the request of a conversation, as one JSON.
 func asked(t *testing.T, f *Format, msgs ...sessionstore.Message) string {
@@ -106,4 +106,37 @@ func TestChangedBlocksAreNotSentAsTheyWere(t *testing.T) {
 		content = strings.ReplaceAll(content, c.old, map[bool]string{true: `"new"`, false: pdf}[c.f == Anthropic])
 		require.NotContains(t, asked(t, c.f, user, parse(t, content+`"metadata"`+kept)[0], user), c.old)
 	}
+}
+
+// Anthropic refuses a call of a tool that it runs without a result, and a result without a
+// call: an answer that stopped between them goes on in the next row, or says neither.
+func TestAnthropicStoppedInItsTools(t *testing.T) {
+	t.Parallel()
+	for _, more := range []string{"", `{"type": "newer"}`} { // with it the answer is kept as it was
+		user := parse(t, `{"role": "user", "content": "a"}`)[0]
+		begin := []string{`{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}`}
+		if more != "" {
+			begin = append(begin, more)
+		}
+		call := stored(t, Anthropic, begin...)
+		result := stored(t, Anthropic, `{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}`, `{"type": "text", "text": "t"}`)
+		request, _, err := Anthropic.Request([]sessionstore.Message{user, call, result, user})
+		require.NoError(t, err)
+		said := fmt.Sprintf("%s", request)
+		require.Equal(t, 1, strings.Count(said, `"assistant"`))
+		require.Equal(t, 2, strings.Count(said, "srvtoolu_1"))
+		require.Contains(t, asked(t, Anthropic, user, call), "srvtoolu_1", "the provider goes on with it")
+		require.NotContains(t, asked(t, Anthropic, user, call, result, user), "srvtoolu_1", "accept.Fix put a message between them")
+		for _, half := range []sessionstore.Message{call, result} {
+			said = asked(t, Anthropic, user, half, user, half, user)
+			require.NotContains(t, said, "srvtoolu_1")
+			require.Equal(t, 2, strings.Count(said, `"assistant"`))
+			require.NotContains(t, said, `"content":null`)
+		}
+	}
+	said := asked(t, Anthropic, parse(t, `{"role": "user", "content": "q"}`)[0], stored(t, Anthropic, `{"type": "thinking", "thinking": "x", "signature": "QUJD"}`, `{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}`), parse(t, `{"role": "user", "content": "q"}`)[0])
+	require.Empty(t, strict.Judge(strict.Anthropic, strict.Limits{NoPrefill: true}, []byte(`{"model": "m", "max_tokens": 1, "messages": `+said+`}`)))
+	_, report, err := Anthropic.Request(append(parse(t, `{"role": "user", "content": "q"}`), stored(t, Anthropic, `{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}`), parse(t, `{"role": "user", "content": "q"}`)[0]))
+	require.NoError(t, err)
+	require.Equal(t, "message 2: server_tool_use", report.LeftOut[0].String())
 }
