@@ -50,15 +50,23 @@ func half(piece any) string {
 }
 
 // paired returns the pieces of a message that others follow, without those halves: Anthropic
-// refuses them.
-func (f *Format) paired(role string, pieces []any, left func(what string)) []any {
+// refuses them. Beside a call of the program's tools, which the provider's tools may make, the
+// result comes in a later message: open are the ids of such.
+func (f *Format) paired(role string, pieces []any, open map[string]bool, left func(what string)) []any {
 	ids, said := alone(pieces), pieces[:0:0]
+	waits := slices.ContainsFunc(pieces, func(piece any) bool {
+		raw, _ := piece.(json.RawMessage)
+		o, _ := piece.(object)
+		return o["type"] == "tool_use" || text(raw, "type") == "tool_use"
+	})
 	for _, piece := range pieces {
-		if id := half(piece); id != "" && ids[id] {
+		if id := half(piece); id != "" && ids[id] && !waits && !open[id] {
 			left(text(piece.(json.RawMessage), "type"))
-		} else {
-			said = append(said, piece)
+			continue
+		} else if waits {
+			open[id] = true
 		}
+		said = append(said, piece)
 	}
 	if len(said) < len(pieces) { // so it does not end with thinking
 		said = append(said, f.pieces(role, leftOut, left)...)

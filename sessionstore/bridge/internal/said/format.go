@@ -67,6 +67,7 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	before := 0                  // the row that was said last
 	names := map[string]string{} // of tools, by the ids of their calls
 	items := map[string]bool{}   // ids of the items that were said as they were
+	open := map[string]bool{}    // see paired
 	var side string
 	var said, all []any
 	for i, m := range done.Messages {
@@ -77,7 +78,7 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 				continue
 			}
 			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
-				all, said = append(all, f.messages(side, f.paired(side, said, func(what string) { leftOf(before, what) }))...), nil
+				all, said = append(all, f.messages(side, f.paired(side, said, open, func(what string) { leftOf(before, what) }))...), nil
 			}
 			before, side, said = row, sideOf(m), append(said, f.say(m, names, items, left)...)
 		}

@@ -140,3 +140,18 @@ func TestAnthropicStoppedInItsTools(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "message 2: server_tool_use", report.LeftOut[0].String())
 }
+
+// A tool that Anthropic runs may call those of the program: its result comes in a later answer.
+func TestAnthropicToolsCallTools(t *testing.T) {
+	t.Parallel()
+	user := parse(t, `{"role": "user", "content": "a"}`)[0]
+	msgs := []sessionstore.Message{
+		user,
+		stored(t, Anthropic, `{"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {}}`, `{"type": "tool_use", "id": "c", "name": "f", "input": {}, "caller": {"type": "code_execution", "tool_id": "srvtoolu_1"}}`),
+		parse(t, `{"role": "tool", "tool_call_id": "c", "content": "out"}`)[0],
+	}
+	require.Equal(t, 2, strings.Count(asked(t, Anthropic, msgs...), "srvtoolu_1"))
+	msgs = append(msgs, stored(t, Anthropic, `{"type": "code_execution_tool_result", "tool_use_id": "srvtoolu_1", "content": {}}`, `{"type": "text", "text": "t"}`), user)
+	require.Equal(t, 3, strings.Count(asked(t, Anthropic, msgs...), "srvtoolu_1"))
+	require.NotContains(t, asked(t, Anthropic, msgs...), "left out")
+}
