@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	_ "unsafe" // for linkname
 
 	"github.com/stretchr/testify/require"
@@ -26,9 +25,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	testenv.InMemory()
-	if !testenv.Long() { // thousands of files that are new
-		pause = func(time.Duration) {}
-	}
 	testenv.Main(m, map[string]testenv.Child{"import": importForever, "grow": growForever, "large": importLarge})
 }
 

@@ -101,12 +101,7 @@ func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 		}
 	}
 	if h.ThreadID == "" && ld.finds == nil {
-		now, young := factsOf(time.Now(), paths)
-		if young && !ld.dry { // else this import is not noted, and the next one reads again
-			pause(step)
-			now, _ = factsOf(time.Now(), paths)
-		}
-		if now != "" {
+		if now := factsOf(time.Now(), paths); now != "" { // else the next import reads again
 			q.asked = hex.EncodeToString(sum.Sum(nil)) + now
 		}
 	}
@@ -128,20 +123,14 @@ func (q *question) ofNear() string {
 	defer q.mu.Unlock()
 	first := &q.near[0]
 	if _, known := q.notes.near[first]; !known {
-		now, _ := factsOf(time.Now(), q.near)
-		q.notes.near[first] = cmp.Or(now, time.Now().String()) // which no others are
+		q.notes.near[first] = cmp.Or(factsOf(time.Now(), q.near), time.Now().String()) // which no others are
 	}
 	return q.notes.near[first]
 }
 
-// step is longer than a step of the clock of a file system that keeps parts of seconds.
-const step = 25 * time.Millisecond
-
-var pause = time.Sleep
-
 // factsOf returns facts of files, which differ where one of them changed. They are "" where a
-// change after the moment at might not show; young says that it does so a step later.
-func factsOf(at time.Time, paths []string) (facts string, young bool) {
+// change after the moment at might not show.
+func factsOf(at time.Time, paths []string) string {
 	sum := xxh3.New()
 	for _, path := range paths {
 		fi, err := os.Stat(path)
@@ -150,19 +139,15 @@ func factsOf(at time.Time, paths []string) (facts string, young bool) {
 			continue
 		}
 		if err != nil {
-			return "", false
+			return ""
 		}
 		s := vfs.StampOf(fi, nil)
-		if s.Inode == 0 || !vfs.Settled(nil, s, at.Add(step)) {
-			return "", false
+		if s.Inode == 0 || !vfs.Settled(nil, s, at) {
+			return ""
 		}
-		young = young || !vfs.Settled(nil, s, at)
 		fmt.Fprintf(sum, "%q %d %d %d %d %d", path, s.Dev, s.Inode, s.Size, s.Mtime.UnixNano(), s.Ctime.UnixNano())
 	}
-	if young {
-		return "", true
-	}
-	return hex.EncodeToString(sum.Sum(nil)), false
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // allSettled is a moment at which the files of sessions are settled: they are replaced, and not
@@ -181,7 +166,7 @@ func (q *question) recall(ctx context.Context, d *results) (same bool, err error
 	if json.Unmarshal(row, &n) != nil || n.Asked != q.asked || n.Near != "" && n.Near != q.ofNear() {
 		return false, nil
 	}
-	if now, _ := factsOf(allSettled, n.Sessions); now == "" || now != n.State {
+	if now := factsOf(allSettled, n.Sessions); now == "" || now != n.State {
 		return false, nil
 	}
 	d.Report = n.Report
@@ -230,7 +215,7 @@ func (q *question) note(ctx context.Context, ld *lander, failed error) {
 		Of: q.of, Asked: q.asked, Near: q.found, Sessions: slices.Sorted(maps.Keys(d.asked)), Empty: failed != nil,
 		Report: d.Report, Damaged: notedLines(d.Damaged), Unplaced: notedLines(d.Unplaced),
 	}
-	n.State, _ = factsOf(allSettled, n.Sessions)
+	n.State = factsOf(allSettled, n.Sessions)
 	if d.notes.Torn != nil {
 		n.Torn = d.notes.Torn.Error()
 	}

@@ -16,6 +16,13 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/internal/said"
 )
 
+// format is Gemini's, for the types of the SDK.
+var format = func() *said.Format {
+	f := *said.Gemini
+	f.Fits = func(part []byte) bool { return json.Unmarshal(part, &sdk.Part{}) == nil }
+	return &f
+}()
+
 // Params returns the contents of a request that say what stored messages say. The texts of
 // system messages, which are the SystemInstruction of its config, and what Gemini cannot be
 // told, such as the thinking of another provider, are in the Report. Faults that another
@@ -25,14 +32,14 @@ import (
 // The error is for what breaks the conversation, such as a call without a result; it names
 // the message. accept.Fix mends it.
 func Params(messages []sessionstore.Message) ([]*sdk.Content, bridge.Report, error) {
-	list, report, err := said.Gemini.Request(messages)
+	list, report, err := format.Request(messages)
 	if err != nil {
 		return nil, bridge.Report{}, err
 	}
 	contents := make([]*sdk.Content, len(list))
 	for i, raw := range list {
-		if err := json.Unmarshal(raw, &contents[i]); err != nil {
-			return nil, bridge.Report{}, fmt.Errorf("make a request of gemini: content %d: %w", i+1, err)
+		if json.Unmarshal(raw, &contents[i]) != nil {
+			return nil, bridge.Report{}, fmt.Errorf("make a request of gemini: content %d: a call has a number that is too large for the SDK", i+1)
 		}
 	}
 	return contents, report, nil

@@ -135,3 +135,15 @@ func TestEvent(t *testing.T) {
 	require.True(t, sum.Exact)
 	require.Equal(t, []int64{1, 15, 5, 7, 2}, []int64{int64(sum.Responses), sum.Input, sum.CacheRead, sum.Output, sum.Reasoning})
 }
+
+// What is kept of an answer is not sent where the SDK cannot hold it: the blocks are.
+func TestChangedAnswer(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{`{"text": "a", "thoughtSignature": "QUJ_"}`, `{"text": "a", "videoMetadata": {"fps": "x"}}`} {
+		contents, _, err := genai.Params(rows(t, `{"role": "user", "content": "q"}`,
+			`{"role": "assistant", "content": [{"type": "text", "text": "a", "signature": "QUJ_"}], "metadata": {"gemini": {"wire_content": [`+part+`]}}}`))
+		require.NoError(t, err)
+		require.Len(t, contents, 2)
+		require.Equal(t, "a", contents[1].Parts[0].Text)
+	}
+}

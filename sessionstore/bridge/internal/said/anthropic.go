@@ -23,6 +23,57 @@ func (b Block) known() bool {
 	return b.Kind == Other && b.Raw != nil && (slices.Contains(names, b.Name) || strings.HasSuffix(b.Name, "_tool_result"))
 }
 
+// alone returns the ids of calls of tools that the provider runs, and of results of such, the
+// other half of which is not among the pieces of a message.
+func alone(pieces []any) map[string]bool {
+	ids := map[string]bool{}
+	for _, piece := range pieces {
+		if id := half(piece); id != "" && ids[id] {
+			delete(ids, id)
+		} else if id != "" {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// half returns the id of such a call or result, "" for other pieces.
+func half(piece any) string {
+	raw, _ := piece.(json.RawMessage)
+	switch kind := text(raw, "type"); {
+	case kind == "server_tool_use" || kind == "mcp_tool_use":
+		return text(raw, "id")
+	case strings.HasSuffix(kind, "_tool_result"):
+		return text(raw, "tool_use_id")
+	}
+	return ""
+}
+
+// paired returns the pieces of a message that others follow, without those halves: Anthropic
+// refuses them. Beside a call of the program's tools, which the provider's tools may make, the
+// result comes in a later message: open are the ids of such.
+func (f *Format) paired(role string, pieces []any, open map[string]bool, left func(what string)) []any {
+	ids, said := alone(pieces), pieces[:0:0]
+	waits := slices.ContainsFunc(pieces, func(piece any) bool {
+		raw, _ := piece.(json.RawMessage)
+		o, _ := piece.(object)
+		return o["type"] == "tool_use" || text(raw, "type") == "tool_use"
+	})
+	for _, piece := range pieces {
+		if id := half(piece); id != "" && ids[id] && !waits && !open[id] {
+			left(text(piece.(json.RawMessage), "type"))
+			continue
+		} else if waits {
+			open[id] = true
+		}
+		said = append(said, piece)
+	}
+	if len(said) < len(pieces) { // so it does not end with thinking
+		said = append(said, f.pieces(role, leftOut, left)...)
+	}
+	return said
+}
+
 func anthropicPieces(role string, b Block, left func(what string)) []any {
 	switch b.Kind {
 	case Text:

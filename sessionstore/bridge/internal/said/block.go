@@ -79,19 +79,19 @@ func isBase64(text string) bool {
 	return err == nil && len(data) > 0
 }
 
-// same reports whether two answers say the same. Blocks that only the provider knows
-// are not compared, and a text may come in pieces.
+// same reports whether two answers say the same. Blocks that are not stored are not compared,
+// and a text may come in pieces.
 func same(wire, stored []Block) bool {
 	return slices.EqualFunc(whole(wire), whole(stored), func(a, b Block) bool {
-		return a.Kind == b.Kind && a.Text == b.Text && a.Sign == b.Sign && a.Sealed == b.Sealed && a.Item == b.Item &&
-			a.Redacted == b.Redacted && a.ID == b.ID && a.Name == b.Name && sameJSON(a.Args, b.Args)
+		return a.Kind == b.Kind && a.Text == b.Text && a.Sign == b.Sign && a.Sealed == b.Sealed && a.Item == b.Item && a.Redacted == b.Redacted &&
+			a.ID == b.ID && (a.Name == b.Name || a.Kind == File) && sameJSON(a.Args, b.Args) && a.File == b.File && (a.Kind != Other || sameJSON(a.Raw, b.Raw))
 	})
 }
 
-// whole returns the blocks that say something to everyone, the pieces of a text as one.
+// whole returns the blocks that are stored, the pieces of a text as one.
 func whole(blocks []Block) (list []Block) {
 	for _, b := range blocks {
-		if b.Kind != Other && b.Kind != File && (b.Kind != Text || b.Text != "") {
+		if b.stored() != nil || b.known() {
 			list = join(list, []Block{b})
 		}
 	}

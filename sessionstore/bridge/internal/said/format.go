@@ -22,6 +22,8 @@ type Format struct {
 	read     func(piece []byte) []Block                               // what a piece of an answer says
 	pieces   func(role string, b Block, left func(what string)) []any // the pieces that say b; nil where nothing does
 	messages func(role string, pieces []any) []any                    // the messages that hold the pieces
+
+	Fits func(piece []byte) bool // reports whether the SDK takes a piece; nil: it takes each
 }
 
 // object is a JSON object.
@@ -51,9 +53,10 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		return nil, r, fmt.Errorf("make a request of %s: %w", f.Name, err)
 	}
 	row, inserted := 0, map[int]bool{}
-	left := func(what string) {
+	leftOf := func(row int, what string) {
 		r.LeftOut = append(r.LeftOut, bridge.LeftOut{Row: min(row, len(msgs)-1), What: cmp.Or(what, "thinking")})
 	}
+	left := func(what string) { leftOf(row, what) }
 	for _, a := range done.Amendments {
 		row, inserted[a.At] = a.Row, a.Kind == accept.Inserted
 		for _, why := range a.Reasons {
@@ -61,17 +64,23 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		}
 	}
 	row = 0
+	before := 0                  // the row that was said last
 	names := map[string]string{} // of tools, by the ids of their calls
+	items := map[string]bool{}   // ids of the items that were said as they were
+	open := map[string]bool{}    // see paired
 	var side string
 	var said, all []any
 	for i, m := range done.Messages {
 		if role := m.Role(); role == "system" || role == "developer" {
 			r.System = append(r.System, m.Content())
 		} else {
-			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
-				all, said = append(all, f.messages(side, said)...), nil
+			if inserted[i] && len(alone(said)) > 0 { // the answer goes on in the next message
+				continue
 			}
-			side, said = sideOf(m), append(said, f.say(m, names, left)...)
+			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
+				all, said = append(all, f.messages(side, f.paired(side, said, open, func(what string) { leftOf(before, what) }))...), nil
+			}
+			before, side, said = row, sideOf(m), append(said, f.say(m, names, items, left)...)
 		}
 		if !inserted[i] {
 			row++
@@ -90,6 +99,9 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
 	return list, r, nil
 }
+
+// leftOut is said where nothing of a message is.
+var leftOut = Block{Kind: Text, Text: "(A part of this message was left out.)"}
 
 // owner returns the name of the provider that gave an answer, "" where no format has it.
 func owner(m sessionstore.Message) string {
@@ -111,16 +123,18 @@ func sideOf(m sessionstore.Message) string {
 }
 
 // say returns the pieces of a message, and calls left for what they do not say.
-func (f *Format) say(m sessionstore.Message, names map[string]string, left func(what string)) (pieces []any) {
+func (f *Format) say(m sessionstore.Message, names map[string]string, items map[string]bool, left func(what string)) (pieces []any) {
 	blocks, side := Read(m), sideOf(m)
 	for _, b := range blocks {
 		if b.Kind == Call {
 			names[b.ID] = b.Name
 		}
 	}
-	if wire := f.wire(m); wire != nil && same(f.readAll(wire), blocks) {
+	again := func(raw json.RawMessage) bool { return items[text(raw, "id")] } // OpenAI refuses an id that comes again
+	if wire := f.wire(m); wire != nil && !slices.ContainsFunc(wire, again) && same(f.readAll(wire), blocks) {
 		for _, raw := range wire {
 			pieces = append(pieces, raw)
+			items[text(raw, "id")] = f == OpenAI && text(raw, "id") != ""
 		}
 		return pieces
 	}
@@ -138,16 +152,19 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, left func(
 		}
 	}
 	if len(pieces) == 0 && lost { // without it the sides would not alternate
-		pieces = f.pieces(side, Block{Kind: Text, Text: "(A part of this message was left out.)"}, left)
+		pieces = f.pieces(side, leftOut, left)
 	}
 	return pieces
 }
 
 // wire returns the JSON of the whole answer that is kept beside its blocks, nil where there
-// is none.
+// is none that the SDK takes.
 func (f *Format) wire(m sessionstore.Message) (list []json.RawMessage) {
 	raw, _ := m.Lookup("metadata")
 	for piece := range pyjson.Elements(member(member(raw, f.Name), "wire_content")) {
+		if f.Fits != nil && !f.Fits(piece) { // a tool changed it
+			return nil
+		}
 		list = append(list, piece)
 	}
 	return list

@@ -25,6 +25,8 @@ func openaiRead(item []byte) []Block {
 		return []Block{{Kind: Thinking, Text: strings.Join(summary, "\n"), Sealed: text(item, "encrypted_content"), Item: text(item, "id")}}
 	case "function_call":
 		return []Block{{Kind: Call, ID: text(item, "call_id"), Name: text(item, "name"), Args: argsOf(member(item, "arguments"))}}
+	case "custom_tool_call": // whose text is no object: its result goes to the call of a function
+		return []Block{{Kind: Call, ID: text(item, "call_id"), Name: text(item, "name"), Args: pyjson.Canonical(member(item, "input"))}}
 	default:
 		return []Block{{Name: kind}}
 	}

@@ -87,7 +87,7 @@ func blockOf(raw []byte) Block {
 			Failed: pyjson.Truthy(member(raw, "is_error")), Content: contentOf(member(raw, "content")),
 		}
 	case "image", "image_url", "input_image", "document", "file", "input_file":
-		b.Kind, b.File = File, sourceOf(raw, kind)
+		b.Kind, b.File, b.Sign = File, sourceOf(raw, kind), text(raw, "signature")
 	}
 	return b
 }

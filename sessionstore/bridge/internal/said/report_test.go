@@ -42,10 +42,10 @@ func TestReport(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"message 3: roles_in_a_row", "message 5: bad_tool_name", "message 5: unsigned_thinking", "message 5: bad_call_id", "message 5: audio",
-		"message 6: bad_call_id", "message 6: video", "message 7: roles_in_a_row", "message 7: image",
+		"message 6: bad_call_id", "message 6: video", "message 7: roles_in_a_row", "message 7: bad_image",
 	}, left(Anthropic))
-	require.Equal(t, []string{"message 5: bad_tool_name", "message 5: audio", "message 5: thinking", "message 6: video", "message 7: image"}, left(OpenAI))
-	require.Equal(t, []string{"message 3: roles_in_a_row", "message 5: audio", "message 5: thinking", "message 6: video", "message 7: roles_in_a_row", "message 7: image"}, left(Gemini))
+	require.Equal(t, []string{"message 5: bad_tool_name", "message 5: audio", "message 5: thinking", "message 6: video", "message 7: bad_image"}, left(OpenAI))
+	require.Equal(t, []string{"message 3: roles_in_a_row", "message 5: audio", "message 5: thinking", "message 6: video", "message 7: roles_in_a_row", "message 7: bad_image"}, left(Gemini))
 
 	_, report, err := Anthropic.Request(parse(t, `{"role": "user", "content": "q"}`, `{"role": "assistant", "content": "a", "thinking_text": "t"}`))
 	require.NoError(t, err)
