@@ -273,3 +273,26 @@ func firstOther(f *thread.File, chain []int32, here *thread.HereRows, parts []pa
 	}
 	return first
 }
+
+// standFor has no prompt of the tool's own lines make a fork for which an export, where it
+// changed something, has other lines: the session has it.
+func (ld *lander) standFor(ctx context.Context, tg target) error {
+	t, again := tg.file.Table, map[int]bool{}
+	if tg.here == nil || len(t.Seals) == 0 {
+		return nil
+	}
+	for _, l := range tg.here.Lines {
+		for n := l.First; n <= l.Last; n++ {
+			again[int(n)] = true
+		}
+	}
+	lines, err := mappedLines(ctx, ld.kept(ld.home, ld.place))
+	tg.here.Instead = map[int32]int32{}
+	for _, l := range lines {
+		if at := t.RecordAt(l.line); at >= 0 && again[l.message] && !t.IsMarked(at) {
+			t.Records.At(at).Flags &^= thread.IsPrompt
+			tg.here.Instead[at] = int32(l.message)
+		}
+	}
+	return err
+}

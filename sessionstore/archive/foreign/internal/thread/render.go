@@ -56,6 +56,11 @@ func (r *Rendering) run() error {
 	if err := r.flush(); err != nil {
 		return err
 	}
+	if r.here != nil {
+		for at, n := range r.here.Instead {
+			r.Numbers[at] = n
+		}
+	}
 	for _, at := range r.chain {
 		if r.Numbers[at] != 0 {
 			continue

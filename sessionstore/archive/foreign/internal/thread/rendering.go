@@ -228,6 +228,9 @@ func (r *Rendering) News(known int64, n int) (any, behind bool, turns int) {
 type HereRows struct {
 	Lines []HereLine // in the order of records
 	Rows  iter.Seq2[sessionstore.Message, error]
+
+	// Instead has the messages of records of the tool for which an export has other lines.
+	Instead map[int32]int32
 }
 
 // HereLine is a record that was made of a message. The messages from first to last go out
