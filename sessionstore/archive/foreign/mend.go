@@ -100,41 +100,46 @@ func mend(ctx context.Context, st *sessionstore.Store, id string, tool thread.To
 		if a.Kind == accept.Inserted {
 			n = a.Row
 		}
-		i, _ := slices.BinarySearchFunc(parts, max(n, 1), func(p part, n int) int { return cmp.Compare(p.last, n) })
-		if i < len(parts) && parts[i].first <= max(n, 1) {
+		i, _ := slices.BinarySearchFunc(parts, isOf(a)+1, func(p part, n int) int { return cmp.Compare(p.last, n) })
+		if i < len(parts) && parts[i].first <= isOf(a)+1 {
 			changes = append(changes, Change{a.Kind, n, a.Reasons})
 		}
 	}
 	return parts, changes, nil
 }
 
-// partsOf returns a part for each message. An inserted message is of the part before it.
+// isOf returns the index of the part that an amendment is of. A message that is inserted
+// because of the next one is of the next one's part, so that the lines of a session that goes on
+// stay as they are; the result of a call is of the part before.
+func isOf(a accept.Amendment) int {
+	if a.Kind != accept.Inserted || a.Row == 0 || slices.Contains(a.Reasons, accept.RolesInARow) {
+		return a.Row
+	}
+	return a.Row - 1
+}
+
+// partsOf returns a part for each message.
 func partsOf(rows []sessionstore.Message, fixed accept.Fixed) []part {
 	parts := make([]part, len(rows))
 	for i, m := range rows {
 		parts[i] = part{first: i + 1, last: i + 1, msgs: []sessionstore.Message{m}}
 	}
-	var before []sessionstore.Message
 	for _, a := range fixed.Amendments {
-		p := &parts[min(a.Row, len(rows)-1)] // of an inserted one that no message follows: see default
+		p := &parts[isOf(a)]
 		_, half := pyjson.Paired(a.Old.AppendTo(nil))
 		switch {
 		case !half && len(a.Reasons) == 1 && a.Reasons[0] == accept.BadArguments:
 			continue // each export makes an object of them
 		case a.Kind == accept.Replaced:
-			p.msgs[0] = a.New
+			p.msgs[len(p.msgs)-1] = a.New
 		case a.Kind == accept.Dropped:
-			p.msgs = p.msgs[1:]
-		case a.Row == 0:
-			before = append(before, a.New)
+			p.msgs = p.msgs[:len(p.msgs)-1]
+		case isOf(a) == a.Row:
+			p.msgs = slices.Insert(p.msgs, max(0, len(p.msgs)-1), a.New)
 		default:
-			p = &parts[a.Row-1]
 			p.msgs = append(p.msgs, a.New)
 		}
 		p.changed = true
-	}
-	if len(before) > 0 {
-		parts[0].msgs = append(before, parts[0].msgs...)
 	}
 	return parts
 }
