@@ -15,6 +15,7 @@ import (
 
 type exportCommand struct {
 	anywhere
+	mending
 	To          string `enum:",md,html,jsonl,tar,claude,codex" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, claude or codex (default: as --output ends, else md)." group:"Output"`
 	Output      string `short:"o" placeholder:"FILE" help:"Write this file, in the place of one that is there; default: standard output." group:"Output"`
 	Redact      bool   `help:"Replace secrets: tokens, private keys, and the values of names as API_KEY or password. sessions secrets lists them."`
@@ -26,7 +27,7 @@ type exportCommand struct {
 
 // Help is shown below the usage.
 func (exportCommand) Help() string {
-	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. Of a session that stays on this machine a tar says so, and it stays where it is imported; the other forms do not. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What is said there comes home with "sessions import --from". The images of md go into a folder beside the file, talk.images for talk.md; there only images that the former talk.md shows are replaced, and no symlink is followed. The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
+	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. Of a session that stays on this machine a tar says so, and it stays where it is imported; the other forms do not. claude and codex are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider, --as-it-is changes nothing. What is said there comes home with "sessions import --from". The images of md go into a folder beside the file, talk.images for talk.md; there only images that the former talk.md shows are replaced, and no symlink is followed. The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
 
     sessions export 8f14 -o talk.html --redact
     sessions export 8f14 --to=jsonl | jq -r .role
@@ -47,6 +48,9 @@ func (c *exportCommand) Run(a *app) error {
 	}
 	if isTool(form) && (c.Redact || c.NoTools || c.NoThinking || c.NoReminders) {
 		return usageError{"--to=" + form + " takes no --redact and leaves nothing out"}
+	}
+	if !isTool(form) && c.isSet() {
+		return usageError{"--for and --as-it-is go with --to=claude and --to=codex"}
 	}
 	t, err := c.reach(a)
 	if err != nil {
@@ -83,15 +87,16 @@ func isTool(form string) bool { return form == string(foreign.Claude) || form ==
 // history writes a session as a file of another tool.
 func (c *exportCommand) history(a *app, t target, tool foreign.Tool, unmarked bool) error {
 	if c.Output == "" {
-		_, err := foreign.Export(a.ctx, t.store, t.id, tool, a)
-		return err
+		done, err := foreign.Export(a.ctx, t.store, t.id, tool, a, c.mending.options(tool))
+		a.noteMended(done.Changes)
+		return unmended(err)
 	}
-	done, err := foreign.ExportFile(a.ctx, t.store, t.id, tool, c.Output)
+	done, err := foreign.ExportFile(a.ctx, t.store, t.id, tool, c.Output, c.mending.options(tool))
 	if err != nil {
-		return err
+		return unmended(err)
 	}
 	if a.json {
-		return a.writeJSON(object{{"session_id", t.id}, {"format", tool}, {"path", c.Output}, {"file_name", done.File}, {"unmarked", unmarked}})
+		return a.writeJSON(object{{"session_id", t.id}, {"format", tool}, {"path", c.Output}, {"file_name", done.File}, {"mended", mendedJSON(done.Changes)}, {"unmarked", unmarked}})
 	}
 	a.Notef("%s Exported %s to %s", a.PaintError(screen.Green, "✓"), screen.Plain(t.id), screen.Plain(c.Output))
 	made := count(done.Messages, "message") + " written as lines of the tool"
@@ -99,6 +104,7 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool, unmarked bo
 		made = size(done.Original) + " as the tool wrote them, " + made
 	}
 	a.Notef("  %s; it looks for a file named %s", made, screen.Plain(done.File))
+	a.noteMended(done.Changes)
 	return nil
 }
 

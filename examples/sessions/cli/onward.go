@@ -30,6 +30,7 @@ type onward struct {
 	tool foreign.Tool
 	dir  string // in which the session worked
 	plan bool   // nothing is written
+	mend *foreign.ExportOptions
 
 	exported foreign.Exported
 	draft    *os.File // what the tool's file has to hold
@@ -56,6 +57,7 @@ type handedOn struct {
 	Home    int            `json:"turns_that_came_home"`
 	Apart   []string       `json:"went_on_apart"`
 	Left    map[string]int `json:"left_out"`
+	Mended  []mended       `json:"mended"`
 	Dir     string         `json:"working_dir"`
 	Command []string       `json:"command"`
 }
@@ -70,7 +72,7 @@ func (c *resumeCommand) with(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	o := &onward{a: a, t: t, p: p, tool: foreign.Tool(c.With), dir: md.Text("working_dir"), plan: c.Show, home: map[foreign.Tool]int{}, grew: map[foreign.Tool]bool{}}
+	o := &onward{a: a, t: t, p: p, tool: foreign.Tool(c.With), dir: md.Text("working_dir"), plan: c.Show, mend: c.options(foreign.Tool(c.With)), home: map[foreign.Tool]int{}, grew: map[foreign.Tool]bool{}}
 	if o.dir == "" && a.worksHere(t) {
 		o.dir, err = os.Getwd()
 	}
@@ -100,7 +102,7 @@ func (c *resumeCommand) with(a *app, t target) error {
 		return c.with(a, target{o.t.store, o.other})
 	}
 	if a.json {
-		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home[foreign.Claude] + o.home[foreign.Codex], filled(o.former), left, o.dir, append([]string{c.With}, args...)})
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home[foreign.Claude] + o.home[foreign.Codex], filled(o.former), left, mendedJSON(o.exported.Changes), o.dir, append([]string{c.With}, args...)})
 	}
 	o.tell(added, left)
 	return begin.run(a, os.Environ(), args...)
@@ -178,11 +180,11 @@ func (o *onward) export(n int) (err error) {
 	switch {
 	case err != nil:
 	case n == 0:
-		o.exported, err = foreign.Export(o.a.ctx, o.t.store, o.t.id, o.tool, o.draft)
+		o.exported, err = foreign.Export(o.a.ctx, o.t.store, o.t.id, o.tool, o.draft, o.mend)
 	default:
-		o.exported, err = foreign.ExportAgain(o.a.ctx, o.t.store, o.t.id, o.tool, n, o.draft)
+		o.exported, err = foreign.ExportAgain(o.a.ctx, o.t.store, o.t.id, o.tool, n, o.draft, o.mend)
 	}
-	return err
+	return unmended(err)
 }
 
 // bringHome imports what each tool added to its copies of the session, the copy first that
@@ -499,6 +501,7 @@ func (o *onward) tell(added int64, left map[string]int) {
 		}
 		a.Notef("  no place there: %s", strings.Join(parts, ", "))
 	}
+	a.noteMended(o.exported.Changes)
 	if !o.plan {
 		a.Notef("  \"sessions import --from %s\" brings home what is said there", name)
 	}

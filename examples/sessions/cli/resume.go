@@ -14,6 +14,7 @@ import (
 type resumeCommand struct {
 	Session string `arg:"" optional:"" help:"Id of the session, the beginning of one, or the path of its directory; default: choose one."`
 	local
+	mending
 	Last        bool   `help:"The session of this project that was saved last, of those that can be read."`
 	With        string `enum:",claude,codex" default:"" placeholder:"TOOL" help:"Go on in another tool: claude or codex."`
 	Show        bool   `help:"Start nothing, and show the command that resumes, and whether models accept what it would send."`
@@ -30,7 +31,7 @@ func (resumeCommand) Help() string {
     sessions resume --show 8f14    what would be resumed
     sessions resume 8f14 --with claude
 
---with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. It first brings home what was said in Claude Code and Codex since, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where the session and the tool went on, the tool gets a conversation of its own; where two tools did, it asks which goes out.
+--with writes the conversation where Claude Code or Codex looks for it, names what has no place there, and starts that tool. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider than that of the tool's maker, --as-it-is changes nothing. It first brings home what was said in Claude Code and Codex since, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where the session and the tool went on, the tool gets a conversation of its own; where two tools did, it asks which goes out.
 
 --json shows as --show does, and starts nothing. The exit code is that of the program.`
 }
@@ -43,6 +44,9 @@ func (c *resumeCommand) Run(a *app) error {
 	show := c.Show || a.json
 	if c.With != "" && (c.Host != "" || c.ForceBundle != "") {
 		return usageError{"--with takes no --host and no --force-bundle"}
+	}
+	if c.With == "" && c.isSet() {
+		return usageError{"--for and --as-it-is go with --with"}
 	}
 	switch {
 	case c.Last && c.Session != "":

@@ -84,6 +84,9 @@ func (ld *lander) missing(ctx context.Context, tg target, r *thread.Rendering, r
 		defer leave()
 	}
 	for _, l := range lines {
+		if r.IsFromHere(l.message) { // the line that an export made of the message stands for the tool's own
+			continue
+		}
 		at := int32(-1)
 		switch {
 		case rel == grown:

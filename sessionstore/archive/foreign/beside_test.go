@@ -21,15 +21,15 @@ func TestExportAgain(t *testing.T) {
 		first, here := a.path, a.rows(a.id)
 
 		var b, same bytes.Buffer
-		done, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 1, &b)
+		done, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 1, &b, nil)
 		require.NoError(t, err)
-		again, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 1, &same)
+		again, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 1, &same, nil)
 		require.NoError(t, err)
 		require.Equal(t, done, again)
 		require.Equal(t, b.String(), same.String())
 		require.Equal(t, len(native)+2, done.Messages)
 		require.NotEqual(t, a.thread(), done.ID)
-		other, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 2, &same)
+		other, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 2, &same, nil)
 		require.NoError(t, err)
 		require.NotEqual(t, done.ID, other.ID)
 
@@ -49,6 +49,6 @@ func TestExportAgain(t *testing.T) {
 		require.Equal(t, a.id, md.Text("parent_id"))
 		require.Equal(t, append([]string{"Ours by the user", "Ours by the assistant"}, both("More")...), a.said(fork, len(native)))
 	})
-	_, err := ExportAgain(t.Context(), nil, "x", "vim", 1, nil)
+	_, err := ExportAgain(t.Context(), nil, "x", "vim", 1, nil, nil)
 	require.ErrorIs(t, err, ErrTool)
 }

@@ -22,6 +22,10 @@ type Exported struct {
 	File     string // name by which the tool finds it
 	Original int64  // bytes that are the tool's own
 	Messages int    // that lines were made for
+
+	// Changes are what the export has otherwise than the session, in the order of messages,
+	// also in lines that an earlier export wrote.
+	Changes []Change
 }
 
 // Export writes a session as a file of a tool. Lines imported from that tool stay the
@@ -34,7 +38,8 @@ type Exported struct {
 // arguments of a call that are no JSON object are the member "arguments" of one. An import
 // of the file, once the tool went on with it, brings the new turns into the session. The
 // tool did not check the lines: this package reads them back as the messages that they were
-// made from. For a session that the tool keeps in several files, which do not simply follow
+// made from. What the provider would refuse is changed in the lines, as opts say, and told;
+// the session stays as it is. For a session that the tool keeps in several files, which do not simply follow
 // each other, Export makes all lines, too; so it does where lines would have to follow the
 // numbered lines of a newer Codex, and for a sub-agent of Claude Code. Such a file is a
 // session of its own in the tool, beside the one that the tool may have.
@@ -43,8 +48,8 @@ type Exported struct {
 // such session. Errors have no text of the session.
 //
 // [sessionstore.ErrNotFound]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/sessionstore#ErrNotFound
-func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer) (Exported, error) {
-	return ExportAgain(ctx, st, id, tool, 0, w)
+func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w io.Writer, opts *ExportOptions) (Exported, error) {
+	return ExportAgain(ctx, st, id, tool, 0, w, opts)
 }
 
 // ExportAgain is [Export] under a further id of the tool, which follows from the id of the
@@ -52,12 +57,12 @@ func Export(ctx context.Context, st *sessionstore.Store, id string, tool Tool, w
 // on, too, so that the file of the first export cannot hold both. Export makes all lines
 // then. An import of the file, once the tool went on with it, makes a session of its own,
 // whose parent is the session.
-func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool Tool, n int, w io.Writer) (done Exported, err error) {
+func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool Tool, n int, w io.Writer, opts *ExportOptions) (done Exported, err error) {
 	format := programs[string(tool)]
 	if format == nil {
 		return done, fmt.Errorf("export session: %w %q", ErrTool, tool)
 	}
-	if done, err = export(ctx, st, id, format, n, w); err != nil {
+	if done, err = export(ctx, st, id, format, n, w, opts); err != nil {
 		err = fmt.Errorf("export session %q: %w", id, err)
 	}
 	return done, err
@@ -68,9 +73,9 @@ func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool To
 // read. After an error the former file is unchanged. A symlink stays, and the file that it
 // leads to is written. A FIFO, a device and the standard output are written straight. The
 // error Is fs.ErrExist for a file below the store's directory.
-func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Tool, name string) (done Exported, err error) {
+func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Tool, name string, opts *ExportOptions) (done Exported, err error) {
 	err = vfs.WriteNamed(ctx, name, st.Dir(), func(w io.Writer) (err error) {
-		done, err = Export(ctx, st, id, tool, w)
+		done, err = Export(ctx, st, id, tool, w, opts)
 		return err
 	})
 	return done, err
@@ -78,11 +83,16 @@ func ExportFile(ctx context.Context, st *sessionstore.Store, id string, tool Too
 
 // export writes a session as a file of a tool, or, where again is not 0, as a further one of
 // which all lines are made.
-func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.Tool, again int, w io.Writer) (done Exported, err error) {
+func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.Tool, again int, w io.Writer, opts *ExportOptions) (done Exported, err error) {
 	md, err := st.Metadata(ctx, id)
 	if err != nil {
 		return done, err
 	}
+	parts, changes, err := mend(ctx, st, id, tool, opts)
+	if err != nil {
+		return done, err
+	}
+	done.Changes = changes
 	var f *thread.File
 	c, goesOn := compared{stop: func() {}}, false
 	defer func() { c.stop() }()
@@ -95,7 +105,7 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		var leave func()
 		if f, leave = openOriginal(ctx, dir, tool, stateIn(md, place)); f != nil {
 			defer leave()
-			c, goesOn, err = keptFile(ctx, st, id, f, dir)
+			c, goesOn, err = keptFile(ctx, st, id, f, dir, parts)
 			if !goesOn {
 				done.ID = ownID(id, tool.Name()) // the tool may have the other lines
 			}
@@ -122,7 +132,16 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		if n++; n <= kept {
 			continue
 		}
-		if err := out.message(m, n); err != nil {
+		for len(parts) > 0 && parts[0].last < n {
+			parts = parts[1:]
+		}
+		switch {
+		case len(parts) == 0 || n < parts[0].first:
+			err = out.message(m, n, "", "")
+		case n == parts[0].first:
+			err = out.mended(parts[0])
+		}
+		if err != nil {
 			return done, fmt.Errorf("message %d: %w", n, err)
 		}
 		done.Messages++
@@ -141,8 +160,9 @@ type compared struct {
 	stop  func()                                     // ends the reading of the session
 }
 
-// compare compares a session with the messages that its kept file makes.
-func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope) (c compared, err error) {
+// compare compares a session with the messages that its kept file makes. A message of which
+// the export has other lines than the file is not the same.
+func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope, parts []part) (c compared, err error) {
 	f.Table.SetScope(s)
 	tg := target{file: f, chain: f.Line(s)}
 	if f.Table.Exported == id {
@@ -150,7 +170,11 @@ func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id str
 			return compared{stop: func() {}}, err
 		}
 	}
-	return tg.compare(ctx, st, id, same)
+	n, other := 0, firstOther(f, tg.chain, tg.here, parts)
+	return tg.compare(ctx, st, id, func(made, ours sessionstore.Message) bool {
+		n++
+		return n != other && same(made, ours)
+	})
 }
 
 // compare compares a session with the messages of the target.
@@ -177,13 +201,13 @@ func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string,
 
 // keptFile compares a session with the tool's file that it keeps. goesOn reports whether the
 // tool can resume the file with the lines that have to follow.
-func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string) (c compared, goesOn bool, err error) {
+func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string, parts []part) (c compared, goesOn bool, err error) {
 	c.stop = func() {}
 	h, err := readHeader(dir)
 	if err != nil || len(h.Copies) > 0 || !f.Layout.IsPlain() {
 		return c, false, err
 	}
-	c, err = compare(ctx, f, st, id, h.scope())
+	c, err = compare(ctx, f, st, id, h.scope(), parts)
 	if err != nil || len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
 		return c, false, err
 	}

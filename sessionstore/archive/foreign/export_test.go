@@ -19,12 +19,18 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
+// exported returns the export of a session as it is, which is that of one that is accepted.
 func exported(t testing.TB, st *sessionstore.Store, id string, tool Tool) string {
 	t.Helper()
-	var b bytes.Buffer
-	_, err := Export(t.Context(), st, id, tool, &b)
+	var asItIs, mended bytes.Buffer
+	_, err := Export(t.Context(), st, id, tool, &asItIs, &ExportOptions{AsItIs: true})
 	require.NoError(t, err)
-	return b.String()
+	done, err := Export(t.Context(), st, id, tool, &mended, nil)
+	require.NoError(t, err)
+	if len(done.Changes) == 0 {
+		require.Equal(t, asItIs.String(), mended.String())
+	}
+	return asItIs.String()
 }
 
 // spoken returns what messages say, without where they are from. Calls have numbers
@@ -210,9 +216,9 @@ func TestExportElsewhere(t *testing.T) {
 		to := map[Tool]Tool{Claude: Codex, Codex: Claude}[h.Tool]
 		readBack(t, st, report.Sessions[0].ID, to)
 	}
-	_, err = Export(t.Context(), st, id, "other", &bytes.Buffer{})
+	_, err = Export(t.Context(), st, id, "other", &bytes.Buffer{}, nil)
 	require.ErrorIs(t, err, ErrTool)
-	_, err = Export(t.Context(), st, sessionstore.NewID(), Claude, &bytes.Buffer{})
+	_, err = Export(t.Context(), st, sessionstore.NewID(), Claude, &bytes.Buffer{}, nil)
 	require.ErrorIs(t, err, sessionstore.ErrNotFound)
 }
 
@@ -265,20 +271,20 @@ func TestExportFile(t *testing.T) {
 	name := filepath.Join(dir, "x.jsonl")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := ExportFile(ctx, g.st, id, Claude, name)
+	_, err := ExportFile(ctx, g.st, id, Claude, name, nil)
 	require.ErrorIs(t, err, context.Canceled)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	done, err := ExportFile(t.Context(), g.st, id, Claude, name)
+	done, err := ExportFile(t.Context(), g.st, id, Claude, name, nil)
 	require.NoError(t, err)
 	require.Equal(t, int64(len(many("g", 2))), done.Original)
 	require.Equal(t, many("g", 2), original(t, name))
 	require.NoError(t, os.WriteFile(name, []byte("former"), 0o600))
-	_, err = ExportFile(ctx, g.st, id, Claude, name)
+	_, err = ExportFile(ctx, g.st, id, Claude, name, nil)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, "former", original(t, name))
-	_, err = ExportFile(t.Context(), g.st, id, Claude, name)
+	_, err = ExportFile(t.Context(), g.st, id, Claude, name, nil)
 	require.NoError(t, err)
 	require.Equal(t, many("g", 2), original(t, name))
 }
@@ -359,7 +365,7 @@ func TestExportNamesNoPath(t *testing.T) {
 		rows, err := a.st.Load(t.Context(), a.id)
 		require.NoError(t, err)
 		require.NoError(t, a.st.Save(t.Context(), a.id, rows.Messages, md))
-		done, err := Export(t.Context(), a.st, a.id, a.tool, io.Discard)
+		done, err := Export(t.Context(), a.st, a.id, a.tool, io.Discard, nil)
 		require.NoError(t, err)
 		require.Equal(t, filepath.Base(done.File), done.File)
 		require.NotContains(t, done.File, "..")

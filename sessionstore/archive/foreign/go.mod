@@ -15,6 +15,7 @@ require (
 	github.com/google/renameio/v2 v2.0.2 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/image v0.47.0 // indirect
 )
 
 replace github.com/amplifier-go/sessionstorage => ../../..

@@ -2,11 +2,10 @@ package foreign
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -174,18 +175,23 @@ func (ld *lander) sessionOf(id string) (string, error) {
 	return made, nil
 }
 
-// findHere compares the lines of an export with the lines that an export would make now.
+// findHere compares the lines of an export with the lines that an export would make now. Those
+// of messages that the export changed it compares with their seals.
 func findHere(ctx context.Context, f *thread.File, st *sessionstore.Store, id string) (*thread.HereRows, error) {
 	here := &thread.HereRows{Rows: st.Messages(ctx, id)}
 	marks := slices.Clone(f.Table.Marks)
 	slices.SortStableFunc(marks, func(a, b thread.Mark) int { return cmp.Compare(a.Message, b.Message) })
-	var b bytes.Buffer
-	out := newMaking(f.Tool, "", id, sessionstore.Metadata{}, &b)
-	n, first, before := int32(0), int32(1), 0
+	s := newSpeaker(f.Tool, id)
+	mended, err := s.findMended(f, here.Rows, marks)
+	if err != nil {
+		return nil, err
+	}
+	marks = slices.DeleteFunc(marks, func(m thread.Mark) bool { return f.Table.Seals[m.At] != "" })
+	n, first, before, mendedTo := int32(0), int32(1), 0, int32(0)
 	goWith := func(lines []thread.HereLine, last int32) { // a message without lines goes with the message before
 		for i := range lines {
 			if lines[i].Last > 0 {
-				lines[i].Last = last
+				lines[i].Last = max(lines[i].Last, last)
 			}
 		}
 	}
@@ -194,47 +200,67 @@ func findHere(ctx context.Context, f *thread.File, st *sessionstore.Store, id st
 		if err != nil {
 			return nil, err
 		}
-		var want []uint64
-		if errors.Join(out.message(m, int(n)), out.w.Flush()) != nil {
-			want = append(want, 0) // no export has it
+		want, begin := s.says(int(n), m), len(here.Lines)
+		for ; len(mended) > 0 && mended[0].First == n; mended = mended[1:] {
+			line := mended[0]
+			line.First, mendedTo = min(first, n), max(mendedTo, line.Last)
+			here.Lines = append(here.Lines, line)
 		}
-		for row := range bytes.Lines(b.Bytes()) {
-			want = append(want, f.Tool.Says(row))
-		}
-		b.Reset()
-		if len(want) == 0 {
+		if len(want) == 0 && len(here.Lines) == begin {
 			continue
 		}
-		begin, same := len(here.Lines), true
-		for ; len(marks) > 0 && marks[0].Message <= n; marks = marks[1:] {
-			raw, err := f.Input.Line(f.Table.Records.At(marks[0].At).Offset)
+		for len(marks) > 0 && marks[0].Message <= n {
+			size := min(max(len(want), 1), len(marks))
+			said, err := saidBy(f, marks[:size])
 			if err != nil {
 				return nil, err
 			}
-			line, i := thread.HereLine{At: marks[0].At}, (len(here.Lines)-begin)%len(want)
-			if i == 0 {
-				line.First, line.Last = first, n
+			if marks[0].Message == n && slices.Equal(said, want) {
+				here.Lines = append(here.Lines, hereLines(marks[:size], min(first, n), n)...)
 			}
-			same = same && marks[0].Message == n && f.Tool.Says(raw) == want[i]
-			here.Lines = append(here.Lines, line)
+			marks = marks[size:]
 		}
-		if !same || (len(here.Lines)-begin)%len(want) > 0 {
-			here.Lines = here.Lines[:begin]
-		}
-		if len(here.Lines) == begin {
+		switch {
+		case len(here.Lines) > begin:
+			first, before = max(n, mendedTo)+1, begin
+		case n > mendedTo:
 			goWith(here.Lines[before:], n-1)
+			first, before = n+1, begin
 		}
-		first, before = n+1, begin
 	}
 	goWith(here.Lines[before:], n)
 	slices.SortFunc(here.Lines, func(a, b thread.HereLine) int { return cmp.Compare(a.At, b.At) })
 	return here, nil
 }
 
+// saidBy returns what the lines of marks say.
+func saidBy(f *thread.File, marks []thread.Mark) (said []uint64, err error) {
+	for _, m := range marks {
+		raw, err := f.Input.Line(f.Table.Records.At(m.At).Offset)
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, f.Tool.Says(raw))
+	}
+	return said, nil
+}
+
+// hereLines returns the lines of marks, which were made of the messages from first to last.
+func hereLines(marks []thread.Mark, first, last int32) (lines []thread.HereLine) {
+	for i, m := range marks {
+		lines = append(lines, thread.HereLine{At: m.At, First: first, Last: last})
+		if i > 0 {
+			lines[i] = thread.HereLine{At: m.At, First: first}
+		}
+	}
+	return lines
+}
+
 // making makes lines of a tool.
 type making struct {
 	w       *thread.LineWriter
 	lines   thread.Maker
+	format  thread.Tool
 	tool    string
 	id      string // the tool's id of the session
 	session string
@@ -245,7 +271,7 @@ type making struct {
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w io.Writer) *making {
-	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, tool: tool.Name(), id: id, session: session}
+	out := &making{w: &thread.LineWriter{Out: bufio.NewWriterSize(w, 64<<10)}, format: tool, tool: tool.Name(), id: id, session: session}
 	out.last = time.Unix(0, 0).UTC()
 	if t, ok := md.Created(); ok {
 		out.last = t
@@ -254,8 +280,20 @@ func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w
 	return out
 }
 
-// message makes the lines of the nth message.
-func (out *making) message(m sessionstore.Message, n int) error {
+// mended makes the lines of a part.
+func (out *making) mended(p part) error {
+	for i, m := range p.msgs {
+		key := fmt.Sprintf("/mended/%d/%016x", i, xxh3.Hash(m.AppendTo(nil))) // the file may have another line of the message
+		if err := out.message(m, p.first, p.seal, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message makes the lines of the nth message, or of one that an export has for it: with the
+// seal of its part, and a key of its own.
+func (out *making) message(m sessionstore.Message, n int, seal, own string) error {
 	if row, err := pyjson.Append(nil, m.AppendTo(nil), pyjson.Style{}); err == nil { // as programs write it that save it anew
 		if same, err := sessionstore.ParseMessage(row); err == nil {
 			m = same
@@ -264,7 +302,7 @@ func (out *making) message(m sessionstore.Message, n int) error {
 	if t, ok := m.Timestamp(); ok {
 		out.last = t
 	}
-	mm := thread.Made{Message: m, At: out.last, Key: thread.UUID5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)), Said: m.Content(), Mark: out.session + "/" + strconv.Itoa(n)}
+	mm := thread.Made{Message: m, At: out.last, Key: thread.UUID5(out.tool, "export/"+out.session+"/"+strconv.Itoa(n)+own), Said: m.Content(), Mark: out.session + "/" + strconv.Itoa(n), Seal: seal}
 	mm.Reminder = m.Role() != "user" && m.Role() != "assistant" && m.Role() != "tool" || strings.HasPrefix(strings.TrimSpace(mm.Said), "<system-reminder>")
 	if mm.At.Before(out.floor) {
 		mm.At = out.floor

@@ -74,7 +74,7 @@ func (a *away) say(text string) {
 func (a *away) export() {
 	a.t.Helper()
 	var b bytes.Buffer
-	done, err := Export(a.t.Context(), a.st, a.id, a.tool, &b)
+	done, err := Export(a.t.Context(), a.st, a.id, a.tool, &b, nil)
 	require.NoError(a.t, err)
 	a.path = filepath.Join(a.home, "projects", "-w", done.File)
 	if a.tool == Codex {

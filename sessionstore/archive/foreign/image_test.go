@@ -87,7 +87,7 @@ func TestImagesInOrder(t *testing.T) {
 			require.NoError(t, st.Save(t.Context(), id, []sessionstore.Message{prompt}, sessionstore.Metadata{}))
 			for _, to := range []Tool{Claude, Codex} {
 				var b strings.Builder
-				_, err := Export(t.Context(), st, id, to, &b)
+				_, err := Export(t.Context(), st, id, to, &b, &ExportOptions{AsItIs: true}) // the images are made up
 				require.NoError(t, err)
 				_, back := imported(to, b.String())
 				require.Equal(t, want, blocks(back), "from %s to %s", tool, to)

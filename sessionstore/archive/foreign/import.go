@@ -191,7 +191,8 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	}
 	f.Table.SetScope(scope)
 	if ld.home != "" {
-		if top.here, err = findHere(ctx, f, ld.st, ld.home); err != nil {
+		top.here, err = findHere(ctx, f, ld.st, ld.home)
+		if err = cmp.Or(err, ld.standFor(ctx, top)); err != nil {
 			return ss, err
 		}
 	}

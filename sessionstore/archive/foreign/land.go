@@ -162,9 +162,9 @@ func (ld *lander) render(ctx context.Context, at *landing) (err error) {
 		}
 		begins = first == want
 	}
-	ours := now != at.was.Transcript && (now != at.was.Pending || at.was.Pending == "") || at.plan.r.FromHere < at.was.Here
+	ours := now != at.was.Transcript && (now != at.was.Pending || at.was.Pending == "") || at.plan.r.FromHere() < at.was.Here
 	some, behind, turns := at.plan.r.News(at.known, has.Messages)
-	follow := at.plan.extends && behind && (at.rel == grown || at.was.Tool == "" || at.plan.r.FromHere == has.Messages)
+	follow := at.plan.extends && behind && (at.rel == grown || at.was.Tool == "" || at.plan.r.FromHere() == has.Messages)
 	at.turns = turns
 	at.add(news, some)
 	at.add(holds, begins && (ours || want == has))
@@ -208,7 +208,7 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Here: r.FromHere,
+		Here: r.FromHere(),
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Format.Spent(tg.file.Table, tg.mine)

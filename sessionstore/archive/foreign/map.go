@@ -72,8 +72,9 @@ func mapRows(ctx context.Context, dir string) iter.Seq2[[]byte, error] {
 
 // mapped is a line that became a message.
 type mapped struct {
-	line int    // from 0
-	uuid uint64 // hash of its record; 0: the map does not have it
+	line    int    // from 0
+	uuid    uint64 // hash of its record; 0: the map does not have it
+	message int
 }
 
 // mappedLines returns the lines that became messages of a session, as the map in a folder says.
@@ -84,11 +85,12 @@ func mappedLines(ctx context.Context, dir string) (all []mapped, err error) {
 		}
 		m := thread.Members(row, "line", "message", "record")
 		line, ok := pyjson.Int(m[0])
-		if n, is := pyjson.Int(m[1]); !ok || !is || n < 1 || line < 1 {
+		n, is := pyjson.Int(m[1])
+		if !ok || !is || n < 1 || line < 1 {
 			continue
 		}
 		uuid, _ := strconv.ParseUint(thread.Text(m[2]), 16, 64) // 0 where it is none
-		all = append(all, mapped{int(line - 1), uuid})
+		all = append(all, mapped{int(line - 1), uuid, int(n)})
 	}
 	return all, nil
 }

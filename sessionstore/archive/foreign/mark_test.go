@@ -100,7 +100,7 @@ func TestMarkAddedLater(t *testing.T) {
 	var b bytes.Buffer // the export of a session that came with a mark goes on in the tool and comes home
 	require.NoError(t, g.st.Create(t.Context(), "ours", sessionstore.Metadata{}))
 	g.say("ours", "asked", "answered")
-	done, err := Export(t.Context(), g.st, "ours", Claude, &b)
+	done, err := Export(t.Context(), g.st, "ours", Claude, &b, nil)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), done.File)
 	require.NoError(t, os.WriteFile(path, append([]byte(mark), b.Bytes()...), 0o600))

@@ -132,7 +132,7 @@ func TestExportResumes(t *testing.T) {
 	id := g.run(nil)[0].ID
 	g.say(id, "ours", "our answer")
 	var b strings.Builder
-	done, err := Export(t.Context(), g.st, id, Claude, &b)
+	done, err := Export(t.Context(), g.st, id, Claude, &b, nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, done.Messages)
 	g = newGrowing(t)

@@ -30,7 +30,7 @@ type line struct {
 	explicit               bool   // a person chose the record that the line names
 	goesOn                 string // the session in which this one goes on
 	copied                 string // the session that a fork copied the record from
-	mark                   string // see thread.ExportMember
+	mark, seal             string // see thread.ExportMember and thread.SealMember
 	response, request      string // the ids of the response and of its request
 	model                  string // of the response
 	content, usage, attach []byte
@@ -109,6 +109,8 @@ func (l *line) member(name string, v []byte) {
 		l.attach = v
 	case thread.ExportMember:
 		l.mark = thread.Text(v)
+	case thread.SealMember:
+		l.seal = thread.Text(v)
 	default:
 		if !memberNames[name] {
 			l.unknown = append(l.unknown, name)

@@ -46,7 +46,8 @@ type row struct {
 	Message   any     `json:"message"`
 	UUID      string  `json:"uuid"`
 	Time      string  `json:"timestamp"`
-	Mark      string  `json:"amplifier"` // see thread.ExportMember
+	Mark      string  `json:"amplifier"`                  // see thread.ExportMember
+	Seal      string  `json:"amplifier_mended,omitempty"` // see thread.SealMember
 }
 
 // kinded says where a prompt is from.
@@ -113,7 +114,7 @@ func contentOf(m thread.Made) (blocks []json.RawMessage, err error) {
 func (c *maker) row(m thread.Made, kind string, message any) error {
 	r := row{
 		UserType: "external", Dir: c.about.Dir, Session: c.about.ID, Version: "2.1.0", Kind: kind, Meta: m.Reminder,
-		Message: message, UUID: m.Key, Time: thread.Stamp(m.At), Mark: m.Mark,
+		Message: message, UUID: m.Key, Time: thread.Stamp(m.At), Mark: m.Mark, Seal: m.Seal,
 	}
 	if m.Role() == "user" && !m.Reminder {
 		r.Origin = &kinded{"human"}

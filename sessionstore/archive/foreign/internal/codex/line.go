@@ -31,6 +31,7 @@ type line struct {
 	payload  []byte
 	bare     bool     // it has no payload: it is one itself
 	mark     string   // see thread.ExportMember
+	seal     string   // see thread.SealMember
 	numbered bool     // it has an ordinal
 	unknown  []string // names of members that are not known
 }
@@ -58,6 +59,8 @@ func parse(raw []byte) (line, error) {
 		case "type", "payload", "timestamp", "metadata":
 		case thread.ExportMember:
 			l.mark = thread.Text(member.Value)
+		case thread.SealMember:
+			l.seal = thread.Text(member.Value)
 		default:
 			l.unknown = append(l.unknown, name)
 		}

@@ -14,6 +14,7 @@ type maker struct {
 	w     *thread.LineWriter
 	about thread.About
 	mark  string // of the message whose lines are made
+	seal  string
 }
 
 func (c *maker) File() string {
@@ -25,11 +26,12 @@ type row struct {
 	Time    string `json:"timestamp"`
 	Kind    string `json:"type"`
 	Payload any    `json:"payload"`
-	Mark    string `json:"amplifier,omitempty"` // see thread.ExportMember
+	Mark    string `json:"amplifier,omitempty"`        // see thread.ExportMember
+	Seal    string `json:"amplifier_mended,omitempty"` // see thread.SealMember
 }
 
 func (c *maker) row(at time.Time, kind string, payload any) error {
-	return c.w.Row(row{thread.Stamp(at), kind, payload, c.mark})
+	return c.w.Row(row{thread.Stamp(at), kind, payload, c.mark, c.seal})
 }
 
 func (c *maker) Begin() error {
@@ -70,7 +72,7 @@ type textPart struct {
 }
 
 func (c *maker) Message(m thread.Made) error {
-	c.mark = m.Mark
+	c.mark, c.seal = m.Mark, m.Seal
 	switch m.Role() {
 	case "assistant":
 		return c.answer(m)

@@ -237,7 +237,7 @@ func (d *driver) weAct(ctx context.Context) {
 			_, _, err = s.st.SetName(ctx, s.id, sessionstore.Naming{Name: "Named here", Source: "manual"})
 		default:
 			var w bytes.Buffer
-			done, failed := foreign.Export(ctx, s.st, s.id, d.tool, &w)
+			done, failed := foreign.Export(ctx, s.st, s.id, d.tool, &w, nil)
 			if err = failed; err == nil {
 				d.home.adopt(done.File, w.Bytes())
 			}
@@ -293,7 +293,7 @@ func (d *driver) spent(ctx context.Context) {
 func (d *driver) export(ctx context.Context, s session) {
 	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
 		var w bytes.Buffer
-		e, err := foreign.Export(ctx, s.st, s.id, tool, &w)
+		e, err := foreign.Export(ctx, s.st, s.id, tool, &w, nil)
 		d.note("export %s %s %+v %v\n%s", s.id, tool, e, err, short(w.Bytes()))
 	}
 	longer, err := foreign.Longer(s.st, s.id)

@@ -118,9 +118,9 @@ func exchange(t *testing.T, m *model, p *projects.Projects, to tool, all []kept)
 func export(t *testing.T, k kept, to tool) foreign.Exported {
 	t.Helper()
 	draft := filepath.Join(t.TempDir(), "draft.jsonl")
-	e, err := foreign.ExportFile(t.Context(), k.st, k.id, to.name(), draft)
+	e, err := foreign.ExportFile(t.Context(), k.st, k.id, to.name(), draft, nil)
 	require.NoError(t, err, k.name)
-	_, err = foreign.ExportFile(t.Context(), k.st, k.id, to.name(), to.place(t, e.File))
+	_, err = foreign.ExportFile(t.Context(), k.st, k.id, to.name(), to.place(t, e.File), nil)
 	require.NoError(t, err, k.name)
 	return e
 }
@@ -148,7 +148,7 @@ func active(t *testing.T, to tool, e foreign.Exported) []said {
 	require.NoError(t, err)
 	st, err := p.Store("-made-up")
 	require.NoError(t, err)
-	rows, err := os.ReadFile(to.place(t, e.File))
+	rows, err := os.ReadFile(to.place(t, e.File), nil)
 	require.NoError(t, err)
 	compacted, n := 0, 0
 	for row := range strings.Lines(string(rows)) {

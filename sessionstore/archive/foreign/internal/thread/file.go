@@ -181,15 +181,18 @@ func (s *Scanning) UnknownKind(what, name string) {
 
 // Mark takes the message that the line of the next record names. Only the session that the
 // last line names counts: an export of a fork goes on behind the lines that its origin
-// exported.
-func (s *Scanning) Mark(said string) {
+// exported. seal is not "" where the export changed that message.
+func (s *Scanning) Mark(said, seal string) {
 	i := strings.LastIndexByte(said, '/')
 	n, err := strconv.ParseInt(said[i+1:], 10, 32)
 	if i < 0 || err != nil || n < 1 {
 		return
 	}
 	if said[:i] != s.Table.Exported {
-		s.Table.Exported, s.Marks = said[:i], pieces[Mark]{}
+		s.Table.Exported, s.Marks, s.Table.Seals = said[:i], pieces[Mark]{}, map[int32]string{}
+	}
+	if seal != "" && len(seal) <= maxSeal {
+		s.Table.Seals[int32(s.Table.Records.Len())] = seal
 	}
 	s.Marks.add(Mark{int32(s.Table.Records.Len()), int32(n)})
 }

@@ -31,6 +31,7 @@ type Made struct {
 	At       time.Time
 	Key      string            // differs for each line of each message
 	Mark     string            // names the message in its lines, see ExportMember
+	Seal     string            // see SealMember; "" for a message as it is
 	Reminder bool              // no person wrote it
 	Said     string            // its texts
 	Blocks   []json.RawMessage // its texts and images

@@ -119,6 +119,9 @@ func content(raw []byte, depth int) (sum uint64) {
 // Mark is the message that an exported line names.
 type Mark struct{ At, Message int32 }
 
+// maxSeal is how long a seal may be that an export wrote.
+const maxSeal = 64
+
 // pieces is a list that grows without copies of itself, so that it takes no more
 // memory than it must.
 type pieces[T any] struct {

@@ -56,6 +56,11 @@ func (r *Rendering) run() error {
 	if err := r.flush(); err != nil {
 		return err
 	}
+	if r.here != nil {
+		for at, n := range r.here.Instead {
+			r.Numbers[at] = n
+		}
+	}
 	for _, at := range r.chain {
 		if r.Numbers[at] != 0 {
 			continue
@@ -70,7 +75,7 @@ func (r *Rendering) run() error {
 
 func (r *Rendering) step(i int, at int32) error {
 	if r.here != nil {
-		if l, found := r.here.of(at); found {
+		if l, found := r.here.Of(at); found {
 			return r.ours(l)
 		}
 	}
@@ -157,7 +162,7 @@ func (r *Rendering) ours(l HereLine) error {
 		if err := r.send(m, nil, nil); err != nil {
 			return err
 		}
-		r.FromHere++
+		r.fromHere = append(r.fromHere, int32(r.row))
 		r.goOnBehind(m)
 	}
 	r.Numbers[l.At] = int32(r.messages)

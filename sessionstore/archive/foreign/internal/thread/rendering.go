@@ -31,7 +31,7 @@ type Rendering struct {
 	here     *HereRows
 	next     func() (sessionstore.Message, error, bool) // the next message of the session that here is of
 	row      int                                        // how many of them were read
-	FromHere int                                        // and sent out
+	fromHere []int32                                    // those that went out, in order
 	waiting  []sessionstore.ToolCall                    // calls of the last message that have no result
 	shared   int                                        // turns before the first one of its own
 	First    string                                     // the first line of the first prompt, by which lists call a session without a name
@@ -228,6 +228,9 @@ func (r *Rendering) News(known int64, n int) (any, behind bool, turns int) {
 type HereRows struct {
 	Lines []HereLine // in the order of records
 	Rows  iter.Seq2[sessionstore.Message, error]
+
+	// Instead has the messages of records of the tool for which an export has other lines.
+	Instead map[int32]int32
 }
 
 // HereLine is a record that was made of a message. The messages from first to last go out
@@ -235,13 +238,22 @@ type HereRows struct {
 // other records of that message.
 type HereLine struct{ At, First, Last int32 }
 
-// of returns the line of a record, and whether an export made it.
-func (o *HereRows) of(at int32) (l HereLine, found bool) {
+// Of returns the line of a record, and whether an export made it.
+func (o *HereRows) Of(at int32) (l HereLine, found bool) {
 	i, found := slices.BinarySearchFunc(o.Lines, at, func(l HereLine, at int32) int { return cmp.Compare(l.At, at) })
 	if found {
 		l = o.Lines[i]
 	}
 	return l, found
+}
+
+// FromHere returns how many messages of the session that here is of went out.
+func (r *Rendering) FromHere() int { return len(r.fromHere) }
+
+// IsFromHere reports whether the nth message of the session that here is of went out.
+func (r *Rendering) IsFromHere(n int) bool {
+	_, found := slices.BinarySearch(r.fromHere, int32(n))
+	return found
 }
 
 // Start returns when the conversation began.

@@ -24,8 +24,9 @@ type Table struct {
 	Calls    []result // in the order of ids, then of records
 	repeated map[uint64]bool
 	kept     *preserved
-	Exported string // the session that marks are of
-	Marks    []Mark // in the order of records
+	Exported string           // the session that marks are of
+	Marks    []Mark           // in the order of records
+	Seals    map[int32]string // by record, of the marks of messages that the export changed
 	Scope    Scope
 
 	sum       [32]byte // SHA-256 of the file

@@ -83,6 +83,10 @@ const MaxName = 200
 // of: the id of the session and, behind a slash, the number of the message.
 const ExportMember = "amplifier"
 
+// SealMember is the member of an exported line that was not made of its message as it is: it
+// tells all lines of the messages that the export changed there.
+const SealMember = "amplifier_mended"
+
 // promptBegins precedes the prompt in a text of Codex that begins with text that an editor
 // adds.
 const promptBegins = "## My request for Codex:"

@@ -1,0 +1,190 @@
+package foreign
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+)
+
+// picture returns a block with a PNG.
+func picture(t testing.TB, width, height int) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height))))
+	return `{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"}}`
+}
+
+// asked returns the row of a prompt, and answered that of an answer.
+func asked(text string) string { return fmt.Sprintf(`{"role": "user", "content": %q}`, text) }
+
+func answered(text string) string { return fmt.Sprintf(`{"role": "assistant", "content": %q}`, text) }
+
+func calling(ids ...string) string {
+	var calls []string
+	for _, id := range ids {
+		calls = append(calls, fmt.Sprintf(`{"id": %q, "tool": "bash", "arguments": {"command": "x"}}`, id))
+	}
+	return `{"role": "assistant", "content": "", "tool_calls": [` + strings.Join(calls, ", ") + `]}`
+}
+
+func result(id, text string) string {
+	return fmt.Sprintf(`{"role": "tool", "name": "bash", "tool_call_id": %q, "content": %q}`, id, text)
+}
+
+// refusedRows are sessions that a provider would refuse.
+func refusedRows(t testing.TB) map[string][]string {
+	bad := `{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "bm8gcGljdHVyZQ=="}}`
+	shows := func(pictures ...string) string {
+		return `{"role": "user", "content": [{"type": "text", "text": "See"}, ` + strings.Join(pictures, ", ") + `]}`
+	}
+	return map[string][]string{
+		"an answer first":           {answered("I begin"), asked("then"), answered("done")},
+		"a result first":            {result("c0", "orphan"), asked("go"), answered("done")},
+		"two calls of one id":       {asked("go"), calling("c1"), result("c1", "one"), calling("c1"), result("c1", "two"), answered("done")},
+		"blank rows":                {asked("go"), answered(""), asked("   "), answered("done"), asked(""), answered("end")},
+		"an open call":              {asked("go"), calling("c1", "c2"), result("c1", "one")},
+		"an open call before":       {asked("go"), calling("c1"), asked("on"), answered("done")},
+		"a late result":             {asked("go"), calling("c1"), asked("while it ran"), result("c1", "late"), answered("done")},
+		"a result twice":            {asked("go"), calling("c1"), result("c1", "one"), result("c1", "two"), answered("done")},
+		"a result twice at the end": {asked("go"), calling("c1"), result("c1", "one"), answered("done"), result("c1", "two")},
+		"prompts in a row":          {asked("a"), asked("b"), answered("c"), answered("d"), asked("e"), answered("f")},
+		"an odd id":                 {asked("go"), calling("a call|" + strings.Repeat("x", 80)), result("a call|"+strings.Repeat("x", 80), "ok"), answered("done")},
+		"a large picture":           {shows(picture(t, 9000, 10)), answered("seen")},
+		"no picture":                {shows(bad), answered("seen"), shows(bad, picture(t, 8, 8)), answered("seen")},
+	}
+}
+
+func accepted(t testing.TB, a *away) int {
+	t.Helper()
+	target := Target(a.tool)
+	refused, err := target.CheckAll(a.st.Messages(t.Context(), a.id))
+	require.NoError(t, err)
+	return len(slices.DeleteFunc(refused, func(r accept.Refusal) bool { return r.Disputed }))
+}
+
+func (a *away) exportWith(opts *ExportOptions) (string, Exported) {
+	a.t.Helper()
+	var b bytes.Buffer
+	done, err := Export(a.t.Context(), a.st, a.id, a.tool, &b, opts)
+	require.NoError(a.t, err)
+	return b.String(), done
+}
+
+// requireSent requires that the conversation of a tool's file is one that its provider takes,
+// by the lines alone: what the tool or the import mends is not mended here.
+func (a *away) requireSent(file string) {
+	a.t.Helper()
+	rows := []string{}
+	for line := range strings.Lines(file) {
+		if row := a.sent(line); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	b := newAway(a.t, openProjects(a.t), "sent", a.tool, rows...)
+	refused, err := Target(a.tool).CheckAll(b.st.Messages(a.t.Context(), b.id))
+	require.NoError(a.t, err)
+	for _, r := range refused {
+		require.True(a.t, r.Disputed, r.String())
+	}
+}
+
+// sent returns the message that a tool sends of a line that an export made, "" for none.
+func (a *away) sent(line string) string {
+	type object = map[string]any
+	l := struct {
+		Kind    string `json:"type"`
+		Message json.RawMessage
+		Payload struct {
+			Type, Role, Name, Arguments, Output string
+			CallID                              string `json:"call_id"`
+			Content                             []object
+		}
+	}{}
+	require.NoError(a.t, json.Unmarshal([]byte(line), &l))
+	p := l.Payload
+	var row any
+	switch {
+	case a.tool == Claude && (l.Kind == "user" || l.Kind == "assistant"):
+		return string(l.Message)
+	case l.Kind != "response_item" || p.Role == "developer":
+		return ""
+	case p.Type == "message":
+		for i, c := range p.Content {
+			if url, _ := c["image_url"].(string); url != "" {
+				kind, data, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
+				p.Content[i] = object{"type": "image", "source": object{"type": "base64", "media_type": kind, "data": data}}
+			} else {
+				c["type"] = "text"
+			}
+		}
+		row = object{"role": p.Role, "content": p.Content}
+	case p.Type == "function_call":
+		row = object{"role": "assistant", "content": "", "tool_calls": []any{object{"id": p.CallID, "tool": p.Name, "arguments": json.RawMessage(p.Arguments)}}}
+	case p.Type == "function_call_output":
+		row = object{"role": "tool", "tool_call_id": p.CallID, "content": p.Output}
+	default:
+		return ""
+	}
+	b, err := json.Marshal(row)
+	require.NoError(a.t, err)
+	return string(b)
+}
+
+// TestExportMended exports sessions that a provider would refuse, and brings them home: the
+// provider takes what was exported, the session stays as it is, and only what is new comes.
+func TestExportMended(t *testing.T) {
+	t.Parallel()
+	for name, rows := range refusedRows(t) {
+		for _, tool := range []Tool{Claude, Codex} {
+			t.Run(name+"/"+string(tool), func(t *testing.T) {
+				t.Parallel()
+				a := newAway(t, openProjects(t), "0a0a0a0a-0000-4000-8000-000000000001", tool, rows...)
+				ours := a.rows(a.id)
+				refused := accepted(t, a) > 0
+				a.export()
+				file, done := a.exportWith(nil)
+				require.Equal(t, original(t, a.path), file)
+				require.Equal(t, refused, len(done.Changes) > 0)
+				a.requireSent(file)
+				require.Equal(t, ours, a.rows(a.id))
+				a.back()
+				require.Equal(t, ours, a.rows(a.id))
+				require.Equal(t, []string{a.id}, a.all())
+
+				a.goOn("one")
+				a.back()
+				require.Equal(t, []string{a.id}, a.all())
+				require.True(t, strings.HasPrefix(a.rows(a.id), ours))
+				got := strings.Split(a.rows(a.id), "\n")
+				require.Equal(t, 1, strings.Count(a.rows(a.id), "one by the user"))
+				require.Contains(t, got[len(got)-3], "one by the user")
+				require.Contains(t, got[len(got)-2], "one by the assistant")
+
+				// It goes on here, out, and there, and home again.
+				a.say("two")
+				ours = a.rows(a.id)
+				next, _ := a.exportWith(nil)
+				require.True(t, strings.HasPrefix(next, original(t, a.path)))
+				require.NoError(t, os.WriteFile(a.path, []byte(next), 0o600))
+				a.back()
+				require.Equal(t, ours, a.rows(a.id))
+				a.goOn("three")
+				a.back()
+				require.Equal(t, []string{a.id}, a.all())
+				require.True(t, strings.HasPrefix(a.rows(a.id), ours))
+				require.Len(t, strings.Split(a.rows(a.id), "\n"), len(strings.Split(ours, "\n"))+2)
+			})
+		}
+	}
+}
