@@ -55,7 +55,11 @@
 //
 // [Export] writes a session as a file of a tool: the tool's own bytes, and lines for the
 // messages since then. The member amplifier of each such line names the session and the
-// message that the line was made from. Claude Code resumes no sub-agent: the file of such a
+// message that the line was made from. Messages that the provider of the tool would refuse
+// become others, by the rules of package accept: the member amplifier_mended of their lines
+// holds the last message that they were made from, the number of these lines, and a sum of what
+// both say. By it they are known when they come home. Where the tool's own lines hold such a
+// message, lines are made from there on, and these lines stay before them. Claude Code resumes no sub-agent: the file of such a
 // session has no line of the tool, and is a session of its own.
 //
 // # Exported sessions that return

@@ -21,7 +21,9 @@ func TestErrorsOfAnExport(t *testing.T) {
 	_, err = Export(t.Context(), st, "none", Claude, io.Discard, nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NotContains(t, err.Error(), "file ")
-	call := func(st *sessionstore.Store, ctx context.Context) { _, _ = Export(ctx, st, "s", Claude, io.Discard, nil) }
+	call := func(st *sessionstore.Store, ctx context.Context) {
+		_, _ = Export(ctx, st, "s", Claude, io.Discard, nil)
+	}
 	require.PanicsWithValue(t, "sessionstore: nil *Store", func() { call(nil, t.Context()) })
 	require.PanicsWithValue(t, "sessionstore: nil Context", func() { call(st, nil) }) //nolint:staticcheck // what a mistaken caller gives
 }

@@ -125,7 +125,7 @@ func partsOf(rows []sessionstore.Message, fixed accept.Fixed) []part {
 		parts[i] = part{first: i + 1, last: i + 1, msgs: []sessionstore.Message{m}}
 	}
 	for _, a := range fixed.Amendments {
-		p := &parts[isOf(a)]
+		p := &parts[min(isOf(a), len(parts)-1)]
 		_, half := pyjson.Paired(a.Old.AppendTo(nil))
 		switch {
 		case !half && len(a.Reasons) == 1 && a.Reasons[0] == accept.BadArguments:
@@ -134,7 +134,7 @@ func partsOf(rows []sessionstore.Message, fixed accept.Fixed) []part {
 			p.msgs[len(p.msgs)-1] = a.New
 		case a.Kind == accept.Dropped:
 			p.msgs = p.msgs[:len(p.msgs)-1]
-		case isOf(a) == a.Row:
+		case isOf(a) == a.Row && a.Row < len(parts):
 			p.msgs = slices.Insert(p.msgs, max(0, len(p.msgs)-1), a.New)
 		default:
 			p.msgs = append(p.msgs, a.New)

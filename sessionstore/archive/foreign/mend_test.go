@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
@@ -157,6 +160,8 @@ func TestExportMended(t *testing.T) {
 				require.Equal(t, original(t, a.path), file)
 				require.Equal(t, refused, len(done.Changes) > 0)
 				a.requireSent(file)
+				_, asItIs := a.exportWith(&ExportOptions{AsItIs: true})
+				require.Empty(t, asItIs.Changes)
 				require.Equal(t, ours, a.rows(a.id))
 				a.back()
 				require.Equal(t, ours, a.rows(a.id))
@@ -185,6 +190,65 @@ func TestExportMended(t *testing.T) {
 				require.True(t, strings.HasPrefix(a.rows(a.id), ours))
 				require.Len(t, strings.Split(a.rows(a.id), "\n"), len(strings.Split(ours, "\n"))+2)
 			})
+		}
+	}
+}
+
+// TestExportMendedLater exports sessions as they are, which go on in the tool and come home, and
+// then exports them so that the provider takes them.
+func TestExportMendedLater(t *testing.T) {
+	t.Parallel()
+	for name, rows := range refusedRows(t) {
+		for _, tool := range []Tool{Claude, Codex} {
+			t.Run(name+"/"+string(tool), func(t *testing.T) {
+				t.Parallel()
+				a := newAway(t, openProjects(t), "0a0a0a0a-0000-4000-8000-000000000002", tool, rows...)
+				a.export()
+				file, _ := a.exportWith(&ExportOptions{AsItIs: true})
+				require.NoError(t, os.WriteFile(a.path, []byte(file), 0o600))
+				a.goOn("one")
+				a.back()
+				all, ours := a.all(), a.rows(a.id)
+				require.Equal(t, 1, strings.Count(ours, "one by the user"))
+				a.export()
+				require.True(t, strings.HasPrefix(original(t, a.path), file))
+				a.back()
+				require.Equal(t, ours, a.rows(a.id))
+				a.goOn("two")
+				a.back()
+				require.True(t, strings.HasPrefix(a.rows(a.id), ours))
+				require.Equal(t, 1, strings.Count(a.rows(a.id), "two by the user"))
+				require.Equal(t, all, a.all())
+			})
+		}
+	}
+}
+
+// TestParts compares the messages of parts with what accept makes, of sessions of random rows.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(testenv.Seed(t), 0))
+	for range 500 {
+		var rows []sessionstore.Message
+		for range random.IntN(9) {
+			row := []string{asked("a"), asked(" "), answered("b"), answered(""), calling("c1"), calling("c1", "c2"), calling("x y"), result("c1", "r"), result("c2", "r"), result("x y", "r")}[random.IntN(10)]
+			m, err := sessionstore.ParseMessage([]byte(row))
+			require.NoError(t, err)
+			rows = append(rows, m)
+		}
+		for _, p := range []accept.Provider{accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini} {
+			fixed, err := accept.Fix(p, rows)
+			require.NoError(t, err)
+			var want, got []string
+			for _, m := range fixed.Messages {
+				want = append(want, string(m.AppendTo(nil)))
+			}
+			for _, p := range partsOf(rows, fixed) {
+				for _, m := range p.msgs {
+					got = append(got, string(m.AppendTo(nil)))
+				}
+			}
+			require.Equal(t, want, got)
 		}
 	}
 }

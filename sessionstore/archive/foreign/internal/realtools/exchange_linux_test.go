@@ -148,7 +148,7 @@ func active(t *testing.T, to tool, e foreign.Exported) []said {
 	require.NoError(t, err)
 	st, err := p.Store("-made-up")
 	require.NoError(t, err)
-	rows, err := os.ReadFile(to.place(t, e.File), nil)
+	rows, err := os.ReadFile(to.place(t, e.File))
 	require.NoError(t, err)
 	compacted, n := 0, 0
 	for row := range strings.Lines(string(rows)) {
