@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,6 +43,12 @@ func functions(t *testing.T, program, name string) (reached []string) {
 	folder := filepath.Join(dir, "home", "projects", "-w")
 	require.NoError(t, os.MkdirAll(folder, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "11111111-1111-4111-8111-111111111111.jsonl"), []byte(history()), 0o600))
+	began, clock := time.Now(), filepath.Join(dir, "clock")
+	require.Eventually(t, func() bool { // what changed just now is read again
+		require.NoError(t, os.WriteFile(clock, []byte(time.Now().String()), 0o600))
+		fi, err := os.Stat(clock)
+		return err == nil && fi.ModTime().Sub(began) > 30*time.Millisecond
+	}, time.Minute, 5*time.Millisecond)
 	run := exec.CommandContext(t.Context(), program, name, dir, counters)
 	run.Env = append(os.Environ(), "GOCOVERDIR="+t.TempDir(), "AMPLIFIER_SESSION_STATE_HOME="+t.TempDir(), "AMPLIFIER_HOME="+t.TempDir())
 	out, err := run.CombinedOutput()
