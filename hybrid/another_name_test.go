@@ -173,6 +173,7 @@ func TestCopiedByAnotherTool(t *testing.T) {
 		"current": func(r *namedRemote, _, _ *testDevice) *memremote.Remote { return r.Remote.Clone() },
 		"before the last turns": func(r *namedRemote, a, _ *testDevice) *memremote.Remote {
 			c := r.Remote.Clone()
+			r.later()
 			for i := range 10 {
 				a.say(fmt.Sprint("s", i), "three", "four")
 			}
@@ -181,6 +182,7 @@ func TestCopiedByAnotherTool(t *testing.T) {
 		},
 		"before the other's turns": func(r *namedRemote, a, b *testDevice) *memremote.Remote {
 			c := r.Remote.Clone()
+			r.later()
 			for i := range 10 {
 				b.say(fmt.Sprint("s", i), "three", "four")
 			}
@@ -190,6 +192,7 @@ func TestCopiedByAnotherTool(t *testing.T) {
 		},
 		"before a rewind": func(r *namedRemote, a, _ *testDevice) *memremote.Remote {
 			c := r.Remote.Clone()
+			r.later()
 			for i := range 10 {
 				a.cutTo(fmt.Sprint("s", i), 1)
 			}
@@ -197,13 +200,16 @@ func TestCopiedByAnotherTool(t *testing.T) {
 			return c
 		},
 		"of each object, while the device syncs": func(r *namedRemote, a, _ *testDevice) *memremote.Remote {
-			c := &memremote.Remote{Version: r.Remote.Version}
+			c := &memremote.Remote{Version: r.Remote.Version, Now: r.Remote.Now}
+			r.later()
 			r.copyTo(c, segment.SessionPK)
+			r.later()
 			for i := range namedSessions {
 				a.say(fmt.Sprint("s", i), "three", "four")
 			}
 			a.sync()
 			a.sync()
+			r.later()
 			uid := segment.Identity{User: "ada", Project: "demo"}.UID()
 			r.copyTo(c, func(string) string { return segment.UserPK(uid) })
 			return c
@@ -257,7 +263,11 @@ type namedRemote struct {
 	swaps atomic.Int32
 	reads atomic.Int64
 	lists atomic.Int64
+	clock atomic.Int64 // in seconds, before the machine's
 }
+
+// later moves the remote's clock on: it tells whole seconds.
+func (n *namedRemote) later() { n.clock.Add(2) }
 
 // copyTo stores the objects of parts, which partOf returns for sessions, in another remote.
 func (n *namedRemote) copyTo(to *memremote.Remote, partOf func(sid string) string) {
@@ -277,7 +287,9 @@ func newNamed(t *testing.T) *namedRemote {
 	version := func(o *remote.Object) remote.Version { // as S3 names those of equal content
 		return remote.Version(fmt.Sprintf("%x", sha256.Sum256(slices.Concat(o.Label, o.Body))))
 	}
-	return &namedRemote{Remote: &memremote.Remote{Version: version}, t: t, top: t.TempDir()}
+	n := &namedRemote{Remote: &memremote.Remote{Version: version}, t: t, top: t.TempDir()}
+	n.Now = func() time.Time { return time.Now().Add(time.Duration(n.clock.Load()-60) * time.Second) }
+	return n
 }
 
 func (n *namedRemote) named(name string) remote.Remote {

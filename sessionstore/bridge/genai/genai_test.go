@@ -140,7 +140,7 @@ func TestEvent(t *testing.T) {
 func TestChangedAnswer(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{`{"text": "a", "thoughtSignature": "QUJ_"}`, `{"text": "a", "videoMetadata": {"fps": "x"}}`} {
-		contents, _, err := genai.Params(rows(t, `{"role": "user", "content": "q"}`,
+		contents, _, err := genai.Params(talk.Rows(t, `{"role": "user", "content": "q"}`,
 			`{"role": "assistant", "content": [{"type": "text", "text": "a", "signature": "QUJ_"}], "metadata": {"gemini": {"wire_content": [`+part+`]}}}`))
 		require.NoError(t, err)
 		require.Len(t, contents, 2)
