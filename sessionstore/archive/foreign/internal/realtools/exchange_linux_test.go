@@ -86,7 +86,9 @@ func exchange(t *testing.T, m *model, p *projects.Projects, to tool, all []kept)
 		t.Run(k.name, func(t *testing.T) {
 			e, before := exports[i], stored(t, k)
 			assert.True(t, slices.Contains(listed, e.ID), "the tool does not list it")
-			known := spoken(before)
+			fixed, err := foreign.Target(to.name()).Fix(before) // as an export does
+			require.NoError(t, err)
+			known := spoken(fixed.Messages)
 			if e.Original > 0 {
 				known = active(t, to, e)
 				assertInOrder(t, known, shown[i], "the tool reads it without")
