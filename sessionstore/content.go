@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,7 +97,8 @@ type ToolCall struct {
 
 // ToolCalls returns the calls that the message makes, in order: its
 // tool_calls, in the form {"id", "function": {"name", "arguments"}} or
-// {"id", "tool", "arguments"}, and then its tool_use blocks.
+// {"id", "tool", "arguments"}, and then its tool_use blocks, but for those with the id of
+// one of tool_calls: these are the same call.
 func (m Message) ToolCalls() []ToolCall {
 	var calls []ToolCall
 	for call, f := range pyjson.Pick(m.from("tool_calls"), "id", "tool", "function", "arguments") {
@@ -104,9 +106,11 @@ func (m Message) ToolCalls() []ToolCall {
 			calls = append(calls, listedCall(call, f))
 		}
 	}
+	listed := calls
 	for _, f := range pyjson.Pick(m.blocks(), "type", "id", "name", "input") {
-		if pyjson.KeyIs(f[0], "tool_use") {
-			calls = append(calls, ToolCall{pyjson.Text(f[1]), pyjson.Text(f[2]), arguments(f[3])})
+		id := pyjson.Text(f[1])
+		if pyjson.KeyIs(f[0], "tool_use") && (id == "" || !slices.ContainsFunc(listed, func(c ToolCall) bool { return c.ID == id })) {
+			calls = append(calls, ToolCall{id, pyjson.Text(f[2]), arguments(f[3])})
 		}
 	}
 	return calls

@@ -109,6 +109,11 @@ func TestToolCalls(t *testing.T) {
 			"both, in order", `{"content":[{"type":"tool_use","id":"3"}],"tool_calls":[{"id":"1"},{"id":"2"}]}`,
 			calls{{ID: "1"}, {ID: "2"}, {ID: "3"}},
 		},
+		{
+			"one call in both", `{"content":[{"type":"tool_use","id":"2","name":"b"},{"type":"tool_use","id":"1","name":"bash","input":{"a":1}}],"tool_calls":[{"id":"1","tool":"bash","arguments":{"a":1}}]}`,
+			calls{{ID: "1", Name: "bash", Arguments: raw(`{"a":1}`)}, {ID: "2", Name: "b"}},
+		},
+		{"no id in both", `{"content":[{"type":"tool_use","name":"a"}],"tool_calls":[{"tool":"a"}]}`, calls{{Name: "a"}, {Name: "a"}}},
 		{"nothing in it", `{"tool_calls":[{}]}`, calls{{}}},
 		{"no id", `{"tool_calls":[{"id":7,"tool":null}]}`, calls{{}}},
 		{"entries that are no objects", `{"tool_calls":[1,null,"x",[]],"content":[1,null]}`, nil},

@@ -71,9 +71,6 @@ func (c *View) pair() {
 		r := &c.rows[i]
 		if m.Role() == "assistant" {
 			for _, tool := range m.ToolCalls() {
-				if at, ok := waiting[tool.ID]; ok && at.row == i {
-					continue // one call, as tool_calls and as a block
-				}
 				r.calls = append(r.calls, call{ToolCall: tool, from: place{-1, -1}, astray: astray[tool.ID]})
 				if tool.ID != "" {
 					waiting[tool.ID] = open{i, len(r.calls) - 1}

@@ -308,10 +308,39 @@ func (out *making) message(m sessionstore.Message, n int, seal, own string) erro
 		mm.At = out.floor
 	}
 	content, _ := m.Lookup("content")
+	results := 0
 	for block := range pyjson.Elements(content) {
-		if kind := thread.Text(thread.Members(block, "type")[0]); kind == "text" || kind == "image" {
+		switch thread.Text(thread.Members(block, "type")[0]) {
+		case "text", "image":
 			mm.Blocks = append(mm.Blocks, json.RawMessage(block))
+		case "tool_result":
+			if m.Role() != "user" {
+				continue
+			}
+			if err := out.result(mm, block, results); err != nil {
+				return err
+			}
+			results++
 		}
 	}
+	if results > 0 && len(mm.Blocks) == 0 {
+		return nil
+	}
 	return out.lines.Message(mm)
+}
+
+// result makes the lines of the nth result that a message has as a block.
+func (out *making) result(mm thread.Made, block []byte, n int) (err error) {
+	f := thread.Members(block, "tool_use_id", "content")
+	row := map[string]json.RawMessage{"role": json.RawMessage(`"tool"`), "tool_call_id": f[0]}
+	if f[1] != nil {
+		row["content"] = f[1]
+	}
+	raw, err := pyjson.Encode(row)
+	if err == nil {
+		mm.Message, err = sessionstore.ParseMessage(raw)
+	}
+	mm.Said, mm.Reminder, mm.Blocks = mm.Content(), false, nil
+	mm.Key = thread.UUID5(out.tool, mm.Key+"/result/"+strconv.Itoa(n))
+	return cmp.Or(err, out.lines.Message(mm))
 }

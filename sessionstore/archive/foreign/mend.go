@@ -67,12 +67,13 @@ func mend(ctx context.Context, st *sessionstore.Store, id string, tool thread.To
 	if opts != nil && opts.AsItIs {
 		return nil, nil, nil
 	}
-	refused, err := target.CheckAll(st.Messages(ctx, id))
+	all := shownOf(st.Messages(ctx, id))
+	refused, err := target.CheckAll(all)
 	if err != nil || !slices.ContainsFunc(refused, func(r accept.Refusal) bool { return !r.Disputed }) {
 		return nil, nil, err
 	}
 	var rows []sessionstore.Message
-	for m, err := range st.Messages(ctx, id) {
+	for m, err := range all {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -107,6 +108,34 @@ func mend(ctx context.Context, st *sessionstore.Store, id string, tool thread.To
 	}
 	return parts, changes, nil
 }
+
+// shownOf yields messages without the blocks that no line of a tool has, such as documents: a
+// message of nothing else would be empty.
+func shownOf(msgs iter.Seq2[sessionstore.Message, error]) iter.Seq2[sessionstore.Message, error] {
+	return func(yield func(sessionstore.Message, error) bool) {
+		for m, err := range msgs {
+			content, _ := m.Lookup("content")
+			var blocks [][]byte
+			n := 0
+			for block := range pyjson.Elements(content) {
+				if n++; slices.Contains(shownBlocks, thread.Text(thread.Members(block, "type")[0])) {
+					blocks = append(blocks, block)
+				}
+			}
+			if err == nil && len(blocks) < n {
+				list := slices.Concat([]byte("["), bytes.Join(blocks, []byte(", ")), []byte("]"))
+				m, err = sessionstore.ParseMessage(pyjson.Splice(m.AppendTo(nil), "content", list))
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// shownBlocks are the types of blocks that lines have, and of those that package accept knows to
+// be left out.
+var shownBlocks = []string{"text", "image", "tool_result", "tool_use", "tool_call", "thinking", "redacted_thinking"}
 
 // isOf returns the index of the part that an amendment is of. A message that is inserted
 // because of the next one is of the next one's part, so that the lines of a session that goes on
