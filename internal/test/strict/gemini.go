@@ -3,6 +3,7 @@ package strict
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // partData is the fields of a part of which it has one.
@@ -78,7 +79,7 @@ func (j *judge) geminiContent(i int, content object) turn {
 			j.refuse("gemini.part.one", "Invalid value at '%s' (oneof), oneof field 'data' is already set. Cannot set '%s'", at, has[1])
 		}
 		if s := text(part["thoughtSignature"]); s != "" {
-			if _, ok := decode(s); !ok {
+			if _, ok := decode(strings.NewReplacer("-", "+", "_", "/").Replace(s)); !ok { // of either alphabet
 				j.refuse("gemini.signature.form", "Invalid value at '%s.thought_signature' (TYPE_BYTES), Base64 decoding failed for \"%s\"", at, s)
 			}
 		}
@@ -171,7 +172,8 @@ func (j *judge) geminiPairs(turns []turn) {
 	}
 }
 
-// geminiSignatures demands of each step of the current turn that its first call is signed.
+// geminiSignatures demands of each step of the current turn that its first call is signed, if
+// only with the text that the documents name for calls of other models.
 func (j *judge) geminiSignatures(contents []any, turns []turn) {
 	current := 0
 	for i, t := range turns {

@@ -134,7 +134,7 @@ var Rules = []Rule{
 	{"gemini.call.order", "calls follow a content of the user", []string{gh + "google-gemini/gemini-cli/issues/11814 2025-10-23", gh + "continuedev/continue/issues/11164 2026-03-07"}},
 	{"gemini.response.order", "responses follow calls", []string{gh + "lobehub/lobehub/issues/7298 2025-04-05"}},
 	{"gemini.response.number", "calls are followed by as many responses", []string{gh + "google-gemini/gemini-cli/issues/16984 2026-01-18"}},
-	{"gemini.signature", "in the current turn, the first call of each step is signed (Gemini 3)", []string{"https://ai.google.dev/gemini-api/docs/thought-signatures 2026-11-29", gh + "askimo-ai/askimo/issues/543 2026-07-23"}},
+	{"gemini.signature", "in the current turn, the first call of each step is signed, or has skip_thought_signature_validator for it (Gemini 3)", []string{"https://ai.google.dev/gemini-api/docs/thought-signatures 2026-11-29", "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures 2026-11-29", gh + "askimo-ai/askimo/issues/543 2026-07-23"}},
 	{"gemini.signature.form", "a signature is base64", []string{genai}},
 	{"gemini.image", "a picture can be read", []string{gh + "AmberSahdev/Open-Interface/issues/64 2025-08-31"}},
 	{"gemini.image.type", "a picture is PNG, JPEG, WebP, HEIC or HEIF", []string{geminiVis, gh + "google-gemini/gemini-cli/issues/3054 2025-07-02", gh + "microsoft/vscode/issues/286628 2026-01-08"}},

@@ -281,6 +281,7 @@ func samples() []sample {
 		{"gemini.response.order", none, contents(says(word1), model(word1), says(responded)), did},
 		{"gemini.response.number", none, contents(says(word1), model(function, function), says(responded)), contents(says(word1), model(word1, function, function), says(responded, responded, word1))},
 		{"gemini.signature", Limits{Signatures: true}, did, contents(says(word1), model(function), says(responded), model(word1), says(word1), model(signed, function), says(responded, responded))},
+		{"gemini.signature", Limits{Signatures: true}, did, strings.Replace(did, `"functionCall"`, `"thoughtSignature":"skip_thought_signature_validator","functionCall"`, 1)},
 		{"gemini.signature.form", none, strings.Replace(contents(says(word1), model(signed), says(responded)), "c2ln", "toolu!", 1), contents(says(word1), model(signed), says(responded))},
 		{"gemini.image", none, contents(says(inline("image/png", "AAAA"))), contents(says(inline("image/png", dot)))},
 		{"gemini.image.type", none, contents(says(inline("image/gif", drawn("gif", 1, 1, 0)))), contents(says(inline("image/jpeg", drawn("jpeg", 1, 1, 0)), inline("application/pdf", pdf)))},

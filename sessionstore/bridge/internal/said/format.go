@@ -18,6 +18,7 @@ type Format struct {
 	Name  string // of the provider, in metadata and events
 	rules accept.Provider
 	joins bool // messages of one side that follow each other are one
+	signs bool // the first call of a message in the last turn has a signature
 
 	read     func(piece []byte) []Block                               // what a piece of an answer says
 	pieces   func(role string, b Block, left func(what string)) []any // the pieces that say b; nil where nothing does
@@ -64,6 +65,7 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		}
 	}
 	row = 0
+	current := lastPrompt(done.Messages)
 	before := 0                  // the row that was said last
 	names := map[string]string{} // of tools, by the ids of their calls
 	items := map[string]bool{}   // ids of the items that were said as they were
@@ -80,7 +82,11 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
 				all, said = append(all, f.messages(side, f.paired(side, said, open, func(what string) { leftOf(before, what) }))...), nil
 			}
-			before, side, said = row, sideOf(m), append(said, f.say(m, names, items, left)...)
+			pieces := f.say(m, names, items, left)
+			if f.signs && i > current && owner(m) != f.Name {
+				skipSignature(pieces)
+			}
+			before, side, said = row, sideOf(m), append(said, pieces...)
 		}
 		if !inserted[i] {
 			row++
@@ -98,6 +104,17 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	}
 	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
 	return list, r, nil
+}
+
+// lastPrompt returns the index of the last message of the user that is more than results, -1 for
+// none.
+func lastPrompt(msgs []sessionstore.Message) int {
+	for i, m := range slices.Backward(msgs) {
+		if m.Role() == "user" && slices.ContainsFunc(Read(m), func(b Block) bool { return b.Kind != Result }) {
+			return i
+		}
+	}
+	return -1
 }
 
 // leftOut is said where nothing of a message is.

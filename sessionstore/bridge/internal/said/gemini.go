@@ -2,6 +2,7 @@ package said
 
 import (
 	"cmp"
+	"encoding/base64"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -10,15 +11,38 @@ import (
 
 // Gemini is the Gemini API.
 var Gemini = &Format{
-	Name: "gemini", rules: accept.Gemini, joins: true, read: geminiRead, pieces: geminiPieces,
+	Name: "gemini", rules: accept.Gemini, joins: true, signs: true, read: geminiRead, pieces: geminiPieces,
 	messages: func(role string, pieces []any) []any {
 		return []any{object{"role": map[string]string{"user": "user", "assistant": "model"}[role], "parts": pieces}}
 	},
 }
 
+// noSignature is the signature of a call that another model made. Gemini 3 refuses the first call
+// of a step of the current turn without one, and takes this for it: https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
+// and https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures, November 2026.
+var noSignature = base64.StdEncoding.EncodeToString([]byte("skip_thought_signature_validator"))
+
+// skipSignature gives the first call of a message that signature, if no call has one.
+func skipSignature(pieces []any) {
+	var first object
+	for _, piece := range pieces {
+		part, _ := piece.(object)
+		switch {
+		case part["functionCall"] == nil:
+		case part["thoughtSignature"] != nil:
+			return
+		case first == nil:
+			first = part
+		}
+	}
+	if first != nil {
+		first["thoughtSignature"] = noSignature
+	}
+}
+
 // geminiRead returns what a part of an answer says.
 func geminiRead(part []byte) []Block {
-	b := Block{Name: "a part of gemini", Sign: text(part, "thoughtSignature"), Text: text(part, "text")}
+	b := Block{Name: "a part of gemini", Sign: strings.TrimPrefix(text(part, "thoughtSignature"), noSignature), Text: text(part, "text")}
 	call, data := member(part, "functionCall"), member(part, "inlineData")
 	switch {
 	case pyjson.Truthy(member(part, "thought")):
