@@ -71,7 +71,9 @@ func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, e
 			if err != nil {
 				return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
 			}
-			answer[i] = append(answer[i], raw)
+			if s := string(raw); s != "null" && s != "{}" { // as the end of a stream, which Gemini refuses in a request
+				answer[i] = append(answer[i], raw)
+			}
 		}
 	}
 	if err != nil {
@@ -90,8 +92,11 @@ func named(part sdk.Part, call sdk.FunctionCall) *sdk.Part {
 // Event returns the event of a response for the session's events.jsonl, of which
 // eventslog.Log.Usage and the tool's stats sum up tokens. Of a stream it takes the last
 // response, which has the usage of all. took is how long the response took. It has no
-// cost: prices are the program's.
+// cost: prices are the program's. Of nil it is the zero Event, which no log takes.
 func Event(response *sdk.GenerateContentResponse, took time.Duration) eventslog.Event {
+	if response == nil {
+		return eventslog.Event{}
+	}
 	var t said.Tokens
 	if u := response.UsageMetadata; u != nil {
 		t = said.Tokens{

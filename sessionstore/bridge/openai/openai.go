@@ -59,7 +59,11 @@ func Message(response *responses.Response) (sessionstore.Message, error) {
 // Event returns the event of a response for the session's events.jsonl, of which
 // eventslog.Log.Usage and the tool's stats sum up tokens. took is how long the response
 // took. It has no cost: prices are the program's.
+// Of nil it is the zero Event, which no log takes.
 func Event(response *responses.Response, took time.Duration) eventslog.Event {
+	if response == nil {
+		return eventslog.Event{}
+	}
 	u := response.Usage
 	return said.OpenAI.Event(response.ID, string(response.Model), said.Tokens{
 		Input: u.InputTokens, Output: u.OutputTokens,
