@@ -4,10 +4,13 @@
 // name an account, it receives the changes of other devices and sends its own. It answers
 // without a network, too; a later run then sends the turn. With -acp it serves an editor.
 //
-//	go run -C examples/agent . [-id SESSION] [-dir DIR] [-fork] QUESTION
-//	go run -C examples/agent . -acp [-dir PROJECTS]
+//	go run -C examples/agent . [-model MODEL] [-id SESSION] [-dir DIR] [-fork] QUESTION
+//	go run -C examples/agent . -acp [-model MODEL] [-dir PROJECTS]
 //
-// It calls no model: answer makes up a reply.
+// MODEL is anthropic:NAME, openai:NAME or gemini:NAME, with the key of the account in
+// ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. The model may list files, when the user
+// allows it. Without a QUESTION, the agent goes on with a turn that was interrupted. Without
+// -model it calls no model: answer makes up a reply.
 package main
 
 import (
@@ -27,7 +30,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 func main() {
@@ -44,12 +46,19 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
 	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share, or cosmos://ACCOUNT/DATABASE/CONTAINER, with the key in COSMOS_KEY (default: the account of COSMOS_ENDPOINT, if set)")
 	provision := flags.Bool("provision", false, "make the remote dir:PATH first, once: a later run that finds none takes it for a disk that is not mounted")
+	named := flags.String("model", "", "model that answers: anthropic:NAME, openai:NAME or gemini:NAME (default: a reply that is made up)")
 	editor := flags.Bool("acp", false, "answer an editor on standard input and output; -dir is a directory of projects then")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	var asks *model
+	if *named != "" {
+		if asks, err = modelOf(*named); err != nil {
+			return err
+		}
+	}
 	if *editor {
-		return serve(ctx, *dir, os.Stdin, out)
+		return serve(ctx, *dir, asks, os.Stdin, out)
 	}
 	question := strings.Join(flags.Args(), " ")
 	options := &hybrid.Options{User: os.Getenv("USER"), Project: "agent", Redact: hybrid.Secrets()}
@@ -110,28 +119,15 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 			log.Print(err)
 		}
 	}
-	history, err := slice.ResumeWindow(ctx, store.Store, *id, 25) // the last turns, of a session of any size
-	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
-		return err
+	if asks == nil {
+		err = reply(ctx, out, store.Store, *id, question)
+	} else {
+		err = asks.converse(ctx, out, store.Store, *id, question)
 	}
-	sent, err := accept.Fix(accept.Anthropic, history) // a call that was interrupted gets a result, for the model alone
 	if err != nil {
 		return err
 	}
-	asked, err := sessionstore.Text("user", question, time.Now())
-	if err != nil {
-		return err
-	}
-	t, err := turn.Begin(ctx, store.Store, *id, asked, nil) // the question is on the disk when it returns
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	answered := answer(sent.Messages, question)
-	if err := errors.Join(t.Say(answered), t.End(ctx)); err != nil { // and now the answer
-		return err
-	}
-	fmt.Fprintf(out, "%s\n\ngo on:          agent -id %s\n", answered, *id)
+	fmt.Fprintf(out, "\n\ngo on:          agent -id %s\n", *id)
 	if *fork {
 		forked, err := slice.Fork(ctx, store.Store, *id, nil)
 		if err != nil {
@@ -140,6 +136,24 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 		fmt.Fprintf(out, "another answer: agent -id %s\n", forked.ID)
 	}
 	return nil
+}
+
+// reply stores a question and the reply that answer makes up.
+func reply(ctx context.Context, out io.Writer, st *sessionstore.Store, id, question string) error {
+	history, err := slice.ResumeWindow(ctx, st, id, 25)
+	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
+		return err
+	}
+	asked, err := sessionstore.Text("user", question, time.Now())
+	if err != nil {
+		return err
+	}
+	t, err := turn.Begin(ctx, st, id, asked, nil) // the question is on the disk when it returns
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return errors.Join(terminal{t, out}.Say(answer(history, question)), t.End(ctx)) // and now the answer
 }
 
 // share opens a directory that devices share, and makes a remote of a new one if asked to. It

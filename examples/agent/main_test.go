@@ -22,11 +22,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("RUN_AGENT") != "" {
+		main()
+		return
+	}
 	testenv.InMemory()
 	testenv.Main(m, nil)
 }
@@ -153,13 +158,29 @@ func TestAgentWithoutNetwork(t *testing.T) {
 	}
 }
 
-// TestEditor serves an editor, which allows the call of a tool.
+// TestEditor serves an editor, which allows the call of a tool: with and without a model.
 func TestEditor(t *testing.T) {
+	edit(t, nil)
+	p := providersOf(t)[0]
+	p.server.Script(strict.Answer{Parts: append(p.thinking, strict.Call("c1", toolName, `{}`))}, strict.Answer{Parts: []strict.Part{strict.Text("Done.")}})
+	for _, v := range p.env(p.server.URL) {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
+	}
+	asks, err := modelOf(p.model)
+	require.NoError(t, err)
+	edit(t, asks)
+	require.Empty(t, p.server.Refusals())
+	require.Len(t, p.server.Requests(), 2)
+}
+
+func edit(t *testing.T, asks *model) {
+	t.Helper()
 	in, requests := io.Pipe()
 	answers, out := io.Pipe()
 	served := make(chan error, 1)
 	dir := t.TempDir()
-	go func() { served <- serve(t.Context(), dir, in, out) }()
+	go func() { served <- serve(t.Context(), dir, asks, in, out) }()
 	lines := bufio.NewScanner(answers)
 	// until sends a line and returns the answer that has a text.
 	until := func(line, text string) string {
