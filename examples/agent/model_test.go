@@ -28,12 +28,21 @@ type provider struct {
 // providersOf returns the three providers with servers that refuse what the providers refuse.
 func providersOf(t *testing.T) []provider {
 	return []provider{
-		{"anthropic", "anthropic:claude-sonnet-5", func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
-			strict.New(t, strict.Anthropic, strict.Limits{NoPrefill: true}), []strict.Part{strict.Thinking("hm", "c2lnbg==")}},
-		{"openai", "openai:gpt-5", func(url string) []string { return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=k"} },
-			strict.New(t, strict.Responses, strict.Limits{}), []strict.Part{strict.Thinking("hm", "gAAAAABo")}},
-		{"gemini", "gemini:gemini-3-pro", func(url string) []string { return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"} },
-			strict.New(t, strict.Gemini, strict.Limits{Signatures: true}), []strict.Part{strict.Thinking("hm", "c2lnbg==")}},
+		{
+			"anthropic", "anthropic:claude-sonnet-5", func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
+			strict.New(t, strict.Anthropic, strict.Limits{NoPrefill: true}),
+			[]strict.Part{strict.Thinking("hm", "c2lnbg==")},
+		},
+		{
+			"openai", "openai:gpt-5", func(url string) []string { return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=k"} },
+			strict.New(t, strict.Responses, strict.Limits{}),
+			[]strict.Part{strict.Thinking("hm", "gAAAAABo")},
+		},
+		{
+			"gemini", "gemini:gemini-3-pro", func(url string) []string { return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"} },
+			strict.New(t, strict.Gemini, strict.Limits{Signatures: true}),
+			[]strict.Part{strict.Thinking("hm", "c2lnbg==")},
+		},
 	}
 }
 
@@ -47,7 +56,7 @@ func (p provider) agent(t *testing.T, in string, args ...string) *exec.Cmd {
 
 // shown is what a command writes, for many goroutines.
 type shown struct {
-	mu sync.Mutex
+	mu  sync.Mutex
 	all bytes.Buffer
 }
 
