@@ -1,11 +1,16 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
+	"strings"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
@@ -92,13 +97,67 @@ type Fault struct {
 // can be written, is yielded with an error, and the next ones follow. The error Is [ErrTool]
 // for another tool. Errors have no text of a session.
 func Rescue(ctx context.Context, p *projects.Projects, tool Tool, opts *RescueOptions) iter.Seq2[Rescued, error] {
+	r := &rescue{p: p, tool: programs[string(tool)], knows: rescuers[tool], target: Target(tool)}
+	if opts != nil {
+		r.RescueOptions = *opts
+	}
+	if r.For != nil {
+		r.target = *r.For
+	}
 	return func(yield func(Rescued, error) bool) {
-		if programs[string(tool)] == nil {
-			yield(Rescued{Tool: tool}, fmt.Errorf("rescue sessions: %w %q", ErrTool, tool))
+		fail := func(of Rescued, err error) bool {
+			if err != nil {
+				err = fmt.Errorf("rescue sessions of %s: %w", cmp.Or(of.Path, string(tool)), err)
+			}
+			return yield(of, err)
+		}
+		if r.tool == nil {
+			fail(Rescued{Tool: tool}, ErrTool)
 			return
 		}
-		yield(Rescued{Tool: tool}, fmt.Errorf("rescue sessions: %w", errors.ErrUnsupported))
+		all, failed := r.find(ctx)
+		for _, h := range all {
+			if ctx.Err() != nil {
+				break
+			}
+			if done, err := r.one(ctx, h); !fail(done, err) {
+				return
+			}
+		}
+		if err := errors.Join(failed, ctx.Err()); err != nil {
+			fail(Rescued{Tool: tool}, err)
+		}
 	}
+}
+
+// find returns the sessions that opts name. Sub-agents are no sessions that a tool resumes.
+func (r *rescue) find(ctx context.Context) (of []History, failed error) {
+	all, failed := Find(ctx, Tool(r.tool.Name()), &FindOptions{Home: r.Home})
+	if r.Home == "" && failed == nil {
+		r.Home, failed = Home(Tool(r.tool.Name()))
+	}
+	path := r.File
+	if path != "" {
+		path, _ = filepath.Abs(path)
+	}
+	for _, h := range all {
+		at, _ := filepath.Abs(h.Path)
+		if h.Parent == "" && !h.found.Spawned && strings.HasPrefix(h.ID, r.ID) && (path == "" || at == path) {
+			of = append(of, h)
+		}
+	}
+	switch {
+	case len(of) > 0:
+	case path != "":
+		name := strings.TrimSuffix(filepath.Base(path), thread.HistorySuffix)
+		of = []History{{Tool: Tool(r.tool.Name()), ID: thread.ID(name), Path: path, Folder: filepath.Base(filepath.Dir(path))}}
+	case r.ID != "":
+		failed = errors.Join(failed, fmt.Errorf("%q: %w", r.ID, sessionstore.ErrNotFound))
+	}
+	if path != "" || r.ID != "" && len(of) > 0 {
+		failed = nil // it is of other sessions
+	}
+	return of, failed
 }
 
 // Mended reports whether the session is sound, or has faults that all can be mended.
