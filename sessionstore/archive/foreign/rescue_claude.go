@@ -51,6 +51,9 @@ func (claudeRescuer) order(lines []line, elsewhere func(uuid string) bool) (orde
 	emit := func(i int) {
 		for todo := []int{i}; len(todo) > 0; todo = todo[1:] {
 			i := todo[0]
+			if done[i] {
+				continue
+			}
 			done[i], ordered = true, append(ordered, lines[i])
 			if raw := lines[i].raw; inTree(raw) {
 				last[thread.IsTrue(thread.Members(raw, "isSidechain")[0])] = get(raw, "uuid")
