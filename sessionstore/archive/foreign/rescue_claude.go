@@ -171,6 +171,9 @@ func (claudeRescuer) sent(f *thread.File, lines []line) (all []sent) {
 					content = append(content, []byte(`{"type":"text","text":`+string(raw)+`}`))
 				}
 				for b := range pyjson.Elements(raw) {
+					if input := thread.Members(b, "input")[0]; get(b, "type") == "tool_use" && isNoObject(input) {
+						b = pyjson.Splice(b, "input", fmt.Appendf(nil, "[%s]", cmp.Or(string(input), "null"))) // else it may pass for one
+					}
 					content = append(content, b)
 					if get(b, "type") == "tool_use" {
 						calls = append(calls, get(b, "id"))
@@ -250,9 +253,27 @@ func (claudeRescuer) apply(lines []line, all []sent, moved bool) []line {
 	return made
 }
 
+// isNoObject reports whether arguments are a text, which may be an object's, or none.
+func isNoObject(input []byte) bool {
+	switch pyjson.KindOf(input) {
+	case pyjson.String, pyjson.Null, pyjson.Invalid:
+		return true
+	}
+	return false
+}
+
 // say returns a line that says what a message does.
 func say(raw []byte, m sessionstore.Message) []byte {
-	content := contentOf(m, "text")
+	var blocks [][]byte
+	for b := range pyjson.Elements(contentOf(m, "text")) {
+		for text := range pyjson.Elements(thread.Members(thread.Members(b, "input")[0], "arguments")[0]) {
+			if get(b, "type") == "tool_use" && isNoObject(text) {
+				b = pyjson.Splice(b, "input", thread.Input([]byte(thread.Text(text))))
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	content := pyjson.ArrayOf(blocks)
 	if a := thread.Members(raw, "attachment")[0]; get(raw, "type") == "attachment" {
 		return pyjson.Splice(raw, "attachment", pyjson.Splice(a, "prompt", content))
 	}

@@ -133,9 +133,30 @@ func sentItem(of spot, item []byte) sent {
 	here, called := []spot{of}, quoted(thread.Text(m[2]))
 	switch kind := get(item, "type"); kind {
 	case "message":
-		return message(here, fmt.Sprintf(`{"role":%s,"content":%s}`, cmp.Or(string(m[0]), `""`), cmp.Or(string(m[1]), `[]`)))
+		role := thread.Text(m[0])
+		if role == "tool" {
+			role = "" // a message is no result
+		}
+		content := cmp.Or(string(m[1]), "[]")
+		if pyjson.KindOf(m[1]) == pyjson.Array {
+			var parts [][]byte
+			for b := range pyjson.Elements(m[1]) {
+				switch get(b, "type") {
+				case partOf(role):
+					b = pyjson.Splice(b, "type", []byte(`"text"`))
+				case "text", "input_text", "output_text":
+					b = pyjson.Splice(b, "type", []byte(`"of another role"`))
+				}
+				parts = append(parts, b)
+			}
+			content = string(pyjson.ArrayOf(parts))
+		}
+		return message(here, fmt.Sprintf(`{"role":%s,"content":%s}`, quoted(role), content))
 	case "function_call", "custom_tool_call", "local_shell_call":
-		name, arguments := cmp.Or(get(item, "name"), "shell"), cmp.Or(get(item, "arguments"), "{}")
+		name, arguments := get(item, "name"), cmp.Or(get(item, "arguments"), "{}")
+		if kind == "local_shell_call" {
+			name = "shell"
+		}
 		return message(here, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}]}`,
 			called, quoted(name), quoted(arguments)))
 	case "function_call_output", "custom_tool_call_output":
@@ -148,15 +169,20 @@ func sentItem(of spot, item []byte) sent {
 	return sent{of: here, quiet: true}
 }
 
+// partOf returns the kind of the texts in messages of a role.
+func partOf(role string) string {
+	if role == "assistant" {
+		return "output_text"
+	}
+	return "input_text"
+}
+
 // itemSaying returns an item that says what a message does.
 func itemSaying(item []byte, m sessionstore.Message) []byte {
 	kind := get(item, "type")
 	switch {
 	case kind == "message":
-		part := "input_text"
-		if m.Role() == "assistant" {
-			part = "output_text"
-		}
+		part := partOf(m.Role())
 		var parts [][]byte
 		for b := range pyjson.Elements(contentOf(m, part)) {
 			if get(b, "type") == "text" {
