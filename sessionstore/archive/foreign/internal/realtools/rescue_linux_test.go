@@ -128,14 +128,8 @@ func revive(t *testing.T, to tool, f file, w wreck) int32 {
 	for i, l := range f.lines {
 		lines[i] = bytes.Clone(l)
 	}
-	broken := whole(lines)
-	if w.cut != nil {
-		broken = w.cut(lines)
-	}
+	broken := w.cut(lines)
 	require.NoError(t, os.WriteFile(path, broken, 0o600))
-	if w.cut == nil {
-		broken = fed(t, to.(*claudeCode), path, f.id, w.name)
-	}
 
 	prompt := fmt.Sprintf("Going on with broken %s of %s.", w.name, w.tool)
 	why := tried(t, to, f, w, prompt)
@@ -182,7 +176,7 @@ func tried(t *testing.T, to tool, f file, w wreck, prompt string) string {
 	t.Helper()
 	switch c := to.(type) {
 	case *claudeCode:
-		if out, err := c.tryRun(t, nil, "-p", prompt, "--output-format", "json", "--resume", f.id); err != nil && !strings.Contains(string(out), "API Error") {
+		if out, err := c.tryRun(t, "-p", prompt, "--output-format", "json", "--resume", f.id); err != nil && !strings.Contains(string(out), "API Error") {
 			return fmt.Sprintf("it cannot be opened: %.100s", out)
 		}
 	case *codexTool:
@@ -212,38 +206,14 @@ func tried(t *testing.T, to tool, f file, w wreck, prompt string) string {
 	return ""
 }
 
-// fed lets Claude Code take pictures that its provider refuses, and returns the file.
-func fed(t *testing.T, c *claudeCode, path, id, name string) []byte {
-	t.Helper()
-	shown := []any{object{"type": "text", "text": "What is this?"}, claudePicture("image/png", pictureOf(9000, 100))}
-	if strings.Contains(name, "many") {
-		shown = append(shown[:1], times(25, claudePicture("image/png", pictureOf(2500, 10)))...)
-	}
-	in, err := json.Marshal(object{"type": "user", "message": object{"role": "user", "content": shown}})
-	require.NoError(t, err)
-	stdin := filepath.Join(t.TempDir(), "in")
-	require.NoError(t, os.WriteFile(stdin, append(in, '\n'), 0o600))
-	open, err := os.Open(stdin)
-	require.NoError(t, err)
-	out, _ := c.tryRun(t, open, "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json", "--resume", id) // it is refused
-	require.NoError(t, open.Close())
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Contains(t, string(data), `"image"`, "%s", out)
-	return data
-}
-
 // tryRun runs Claude Code to its end and returns its output.
-func (c *claudeCode) tryRun(t *testing.T, in *os.File, args ...string) ([]byte, error) {
+func (c *claudeCode) tryRun(t *testing.T, args ...string) ([]byte, error) {
 	t.Helper()
 	ctx, cancel := limited(t)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.claudeBin, args...)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = c.work, &out, &out, c.env()
-	if in != nil {
-		cmd.Stdin = in
-	}
 	require.NoError(t, c.net.start(cmd))
 	err := cmd.Wait()
 	return out.Bytes(), err
