@@ -117,7 +117,7 @@ func isTaken(kind string) bool {
 	switch kind {
 	case "text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning", "compaction",
 		"image", "image_url", "input_image", "document", "file", "input_file", "audio", "audio_url", "input_audio", "video", "video_url", "media",
-		"tool_use", "tool_call", "tool_result", "tool_reference", "server_tool_use", "mcp_tool_use", "search_result", "container_upload":
+		"tool_use", "tool_call", "tool_result", "tool_reference", "server_tool_use", "mcp_tool_use", "search_result", "container_upload", "fallback", "mid_conv_system":
 		return true
 	}
 	return strings.HasSuffix(kind, "_tool_result")

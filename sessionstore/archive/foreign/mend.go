@@ -34,12 +34,15 @@ type ExportOptions struct {
 }
 
 // Target returns what a tool sends its conversations to unless it is set up otherwise: the
-// API of its maker. Pictures are made smaller by package scale.
+// API of its maker. Pictures are made smaller by package scale. Claude Code itself refuses
+// pictures above 5 MB, as base64.
 func Target(tool Tool) accept.Target {
 	if tool == Codex {
 		return accept.Target{Provider: accept.OpenAIResponses, Scale: scale.Picture}
 	}
-	return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture}
+	rules := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
+	rules.Bytes.Certain = 5 << 20
+	return accept.Target{Provider: accept.Anthropic, Pictures: &rules, Scale: scale.Picture}
 }
 
 // Change is a change of an export, without which the provider would refuse it.

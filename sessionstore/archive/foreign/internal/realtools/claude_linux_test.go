@@ -29,6 +29,7 @@ func newClaude(t *testing.T, l *lab) tool {
 func (c *claudeCode) name() foreign.Tool { return foreign.Claude }
 func (c *claudeCode) home() string       { return filepath.Join(c.user, ".claude") }
 func (c *claudeCode) stop()              {}
+func (c *claudeCode) asks() *model       { return c.model }
 
 var noLetter = regexp.MustCompile(`[^A-Za-z0-9]`)
 
@@ -47,13 +48,17 @@ func (c *claudeCode) run(t *testing.T, name string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var out, errs bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.work, &out, &errs
-	cmd.Env = []string{
-		"HOME=" + c.user, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + c.model.url, "ANTHROPIC_API_KEY=sk-made-up",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "MODULES=" + c.modules,
-	}
+	cmd.Env = c.env()
 	require.NoError(t, c.net.start(cmd))
 	require.NoError(t, cmd.Wait(), "%s %q: %s %s", name, args, out.Bytes(), errs.Bytes())
 	return out.Bytes()
+}
+
+func (c *claudeCode) env() []string {
+	return []string{
+		"HOME=" + c.user, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + c.model.url, "ANTHROPIC_API_KEY=sk-made-up",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "MODULES=" + c.modules,
+	}
 }
 
 // result is what Claude Code says at its end.

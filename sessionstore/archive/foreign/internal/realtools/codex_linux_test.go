@@ -46,6 +46,7 @@ stream_max_retries = 0
 
 func (c *codexTool) name() foreign.Tool { return foreign.Codex }
 func (c *codexTool) home() string       { return filepath.Join(c.user, ".codex") }
+func (c *codexTool) asks() *model       { return c.model }
 
 func (c *codexTool) place(t *testing.T, file string) string {
 	t.Helper()

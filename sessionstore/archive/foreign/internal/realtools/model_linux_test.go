@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 )
 
 // model is a made-up model. It speaks the Responses API, as Codex does, and the Messages
@@ -18,6 +20,7 @@ type model struct {
 	mu       sync.Mutex
 	requests []request
 	answers  int
+	strict   bool            // what the provider refuses is refused
 	calls    map[string]call // what the model answers to a prompt with these words
 }
 
@@ -31,6 +34,7 @@ type call struct {
 type request struct {
 	size    int
 	said    []said
+	refused []strict.Refusal
 	waiting []string // the texts that the last answer does not know
 	results []string // of calls
 }
@@ -73,8 +77,13 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			asked.take(i)
 		}
 	}
+	if m.strict {
+		asked.refused = judge(r.URL.Path, body)
+	}
 	n, called := m.answer(asked)
 	switch {
+	case len(asked.refused) > 0:
+		refuse(w, asked.refused[0])
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
 		stream(w, responses(n, called))
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages") && in.Stream:
@@ -86,6 +95,23 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		reply(w, object{"data": []any{}, "models": []any{}})
 	}
+}
+
+// judge returns why the provider refuses a request.
+func judge(path string, body []byte) []strict.Refusal {
+	switch {
+	case strings.HasSuffix(path, "/responses"):
+		return strict.Judge(strict.Responses, strict.Limits{}, body)
+	case strings.HasSuffix(path, "/messages"):
+		return strict.Judge(strict.Anthropic, strict.Limits{}, body)
+	}
+	return nil
+}
+
+func refuse(w http.ResponseWriter, why strict.Refusal) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(why.Status)
+	_ = json.NewEncoder(w).Encode(object{"type": "error", "error": object{"type": why.Type, "code": why.Code, "param": why.Param, "message": why.Message}})
 }
 
 // answer keeps a request and returns the number of its answer, with a call where one is

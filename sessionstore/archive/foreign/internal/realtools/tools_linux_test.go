@@ -21,6 +21,7 @@ type tool interface {
 	read(t *testing.T, ids []string) [][]said           // the prompts and the answers of sessions
 	written(t *testing.T) []history                     // sessions that the tool writes for the test
 	goOn(t *testing.T, id, prompt string) (said string) // resumes a session, and returns the answer
+	asks() *model                                       // that it asks
 	stop()                                              // ends what runs
 }
 

@@ -4,6 +4,7 @@
 package thread
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -220,6 +221,22 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	if len(src.Segments) == 1 {
 		l = src.Layout
 	}
+	f, err := read(ctx, src, r, l, tool, id, n)
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return f, leave, nil
+}
+
+// Read is Open of the bytes that the file of a history would have.
+func Read(ctx context.Context, src Source, data []byte, tool Tool, id string, n *Notes) (*File, error) {
+	r := &joined{starts: []int64{0}}
+	r.add(bytes.NewReader(data), int64(len(data)))
+	return read(ctx, src, r, Layout{}, tool, id, n)
+}
+
+func read(ctx context.Context, src Source, r *joined, l Layout, tool Tool, id string, n *Notes) (_ *File, err error) {
 	f := &File{Path: src.Segments[0].Path, Reader: r, Size: r.size, Input: &input{f: r, size: r.size}, Layout: l, Tool: tool, ID: id}
 	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
 		_, found := slices.BinarySearch(src.Layout.Elsewhere, InMap(uuid))
@@ -231,8 +248,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	})
 	before := len(n.Damaged)
 	if f.Table, err = scan(ctx, r, r.size, f.Format, n); err != nil {
-		leave()
-		return nil, nil, err
+		return nil, err
 	}
 	f.Told = func(line int, err error) LineError { return src.told(f, line, err) }
 	n.Lines, n.Torn = n.Lines+f.Table.LinesRead, errors.Join(n.Torn, r.torn)
@@ -242,7 +258,7 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 	if src.broken != nil {
 		n.Damaged = append(n.Damaged, LineError{1, inFile(f.Path, src.main, src.broken)})
 	}
-	return f, leave, nil
+	return f, nil
 }
 
 // told returns the error of a line for a report: with its number in its own file, where
@@ -263,7 +279,7 @@ func (f *File) Part(at int32) (Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Format.Part(raw, offset, f.Table.nth(at))
+	p, err := f.Format.Part(raw, offset, f.Table.Nth(at))
 	if err != nil {
 		return nil, &LineError{int(f.Table.Line(at)) + 1, ErrChanged}
 	}

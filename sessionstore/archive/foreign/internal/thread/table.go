@@ -189,8 +189,8 @@ func (t *Table) Line(at int32) int32 {
 	return at - int32(n)
 }
 
-// nth returns which record of its line a record is, from 0.
-func (t *Table) nth(at int32) int {
+// Nth returns which record of its line a record is, from 0.
+func (t *Table) Nth(at int32) int {
 	if _, extra := slices.BinarySearch(t.Extras, at); !extra {
 		return 0
 	}
