@@ -56,7 +56,7 @@ var (
 	ext4    = need{"mkfs.ext4", "e2fsprogs"}
 	xfs     = need{"mkfs.xfs", "xfsprogs"}
 	btrfs   = need{"mkfs.btrfs", "btrfs-progs"}
-	browser = []need{{"chromium", "chromium fonts-dejavu-core"}, {"tmux", "tmux"}, {"zsh", "zsh"}, {"fish", "fish"}}
+	browser = []need{{"chromium", "chromium fonts-dejavu-core"}, {"tmux", "tmux"}, {"ps", "procps"}, {"zsh", "zsh"}, {"fish", "fish"}}
 	pg      = need{"pgbouncer", "postgresql pgbouncer"}
 	all     = slices.Concat(tools, browser, []need{fuse, ext4, xfs, btrfs, pg, {"npm", "npm"}})
 	qemu    = []need{{"qemu-aarch64-static", "qemu-user-static"}}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -291,6 +292,7 @@ func TestPickerShows(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(transcript, []byte(rows.String()), 0o600))
 	whole := p.whole()
+	terminal := strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_tty}"))
 	p.keys("sessions", "Enter")
 	p.shows("▸ Question 0", "500 turns")
 	p.keys("Tab")
@@ -300,7 +302,13 @@ func TestPickerShows(t *testing.T) {
 	p.keys("Enter", "/Question 250", "Enter")
 	p.shows("> Question 250\n")
 	p.keys("C-z")
-	p.shows("Stopped")
+	// The shell may write on the screen of less, which goes when less stops, after this program.
+	p.until(func(string) bool {
+		all, err := exec.Command("ps", "-t", terminal, "-o", "stat=,comm=").Output()
+		return err == nil && regexp.MustCompile(`(?m)^T\S* +less$`).Match(all)
+	}, "less, stopped")
+	p.command("jobs >jobs")
+	require.Contains(t, p.read("jobs"), "Stopped")
 	p.keys("fg", "Enter")
 	p.shows("> Question 250\n")
 	p.tmux("resize-window", "-x", "100", "-y", "20")
