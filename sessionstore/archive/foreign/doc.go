@@ -121,6 +121,14 @@
 // lines of more than 64 MiB, which are not read. A file of a sub-agent that cannot be read
 // leaves out no other file. Files of agents that repeat the conversation are left out.
 //
+// # Broken sessions
+//
+// [Rescue] reads the files of a tool that the tool cannot go on with. Bytes that are no line
+// are left out, objects on one line are separated, and lines that lost the line before them
+// follow the one that is there. What the provider would refuse, by the rules of package
+// accept for [Target], becomes what it takes. All other lines stay as the tool wrote them, but
+// for ids, in a new session. It holds a file in memory, and some copies of it while it mends.
+//
 // # Proof by the tools
 //
 // The soak proves this package with the tools themselves, answered by a made-up model, in
@@ -129,5 +137,7 @@
 // each prompt and answer before, and the new turn comes home; Claude Code does the same.
 // [Import] brings each prompt and answer of threads that Codex itself wrote, with forks, a
 // revert, a compaction, a resume and a call, and of sessions that Claude Code itself wrote,
-// with a fork, a compaction, a resume, a call and a sub-agent.
+// with a fork, a compaction, a resume, a call and a sub-agent. Each of 60 broken sessions,
+// which the tools wrote and the test cut, joined and changed, goes on once it is rescued; before,
+// the tool could not open it, sent less than all of it, or was refused.
 package foreign

@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -327,11 +327,11 @@ func (codexRescuer) path(home string, _ History, lines []line, id string) string
 
 // nameInIndex adds the name of a session to the file in which the tool looks for names. The tool
 // itself adds lines to it, too.
-func nameInIndex(home, id, name string) error {
-	f, err := os.OpenFile(filepath.Join(home, "session_index.jsonl"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+func nameInIndex(home *vfs.Dir, id, name string) error {
+	f, _, err := home.Append("session_index.jsonl")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "{\"id\":%s,\"thread_name\":%s,\"updated_at\":%s}\n", quoted(id), quoted(name), quoted(thread.Stamp(time.Now())))
-	return errors.Join(err, f.Close())
+	row := fmt.Appendf(nil, "\n{\"id\":%s,\"thread_name\":%s,\"updated_at\":%s}\n", quoted(id), quoted(name), quoted(thread.Stamp(time.Now())))
+	return errors.Join(f.Write(row, 0), f.Close()) // after a line that may not end
 }

@@ -200,9 +200,6 @@ func (r *rescue) write(ctx context.Context, h History, done Rescued, data []byte
 	if _, err := os.Lstat(done.NewPath); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(done.NewPath), 0o700); err != nil {
-		return err
-	}
 	agents := filepath.Join(filepath.Dir(h.Path), done.ID, "subagents") + string(filepath.Separator)
 	for _, path := range h.Agents {
 		name, below := strings.CutPrefix(path, agents)
@@ -215,32 +212,46 @@ func (r *rescue) write(ctx context.Context, h History, done Rescued, data []byte
 		}
 		lines := r.knows.rename(tear(agent, r.knows.isRecord).lines, done.ID, done.NewID)
 		to := filepath.Join(strings.TrimSuffix(done.NewPath, thread.HistorySuffix), "subagents", name)
-		if err := writeNew(ctx, to, bytesOf(lines)); err != nil {
+		if err := r.writeNew(ctx, to, bytesOf(lines)); err != nil {
 			return err
 		}
 		about, err := os.ReadFile(r.tool.Beside(path))
 		if err == nil {
-			err = writeNew(ctx, filepath.Join(filepath.Dir(to), filepath.Base(r.tool.Beside(path))), about)
+			err = r.writeNew(ctx, filepath.Join(filepath.Dir(to), filepath.Base(r.tool.Beside(path))), about)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if h.Title != "" && r.knows == (codexRescuer{}) {
-		if err := nameInIndex(r.Home, done.NewID, h.Title); err != nil {
+		if err := r.inHome(func(home *vfs.Dir) error { return nameInIndex(home, done.NewID, h.Title) }); err != nil {
 			return err
 		}
 	}
-	return writeNew(ctx, done.NewPath, data)
+	return r.writeNew(ctx, done.NewPath, data)
 }
 
-// writeNew makes a file that is whole when it appears.
-func writeNew(ctx context.Context, path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+// writeNew makes a file below the directory of the tool, which is whole when it appears.
+func (r *rescue) writeNew(ctx context.Context, path string, data []byte) error {
+	below, err := filepath.Rel(r.Home, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if err := r.inHome(func(home *vfs.Dir) error { return home.MkdirAll(filepath.ToSlash(below)) }); err != nil {
 		return err
 	}
 	return vfs.WriteNamed(ctx, path, "", func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// inHome calls do with the directory of the tool.
+func (r *rescue) inHome(do func(home *vfs.Dir) error) error {
+	root, err := os.OpenRoot(r.Home)
+	if err != nil {
+		return err
+	}
+	home := vfs.New(root, nil)
+	return errors.Join(do(home), home.Close())
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	pictures "image"
-	"image/color"
-	"image/gif"
 	"image/png"
 	"os"
 	"os/exec"
@@ -242,16 +240,6 @@ func pictureOf(width, height int) string {
 	_ = png.Encode(&b, pictures.NewGray(pictures.Rect(0, 0, width, height))) // it goes to memory
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
-
-// moving returns a GIF of two frames, in base64.
-func moving() string {
-	frame := pictures.NewPaletted(pictures.Rect(0, 0, 4, 4), color.Palette{color.Black, color.White})
-	var b bytes.Buffer
-	_ = gif.EncodeAll(&b, &gif.GIF{Image: []*pictures.Paletted{frame, frame}, Delay: []int{1, 1}}) // it goes to memory
-	return base64.StdEncoding.EncodeToString(b.Bytes())
-}
-
-var noPicture = base64.StdEncoding.EncodeToString([]byte("this is no picture"))
 
 // change returns a way in which the line with some words becomes another one.
 func change(words []string, to func(row object)) func(lines [][]byte) []byte {

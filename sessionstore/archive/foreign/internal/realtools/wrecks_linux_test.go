@@ -19,7 +19,7 @@ import (
 // joined, and what other programs and older versions leave in them.
 var wrecks = slices.Concat(wrecksOfClaude, wrecksOfCodex)
 
-// prompt2 is how the line of the second prompt is found, which gets other content.
+// How the lines that get other content are found.
 var (
 	promptOfClaude = []string{`"two made up"`, `"parentUuid"`, `"role":"user"`}
 	answerOfClaude = []string{`"parentUuid"`, `"type":"assistant"`, `"type":"text"`}
@@ -27,7 +27,6 @@ var (
 	resultOfClaude = []string{`"parentUuid"`, `"type":"tool_result"`}
 	promptOfCodex  = []string{`"two made up"`, `"response_item"`, `"user"`}
 	callOfCodex    = []string{`"response_item"`, `"function_call"`}
-	resultOfCodex  = []string{`"response_item"`, `"function_call_output"`}
 )
 
 func claudePicture(kind, data string) object {
