@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -20,8 +21,8 @@ type RescueOptions struct {
 	// Home is the directory of the tool. "" is the directory that [Home] returns.
 	Home string
 
-	// ID leaves out all sessions but the one with this id of the tool, or with an id that
-	// begins so. File leaves out all but the one in this file, which may be anywhere.
+	// ID leaves out all sessions but the one with this id of the tool, or the only one whose
+	// id begins so; the error is a [*sessionstore.AmbiguousError] where there are several. File leaves out all but the one in this file, which may be anywhere.
 	ID, File string
 
 	// For is what the tool sends its conversations to. nil is the target that [Target] returns.
@@ -146,7 +147,16 @@ func (r *rescue) find(ctx context.Context) (of []History, failed error) {
 			of = append(of, h)
 		}
 	}
+	if i := slices.IndexFunc(of, func(h History) bool { return h.ID == r.ID }); i >= 0 {
+		of = of[i : i+1]
+	}
 	switch {
+	case r.ID != "" && len(of) > 1:
+		several := &sessionstore.AmbiguousError{Prefix: r.ID}
+		for _, h := range of {
+			several.Matches = append(several.Matches, h.ID)
+		}
+		return nil, several
 	case len(of) > 0:
 	case path != "":
 		name := strings.TrimSuffix(filepath.Base(path), thread.HistorySuffix)

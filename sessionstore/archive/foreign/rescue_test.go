@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
@@ -233,6 +235,27 @@ func TestRescueArguments(t *testing.T) {
 		assert.Error(t, err)
 	}
 	assert.Equal(t, 1, n)
+}
+
+// TestRescueBeginning: a beginning names the only session that begins so, an id the session that has it.
+func TestRescueBeginning(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, id := range []string{"aaaa", "aaaab", "b"} {
+		path := filepath.Join(home, "projects", "-p", id+".jsonl")
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		line := fmt.Sprintf(`{"type":"user","uuid":"u-%[1]s","parentUuid":null,"sessionId":"%[1]s","cwd":"/p","timestamp":"2026-05-06T07:08:09.000Z","message":{"role":"user","content":"hello"}}`, id)
+		require.NoError(t, os.WriteFile(path, []byte(line+"\n"), 0o600))
+	}
+	for ref, want := range map[string]string{"aaaa": "aaaa", "aaaab": "aaaab", "b": "b", "aa": ""} {
+		found := ""
+		for done, err := range Rescue(t.Context(), openProjects(t), Claude, &RescueOptions{Home: home, ID: ref, DryRun: true}) {
+			several := (*sessionstore.AmbiguousError)(nil)
+			assert.Equal(t, want == "", errors.As(err, &several), "%v", err)
+			found += done.ID
+		}
+		assert.Equal(t, want, found, ref)
+	}
 }
 
 // TestRescueNames: the new thread has the name of the old one in the tool's file of names.
