@@ -135,3 +135,26 @@ func TestRenamedIsNotHeld(t *testing.T) {
 	require.Empty(t, g.Judge(t.Context(), "renamed"))
 	require.Equal(t, []string{"before"}, g.Judge(t.Context(), "child").Unknown)
 }
+
+// TestRulesThatAreADirectory: where a file of the rules is a directory, the reason names its path and
+// what ends that.
+func TestRulesThatAreADirectory(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{private.LocalOnlyFile, private.GlobsFile, private.RedactionFile} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			g, _ := guard(t, nil, map[string]string{"s/metadata.json": `{}`})
+			path := filepath.Join(g.Dir, ".sessionstore", private.Folder, file)
+			require.NoError(t, os.MkdirAll(filepath.Join(path, "x"), 0o700))
+			_, err := g.Book.Rules().Redaction()
+			if file != private.RedactionFile {
+				err = g.Book.Rules().Err()
+				require.True(testenv.Lost(t), g.Judge(t.Context(), "s").Kept)
+			}
+			require.ErrorContains(t, err, path)
+			require.ErrorContains(t, err, "bring it back from a backup, or ")
+			require.NoError(t, os.RemoveAll(path))
+			require.NoError(t, g.Book.Rules().Err())
+		})
+	}
+}
