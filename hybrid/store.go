@@ -81,6 +81,7 @@ func openOn(ctx context.Context, on machine, dir string, opts *Options, hooks *s
 	if err != nil {
 		return nil, err
 	}
+	core.Of(local).SetPrivate(o.Private)
 	s := &Store{Store: local, Workflow: workflow.New(local)}
 	if o.Remote == nil {
 		return s, nil
@@ -126,11 +127,14 @@ func checkPlace(r remote.Remote, sessions string) error {
 }
 
 // marks returns an OnChange that marks a written session, announces its use to other
-// programs, and then calls then.
+// programs, remembers whether its metadata keep it here, and then calls then.
 func (e *engine) marks(then func(sessionstore.Change)) func(sessionstore.Change) {
 	return func(c sessionstore.Change) {
 		if program := e.Dirty.Changed(c.ID, c.File, c.Op == sessionstore.Removed); program && c.File != "" {
 			e.uses(c.ID, c.File == sessiondir.Transcript)
+		}
+		if c.Op == sessionstore.Wrote && (c.File == sessiondir.Metadata || c.File == "") && e.Privacy != nil && e.Privacy.WasRuled() {
+			e.judge(map[string]replica.Reason{c.ID: replica.Written}) // the metadata may be lost, and this program killed
 		}
 		if then != nil {
 			then(c)

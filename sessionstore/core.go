@@ -46,6 +46,9 @@ func (c coreStore) Now() time.Time    { return c.st.opts.Now() }
 func (c coreStore) Syncs() bool       { return c.st.opts.Durability != Relaxed }
 func (c coreStore) Workspace() string { return c.st.workspace() }
 
+func (c coreStore) Private() []string         { return c.st.globs }
+func (c coreStore) SetPrivate(globs []string) { c.st.globs = globs }
+
 func (c coreStore) Read(ctx context.Context, id string, do func(*sessiondir.Dir) error) error {
 	err := c.st.admit(ctx)
 	if err != nil {

@@ -29,6 +29,7 @@ type Store struct {
 	cache    *sessionCache
 	opts     Options
 	log      *slog.Logger
+	globs    []string   // that package hybrid was given: sessions that never leave this machine
 	changes  sync.Mutex // held while OnChange runs
 
 	closing sync.Once

@@ -134,6 +134,13 @@ type settings interface {
 
 	// Workspace returns the directory that new sessions belong to.
 	Workspace() string
+
+	// Private returns the globs of the sessions that never leave this machine, of
+	// SetPrivate: the directory may not remember them.
+	Private() []string
+
+	// SetPrivate sets those globs, before the store is used.
+	SetPrivate(globs []string)
 }
 
 // reading reads sessions and changes none.

@@ -22,22 +22,22 @@ import (
 const keptRecord = "SESSIONSTORAGE.local-only"
 
 // Kept reports whether a session of st stays on this machine by the rules of package hybrid
-// that its directory remembers, or may do so: in doubt it does. A tar archive carries that as a
+// that its directory remembers, or st was opened with, or may do so: in doubt it does. A tar archive carries that as a
 // mark, by which [Read] keeps the session on the machine where it is imported. The other
 // formats carry none.
 func Kept(ctx context.Context, st *sessionstore.Store, id string) bool {
-	return keptAt(ctx, st.Dir(), id)
+	return keptAt(ctx, st.Dir(), core.Of(st).Private(), id)
 }
 
-// keptAt is [Kept] of a sessions directory.
-func keptAt(ctx context.Context, dir, id string) bool {
-	return judgedAt(dir, func(g private.Guard) bool { return g.Stays(ctx, id) })
+// keptAt is [Kept] of a sessions directory, by globs beside the remembered ones.
+func keptAt(ctx context.Context, dir string, globs []string, id string) bool {
+	return judgedAt(dir, globs, func(g private.Guard) bool { return g.Stays(ctx, id) })
 }
 
-// judgedAt returns what judge says by the rules of a sessions directory: true in doubt, and
-// false where nothing is remembered.
-func judgedAt(dir string, judge func(private.Guard) bool) bool {
-	if !remembers(dir) {
+// judgedAt returns what judge says by globs and by the rules of a sessions directory: true in
+// doubt, and false where there are none.
+func judgedAt(dir string, globs []string, judge func(private.Guard) bool) bool {
+	if len(globs) == 0 && !remembers(dir) {
 		return false
 	}
 	base, err := sessiondir.Open(dir, nil)
@@ -45,7 +45,7 @@ func judgedAt(dir string, judge func(private.Guard) bool) bool {
 		return true
 	}
 	defer base.Close() // only read
-	g := private.Guard{Dir: dir, Sessions: sessions{base}, Book: private.NewBook(dir, private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
+	g := private.Guard{Dir: dir, Sessions: sessions{base}, Private: globs, Book: private.NewBook(dir, private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
 	return judge(g)
 }
 
@@ -71,7 +71,7 @@ func keptSource(ctx context.Context, path string) bool {
 			if id == sessiondir.Bookkeeping || id == sessiondir.Trash {
 				id = filepath.Base(path)
 			}
-			if keptAt(ctx, dir, id) {
+			if keptAt(ctx, dir, nil, id) {
 				return true
 			}
 		}
@@ -96,7 +96,7 @@ func (s sessions) Read(_ context.Context, id string, do func(*sessiondir.Dir) er
 // or is a copy of a session that stays here.
 func (x *extraction) keep(ctx context.Context) error {
 	x.result.Kept = x.result.Kept || slices.ContainsFunc(x.former, func(id string) bool {
-		return id != "" && id != x.result.ID && judgedAt(x.st.Dir(), func(g private.Guard) bool { return g.Binds(ctx, id) })
+		return id != "" && id != x.result.ID && judgedAt(x.st.Dir(), x.core.Private(), func(g private.Guard) bool { return g.Binds(ctx, id) })
 	})
 	if !x.result.Kept {
 		return nil

@@ -85,12 +85,9 @@ func (s *States) Save(sid string, st *SessionState) error {
 	return err
 }
 
-// Write replaces a file beside the states.
+// Write replaces a file beside the states, as [private.Opened.Write] does.
 func (s *States) Write(name string, content []byte) error {
-	return s.Fill(name, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+	return private.Opened(s.dir).Write(name, content)
 }
 
 // Fill replaces a file beside the states with the output of write. What that writes may come

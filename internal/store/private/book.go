@@ -77,13 +77,19 @@ func (open Opened) Read(name string) (content []byte, err error) {
 	return content, err
 }
 
-// Write implements [Files].
+// Write implements [Files]. A directory that has the name of the file is removed.
 func (open Opened) Write(name string, content []byte) error {
+	write := func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
 	return open.With(func(dir *vfs.Dir) error {
-		err := dir.Replace(name, true, time.Now(), func(w io.Writer) error {
-			_, err := w.Write(content)
-			return err
-		})
+		err := dir.Replace(name, true, time.Now(), write)
+		if fi, no := dir.Root().Lstat(name); err != nil && no == nil && fi.IsDir() {
+			if err = dir.Root().RemoveAll(name); err == nil {
+				err = dir.Replace(name, true, time.Now(), write)
+			}
+		}
 		if err == nil {
 			err = dir.Sync()
 		}

@@ -41,6 +41,7 @@ type Verdict struct {
 	Kept       bool     // it stays on this machine
 	Inherited  bool     // because its parent does
 	Remembered bool     // because a glob kept the name that it had before it had none
+	Former     bool     // a glob keeps the name of the session that had its id before
 	Unknown    []string // it, or ancestors of it, that are unknown here, and may be in the cloud
 	Held       error    // the reason why nothing is sent until a user acts
 	Child      bool     // it has a parent
@@ -117,6 +118,14 @@ func (g *Guard) Survey(ctx context.Context, ids iter.Seq[string]) error {
 // is local only. Rules that cannot be read count.
 func (g *Guard) Ruled() bool { return g.ruled(g.Book.Rules()) }
 
+// WasRuled is Ruled for the rules that were read last. It opens nothing.
+func (g *Guard) WasRuled() bool {
+	c := &g.Book.rules
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rules != nil && g.ruled(c.rules)
+}
+
 func (g *Guard) ruled(r *Rules) bool {
 	return r.Err() != nil || len(g.Private)+len(r.globs)+len(r.local.Sessions) > 0
 }
@@ -179,7 +188,9 @@ func (j *judging) judgeHere(ctx context.Context, was memory, own bool, below []s
 	if !named {
 		name = ""
 	}
-	j.notes = append(j.notes, was.after(v, name))
+	created := is.md.text("created")
+	v.Former = !v.Kept && j.holds(was) && was.Created != "" && created != "" && was.Created != created
+	j.notes = append(j.notes, was.after(v, name, created))
 	return v
 }
 
@@ -218,6 +229,8 @@ func inherit(above Verdict, here, released bool, before Rule) Verdict {
 	case released:
 		v.Secret = above.Kept || len(above.Unknown) > 0 || above.Held != nil
 	case above.Kept:
+		v.Kept, v.Inherited = true, true
+	case above.Former && before == Inherited: // it is a child of that one
 		v.Kept, v.Inherited = true, true
 	case above.Held != nil:
 		v.Held = above.Held

@@ -30,21 +30,23 @@ type memory struct {
 	V       int      `json:"v"`
 	Session string   `json:"session_id"`
 	Rule    Rule     `json:"rule,omitempty"`
-	Name    string   `json:"name,omitempty"` // that a glob kept; "" where the verdict is of a program that did not remember it
+	Name    string   `json:"name,omitempty"`    // that a glob kept; "" where the verdict is of a program that did not remember it
+	Created string   `json:"created,omitempty"` // of the session that had Name, by its metadata: another may get its id
 	Parents []string `json:"parents,omitempty"`
 }
 
-// after returns the memory after a verdict. name is the name that a glob keeps, "" for none.
-func (m memory) after(v Verdict, name string) memory {
+// after returns the memory after a verdict. name is the name that a glob keeps, "" for none, of
+// the session that was created then.
+func (m memory) after(v Verdict, name, created string) memory {
 	m.Parents = union(m.Parents, v.Above)
 	switch {
 	case name != "":
-		m.Rule, m.Name = Kept, name
+		m.Rule, m.Name, m.Created = Kept, name, created
 	case v.Inherited:
-		m.Rule, m.Name = Inherited, ""
-	case v.Kept, v.Held != nil, len(v.Unknown) > 0:
+		m.Rule, m.Name, m.Created = Inherited, "", ""
+	case v.Kept, v.Held != nil, v.Former, len(v.Unknown) > 0:
 	case v.Child, m.Rule != NotJudged:
-		m.Rule, m.Name = Leaves, ""
+		m.Rule, m.Name, m.Created = Leaves, "", ""
 	}
 	return m
 }
@@ -87,7 +89,7 @@ func (b *Book) remember(m memory) error {
 	if err != nil {
 		return err
 	}
-	if was.Rule == m.Rule && was.Name == m.Name && slices.Equal(was.Parents, m.Parents) {
+	if was.Rule == m.Rule && was.Name == m.Name && was.Created == m.Created && slices.Equal(was.Parents, m.Parents) {
 		return nil
 	}
 	return b.writeMemory(m)
@@ -107,7 +109,7 @@ func (b *Book) Leaves(id string) error {
 	if err != nil {
 		return err
 	}
-	m.Rule, m.Name = Leaves, ""
+	m.Rule, m.Name, m.Created = Leaves, "", ""
 	return b.remember(m)
 }
 

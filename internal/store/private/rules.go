@@ -130,17 +130,20 @@ func (s *Book) readLocalOnly() (doc localOnlyDoc, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return localOnlyDoc{}, nil
-	case err != nil:
-		return localOnlyDoc{}, err
-	case json.Unmarshal(text, &doc) != nil || doc.V != version:
-		return localOnlyDoc{}, s.unreadable(LocalOnlyFile, "which sessions stay here", "remove it and name those sessions again")
+	case err != nil || json.Unmarshal(text, &doc) != nil || doc.V != version:
+		return localOnlyDoc{}, s.unreadable(LocalOnlyFile, "which sessions stay here", "remove it and name those sessions again", err)
 	}
 	return doc, nil
 }
 
-// unreadable returns the error for a file of rules that holds something else.
-func (s *Book) unreadable(name, what, mend string) error {
-	return fmt.Errorf("%s does not tell %s: bring it back from a backup, or %s", filepath.Join(s.dir, sessiondir.Bookkeeping, Folder, name), what, mend)
+// unreadable returns the error for a file of rules that holds something else, or that cannot be
+// read because of err.
+func (s *Book) unreadable(name, what, mend string, err error) error {
+	said := fmt.Errorf("%s does not tell %s: bring it back from a backup, or %s", filepath.Join(s.dir, sessiondir.Bookkeeping, Folder, name), what, mend)
+	if err != nil {
+		said = fmt.Errorf("%w: %w", said, err)
+	}
+	return said
 }
 
 // GlobsFile is the name of the file beside the states with the globs that were given last.
@@ -157,8 +160,8 @@ func (s *Book) Globs(given []string) ([]string, error) {
 	var doc privateDoc
 	text, err := s.files.Read(GlobsFile)
 	missing := errors.Is(err, fs.ErrNotExist)
-	if err == nil && (json.Unmarshal(text, &doc) != nil || doc.V != version) {
-		err = s.unreadable(GlobsFile, "which sessions stay here", "start the program that gives those rules")
+	if !missing && (err != nil || json.Unmarshal(text, &doc) != nil || doc.V != version) {
+		err = s.unreadable(GlobsFile, "which sessions stay here", "start the program that gives those rules", err)
 	}
 	for i, glob := range doc.Globs {
 		if _, bad := MatchGlob(glob, ""); bad != nil && err == nil {
@@ -192,12 +195,9 @@ func (s *Book) Redaction() (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
 	var doc redactionDoc
-	if json.Unmarshal(text, &doc) != nil || doc.V != version {
-		return "", s.unreadable(RedactionFile, "which rules of redaction hold", "sync with the rules")
+	if err != nil || json.Unmarshal(text, &doc) != nil || doc.V != version {
+		return "", s.unreadable(RedactionFile, "which rules of redaction hold", "sync with the rules", err)
 	}
 	return doc.Version, nil
 }
