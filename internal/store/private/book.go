@@ -77,7 +77,7 @@ func (open Opened) Read(name string) (content []byte, err error) {
 	return content, err
 }
 
-// Write implements [Files]. A directory that has the name of the file is removed.
+// Write implements [Files]. A directory that has the name of the file is moved aside.
 func (open Opened) Write(name string, content []byte) error {
 	write := func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -86,7 +86,7 @@ func (open Opened) Write(name string, content []byte) error {
 	return open.With(func(dir *vfs.Dir) error {
 		err := dir.Replace(name, true, time.Now(), write)
 		if fi, no := dir.Root().Lstat(name); err != nil && no == nil && fi.IsDir() {
-			if err = dir.Root().RemoveAll(name); err == nil {
+			if err = dir.Root().Rename(name, name+time.Now().UTC().Format(".20060102T150405.000000000")+".damaged"); err == nil {
 				err = dir.Replace(name, true, time.Now(), write)
 			}
 		}
