@@ -53,7 +53,8 @@ func (s *Store) KeepLocal(ctx context.Context, id string) error {
 // Release lets a session leave this machine, whatever its parent does and whatever name it
 // once had, unless Options.Private keeps its id or its name. It ends that a session is held
 // back. The id of a parent that stays here is not sent with its metadata, nor the
-// fork_cost_boundary, which has it. It is durable when it returns.
+// fork_cost_boundary, which has it; its messages and events are sent as they are. It is durable when it
+// returns.
 func (s *Store) Release(ctx context.Context, id string) error {
 	return s.keep(ctx, "release", id, false)
 }

@@ -22,9 +22,9 @@ import (
 const keptRecord = "SESSIONSTORAGE.local-only"
 
 // Kept reports whether a session of st stays on this machine by the rules of package hybrid
-// that its directory remembers, or st was opened with, or may do so: in doubt it does. A tar archive carries that as a
-// mark, by which [Read] keeps the session on the machine where it is imported. The other
-// formats carry none.
+// that its directory remembers, or with which st was opened, or may do so: in doubt it does. A
+// tar archive carries that as a mark, by which [Read] keeps the session on the machine where it
+// is imported. The other formats carry none.
 func Kept(ctx context.Context, st *sessionstore.Store, id string) bool {
 	return keptAt(ctx, st.Dir(), core.Of(st).Private(), id)
 }
