@@ -86,7 +86,7 @@ func (open Opened) Write(name string, content []byte) error {
 	return open.With(func(dir *vfs.Dir) error {
 		err := dir.Replace(name, true, time.Now(), write)
 		if fi, no := dir.Root().Lstat(name); err != nil && no == nil && fi.IsDir() {
-			if err = dir.Root().RemoveAll(name); err == nil {
+			if err = dir.RemoveAll(name); err == nil {
 				err = dir.Replace(name, true, time.Now(), write)
 			}
 		}
