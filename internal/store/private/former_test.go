@@ -1,6 +1,7 @@
 package private_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -83,8 +84,6 @@ func TestVerdictThatIsADirectory(t *testing.T) {
 		"directory with files": func(t *testing.T, path string) { require.NoError(t, os.MkdirAll(filepath.Join(path, "x", "y"), 0o700)) },
 		"torn":                 func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte(`{"v":`), 0o600)) },
 		"empty":                func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, nil, 0o600)) },
-		"link to nothing":      func(t *testing.T, path string) { require.NoError(t, os.Symlink("nowhere", path)) },
-		"link to elsewhere":    func(t *testing.T, path string) { require.NoError(t, os.Symlink("/etc", path)) },
 		"newer": func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte(`{"v":2,"session_id":"s"}`), 0o600))
 		},
@@ -97,7 +96,9 @@ func TestVerdictThatIsADirectory(t *testing.T) {
 			require.NoError(t, err)
 			path := ""
 			for _, at := range all {
-				if text, err := os.ReadFile(at); err == nil && json.Valid(text) && string(text) != "" && jsonID(t, text) == "s" {
+				text, err := os.ReadFile(at)
+				require.NoError(t, err)
+				if bytes.Contains(text, []byte(`"session_id":"s"`)) {
 					path = at
 				}
 			}
@@ -115,14 +116,6 @@ func TestVerdictThatIsADirectory(t *testing.T) {
 			require.False(t, after.Kept)
 		})
 	}
-}
-
-func jsonID(t *testing.T, text []byte) string {
-	var m struct {
-		Session string `json:"session_id"`
-	}
-	require.NoError(t, json.Unmarshal(text, &m))
-	return m.Session
 }
 
 // TestRenamedIsNotHeld: a session in a directory of another name has the id that it had before,

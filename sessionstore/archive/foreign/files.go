@@ -88,7 +88,7 @@ func (f files) beside(name string, write func(io.Writer) error) (err error) {
 	}
 	dir := top.At(root)
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	if err := f.replace(dir, name, write); err != nil {
+	if err := dir.Replace(name, f.core.Syncs(), f.core.Now(), write); err != nil {
 		return err
 	}
 	f.tx.Renamed(f.place + "/" + name)
@@ -96,8 +96,4 @@ func (f files) beside(name string, write func(io.Writer) error) (err error) {
 		return nil
 	}
 	return errors.Join(dir.Sync(), top.Sync())
-}
-
-func (f files) replace(dir *vfs.Dir, name string, write func(io.Writer) error) error {
-	return dir.Replace(name, f.core.Syncs(), f.core.Now(), write)
 }

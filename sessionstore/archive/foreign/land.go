@@ -189,7 +189,7 @@ func (ld *lander) create(ctx context.Context, tg target) (p *plan, err error) {
 	}
 	err = core.Of(ld.st).Make(ctx, tg.id, func(tx core.Tx) error {
 		f, md := files{tx, core.Of(ld.st), tg.place()}, sessionstore.Metadata{}
-		if err := f.replace(tx.Dir().Dir, sessiondir.Transcript, write); err != nil {
+		if err := tx.Dir().Replace(sessiondir.Transcript, f.core.Syncs(), f.core.Now(), write); err != nil {
 			return err
 		}
 		tx.Renamed(sessiondir.Transcript)
