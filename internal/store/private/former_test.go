@@ -35,10 +35,14 @@ func TestAnotherSessionOfTheParentsID(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(g.Dir, "p")))
 	require.True(lost, kept("kid"))
 	put("p", `{"name": "letter", `+second+`}`)
-	put("kid2", `{"parent_id": "p"}`)
+	put("kid2", `{"parent_id": "p", `+second+`}`)
+	put("late", `{"parent_id": "p", "created": "2026-11-01T23:00:00-01:00"}`) // nobody judged it while its parent was there
+	put("later", `{"parent_id": "p", "created": "2026-11-02T12:00:00+01:00"}`)
 	for range 2 {
 		require.False(t, kept("p"))
 		require.False(t, kept("kid2"))
+		require.True(lost, kept("late"))
+		require.False(t, kept("later"))
 		require.True(lost, kept("kid"))
 		require.True(lost, kept("grandkid"))
 	}

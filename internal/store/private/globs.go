@@ -29,12 +29,12 @@ func CheckGlob(glob string) error {
 			return errors.New("[!a] is written [^a]")
 		case strings.HasPrefix(part, "[[:"):
 			return errors.New("classes have no names: [[:alpha:]] is written [a-zA-Z]")
-		case part == "{" || part == "}":
-			return errors.New(`{a,b} does not offer a choice: give each as a glob of its own, or write \{ for the character`)
+		case strings.Contains("{}|", part):
+			return errors.New(`{a,b} and a|b do not offer a choice: give each as a glob of its own, or write \{ and \| for the characters`)
 		}
 	}
 	for _, after, found := strings.Cut(glob, `\`); found; _, after, found = strings.Cut(after[1:], `\`) {
-		if !strings.ContainsRune(`*?[]{}\^!-`, rune(after[0])) {
+		if !strings.ContainsRune(`*?[]{}|\^!-`, rune(after[0])) {
 			return errors.New(`a \ takes the character after it literally, which this one is anyway: write \\ for a \`)
 		}
 	}

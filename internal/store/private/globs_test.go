@@ -58,11 +58,11 @@ func TestGlobs(t *testing.T) {
 func TestGlobsThatLookRight(t *testing.T) {
 	t.Parallel()
 	for _, glob := range []string{
-		"", " ", ` *secret* `, "*secret*\n", "\t*", "*\u00a0", `C:\Users\*`, `\a`, `[\d]*`, `\\\d`, `\é*`, "[!a]*", "x[!a-c]", "[[:alpha:]]*", "{a,b}*", "x{1..3}", "a}", "[", `a\`,
+		"", " ", ` *secret* `, "*secret*\n", "\t*", "*\u00a0", `C:\Users\*`, `\a`, `[\d]*`, `\\\d`, `\é*`, "[!a]*", "x[!a-c]", "[[:alpha:]]*", "{a,b}*", "x{1..3}", "a}", "a*|b*", "@(a|b)*", "[", `a\`,
 	} {
 		require.Error(t, CheckGlob(glob), "%q", glob)
 	}
-	for _, glob := range []string{"*draft*", `\*\?\[\\\{x\}`, "[^a]*", "[{}]*", "[ ]*secret*[ ]", "tax ????/??", `C:\\Users\\*`, "[a-c]*/[^x]", "ü", "*é*", `[\!a]`, "a{b"[:1]} {
+	for _, glob := range []string{"*draft*", `\*\?\[\\\{x\}\|`, "[^a]*", "[{}|]*", "[ ]*secret*[ ]", "tax ????/??", `C:\\Users\\*`, "[a-c]*/[^x]", "ü", "*é*", `[\!a]`, "a{b"[:1]} {
 		require.NoError(t, CheckGlob(glob), "%q", glob)
 	}
 }

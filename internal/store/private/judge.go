@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 )
 
 // The errors of this package, for [errors.Is]. Package hybrid documents them.
@@ -41,7 +42,7 @@ type Verdict struct {
 	Kept       bool     // it stays on this machine
 	Inherited  bool     // because its parent does
 	Remembered bool     // because a glob kept the name that it had before it had none
-	Former     bool     // a glob keeps the name of the session that had its id before
+	Since      string   // when it was created, where a glob keeps the name of the session that had its id before
 	Unknown    []string // it, or ancestors of it, that are unknown here, and may be in the cloud
 	Held       error    // the reason why nothing is sent until a user acts
 	Child      bool     // it has a parent
@@ -189,7 +190,9 @@ func (j *judging) judgeHere(ctx context.Context, was memory, own bool, below []s
 		name = ""
 	}
 	created := is.md.text("created")
-	v.Former = !v.Kept && j.holds(was) && was.Created != "" && created != "" && was.Created != created
+	if !v.Kept && j.holds(was) && was.Created != "" && was.Created != created {
+		v.Since = created
+	}
 	j.notes = append(j.notes, was.after(v, name, created))
 	return v
 }
@@ -212,7 +215,7 @@ func (j *judging) judgeChild(ctx context.Context, was memory, is described, belo
 	}
 	v := Verdict{Child: true}
 	for _, parent := range parents {
-		v = v.and(inherit(j.judge(ctx, parent, below), j.Sessions.Has(parent), released, was.Rule))
+		v = v.and(inherit(j.judge(ctx, parent, below), j.Sessions.Has(parent), released, was.Rule, is.text("created")))
 	}
 	if !ruled {
 		v.Held, v.Unknown = nil, nil
@@ -221,16 +224,16 @@ func (j *judging) judgeChild(ctx context.Context, was memory, is described, belo
 	return v
 }
 
-// inherit returns the verdict on a child, which was judged before, by the verdict on a
-// parent.
-func inherit(above Verdict, here, released bool, before Rule) Verdict {
+// inherit returns the verdict on a child by the verdict on a parent. before is the verdict on the
+// child when it was judged last.
+func inherit(above Verdict, here, released bool, before Rule, created string) Verdict {
 	v := Verdict{Child: true}
 	switch {
 	case released:
 		v.Secret = above.Kept || len(above.Unknown) > 0 || above.Held != nil
 	case above.Kept:
 		v.Kept, v.Inherited = true, true
-	case above.Former && before == Inherited: // it is a child of that one
+	case above.Since != "" && (before == Inherited || before == NotJudged && earlier(created, above.Since)): // it is a child of the one before
 		v.Kept, v.Inherited = true, true
 	case above.Held != nil:
 		v.Held = above.Held
@@ -241,6 +244,12 @@ func inherit(above Verdict, here, released bool, before Rule) Verdict {
 		v.Kept, v.Inherited = true, true
 	}
 	return v
+}
+
+// earlier reports whether a time of creation is known to be before another.
+func earlier(created, than string) bool {
+	at := pytime.Of(created)
+	return !at.IsZero() && at.Before(pytime.Of(than))
 }
 
 // matches reports whether a given or remembered glob keeps an id or a name.

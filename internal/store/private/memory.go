@@ -44,7 +44,7 @@ func (m memory) after(v Verdict, name, created string) memory {
 		m.Rule, m.Name, m.Created = Kept, name, created
 	case v.Inherited:
 		m.Rule, m.Name, m.Created = Inherited, "", ""
-	case v.Kept, v.Held != nil, v.Former, len(v.Unknown) > 0:
+	case v.Kept, v.Held != nil, v.Since != "", len(v.Unknown) > 0:
 	case v.Child, m.Rule != NotJudged:
 		m.Rule, m.Name, m.Created = Leaves, "", ""
 	}
