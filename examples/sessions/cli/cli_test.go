@@ -52,14 +52,24 @@ func TestShortIDs(t *testing.T) {
 		{[]string{"0a1b2c3d11", "0a1b2c3d12"}, []string{"0a1b2c3d11", "0a1b2c3d12"}},
 		{[]string{parent, parent + "-1a2b3c4d_explorer", parent + "-9a2b3c4d_tester"}, []string{"8f14e45f", "8f14e45f…1a2b", "8f14e45f…9a2b"}},
 		{[]string{"0000000000000000-1234_a", "f", "0000000000000000-1244_b"}, []string{"00000000…34_a", "f", "00000000…44_b"}},
-		{[]string{"0000000000000000-12_a", "0000000000000000-1"}, []string{"00000000…2_a", "00000000"}},
+		{[]string{"0000000000000000-12_a", "0000000000000000-1"}, []string{"00000000…2_a", "0000000000000000-1"}},
 		{[]string{"00000000-aaaaXabcd1", "00000000-aaaaYabcd2", "00000000-aaaaYYXabcd"}, []string{"00000000…Xabcd1", "00000000…abcd2", "00000000…YXab"}},
 		{[]string{"weekly-report-of-payments-01", "weekly-report-of-payments-02", "weekly-report-of-payments-12"}, []string{"weekly-r…s-01", "weekly-r…s-02", "weekly-r…12"}},
-		{[]string{"weekly-report-of-payments-1", "weekly-report-of-payments-11"}, []string{"weekly-r", "weekly-r…s-11"}},
+		{[]string{"weekly-report-of-payments-1", "weekly-report-of-payments-11"}, []string{"weekly-report-of-payments-1", "weekly-r…s-11"}},
+		{[]string{parent, parent + "-1a2b3c4d_explorer", parent + "-again"}, []string{parent, "8f14e45f…1a2b", "8f14e45f…agai"}},
 	} {
 		sorted := slices.Compact(slices.Sorted(slices.Values(tt.ids)))
 		for i, id := range tt.ids {
-			require.Equal(t, tt.want[i], short(id, sorted))
+			form := short(id, sorted)
+			require.Equal(t, tt.want[i], form)
+			if form == id {
+				continue
+			}
+			meant, err := besideSubs("", &sessionstore.AmbiguousError{Matches: slices.DeleteFunc(slices.Clone(sorted), func(other string) bool {
+				return !strings.HasPrefix(other, form) && !elided(form, other)
+			})})
+			require.NoError(t, err, form)
+			require.Equal(t, id, meant, form)
 		}
 	}
 	require.False(t, elided("8f14e45f", parent))

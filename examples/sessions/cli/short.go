@@ -69,7 +69,7 @@ const mostAlike = 1000
 func short(id string, ids []string) string {
 	at, _ := slices.BinarySearch(ids, id)
 	after := at
-	for after < len(ids) && strings.HasPrefix(ids[after], id) { // itself, and its sub-sessions
+	for after < len(ids) && (ids[after] == id || isSubOf(ids[after], id)) {
 		after++
 	}
 	differs := 0 // the first place at which it differs from all others
@@ -131,11 +131,17 @@ func besideSubs(meant string, err error) (string, error) {
 	}
 	session := slices.MinFunc(found.Matches, func(x, y string) int { return len(x) - len(y) })
 	for _, match := range found.Matches {
-		if match != session && (!strings.HasPrefix(match, session+"-") || sessionstore.IsTopLevel(filepath.Base(match))) {
+		if match != session && !isSubOf(match, session) {
 			return meant, err
 		}
 	}
 	return session, nil
+}
+
+// isSubOf reports whether an id, or the path of a session's directory, is by its form that of
+// a sub-session of the session.
+func isSubOf(id, session string) bool {
+	return strings.HasPrefix(id, session+"-") && !sessionstore.IsTopLevel(filepath.Base(id))
 }
 
 // elidedIn returns the one of ids that a reference with an elision means, else the reference.

@@ -25,7 +25,7 @@ func (syncCommand) Help() string {
 func (c *syncCommand) Run(a *app) error {
 	bar := a.Progress("syncing", 0)
 	defer bar.Done()
-	all, err := c.open(a, asks, func(hybrid.Status) { bar.Step(1) })
+	all, err := c.open(a, looks, func(hybrid.Status) { bar.Step(1) })
 	if err != nil {
 		return err
 	}
