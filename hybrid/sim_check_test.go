@@ -160,7 +160,7 @@ func (w *world) checkTimes(step string) {
 
 // checkRecords looks for every acknowledged record. The cloud has it, but for
 // a session that was removed there: then it was once there, or is still where
-// it was written.
+// it was written, as it is of a session that is held back.
 func (w *world) checkRecords(cloud map[string]*cloudSession) {
 	w.giveUpFormer()
 	found := w.reader.reachable()
@@ -170,6 +170,9 @@ func (w *world) checkRecords(cloud map[string]*cloudSession) {
 			continue
 		}
 		if c, known := cloud[rec.session]; known && c == nil && (w.reader.once(rec.by.sid(rec.session), mark) || w.anywhere(rec.by, mark)) {
+			continue
+		}
+		if w.orphan(rec.by, rec.session, cloud) && w.anywhere(rec.by, mark) {
 			continue
 		}
 		lost = append(lost, fmt.Sprintf("%s in %s of %s on %s; in the cloud once: %v; session in the cloud: %v; on the device: %v",

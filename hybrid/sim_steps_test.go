@@ -157,17 +157,20 @@ func (w *world) expected(d *gadget, err error) {
 	}
 }
 
-// hasOrphan reports whether a session of a device has a parent that is neither on the device
-// nor in the cloud: where there are rules, it is held back.
+// hasOrphan reports whether a device has an orphan.
 func (w *world) hasOrphan(d *gadget) bool {
 	w.t.Helper()
 	cloud, err := w.reader.sessions()
 	require.NoError(w.t, err)
-	return slices.ContainsFunc(w.ids(d), func(id string) bool {
-		md, err := d.Metadata(w.ctx(), id)
-		parent := md.Text("parent_id")
-		return err == nil && parent != "" && !d.Exists(parent) && cloud[parent] == nil
-	})
+	return slices.ContainsFunc(w.ids(d), func(id string) bool { return w.orphan(d, id, cloud) })
+}
+
+// orphan reports whether a session of a device has a parent that is neither on the device nor
+// in the cloud: where there are rules, it is held back.
+func (w *world) orphan(d *gadget, id string, cloud map[string]*cloudSession) bool {
+	md, err := d.Metadata(w.ctx(), id)
+	parent := md.Text("parent_id")
+	return err == nil && parent != "" && !d.Exists(parent) && cloud[parent] == nil
 }
 
 func (w *world) begin(d *gadget, id string) {
