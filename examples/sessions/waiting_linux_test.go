@@ -504,6 +504,7 @@ func TestElsewhere(t *testing.T) { //nolint:paralleltest // it sets the environm
 	require.Contains(t, w.run(w.two, 0, "sync", "--json"), `"elsewhere": 0`)
 	w.run(w.two, 0, "pull", "new")
 	require.FileExists(t, filepath.Join(w.sessions(w.two), "new", "transcript.jsonl"))
+	require.NotContains(t, w.run(w.two, 0, "pull"), "--as")
 
 	require.NoError(t, os.RemoveAll(filepath.Join(w.two, "projects"))) // as on a device that has nothing yet
 	require.Contains(t, w.run(w.two, 0, "sync"), "only the remote has 2 sessions: sessions pull --project=demo\n")

@@ -54,7 +54,7 @@ func (c *syncCommand) Run(a *app) error {
 	if sum.Elsewhere > 0 {
 		a.Printf("  only the remote has %s: sessions pull%s\n", count(sum.Elsewhere, "session"), c.again(a, c.Project))
 	}
-	a.tellSynced(&sum)
+	a.tellSynced(all, &sum)
 	err = a.half(failed)
 	a.tellFailed(sum.Failed)
 	return err
@@ -98,7 +98,7 @@ func (c *pullCommand) Run(a *app) error {
 		return errors.Join(a.writeJSON(sum), a.half(failed))
 	}
 	a.Printf("%s %s looked at, %s changed here\n", a.mark(failed), count(sum.Sessions, "session"), number(sum.Pulled))
-	a.tellSynced(&sum)
+	a.tellSynced(all, &sum)
 	err = a.half(failed)
 	a.tellFailed(sum.Failed)
 	return err

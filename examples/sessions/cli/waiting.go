@@ -23,8 +23,6 @@ type synced struct {
 	Failed   []waiting `json:"failed"`
 	Partial  []waiting `json:"partial"`
 	Error    string    `json:"error"`
-
-	projects int // of which the result is
 }
 
 // counted has the members of a result, and not its MarshalJSON.
@@ -42,12 +40,11 @@ type waiting struct {
 
 // newSynced returns the result for no project.
 func newSynced() synced {
-	return synced{counted{Conflicts: []hybrid.Conflict{}}, []waiting{}, []waiting{}, []waiting{}, []waiting{}, []waiting{}, []waiting{}, "", 0}
+	return synced{counted{Conflicts: []hybrid.Conflict{}}, []waiting{}, []waiting{}, []waiting{}, []waiting{}, []waiting{}, []waiting{}, ""}
 }
 
 // add adds the result for a project.
 func (s *synced) add(a *app, r copied, res hybrid.SyncResult) {
-	s.projects++
 	s.Sessions += res.Sessions
 	s.Pushed += res.Pushed
 	s.Pulled += res.Pulled
@@ -67,11 +64,13 @@ func (s *synced) add(a *app, r copied, res hybrid.SyncResult) {
 	}
 }
 
-// tellSynced writes the sessions that wait, and the commands that end that, and for a project
-// without any what the reason may be.
-func (a *app) tellSynced(s *synced) {
-	if s.projects == 1 && s.Sessions+s.Elsewhere == 0 && s.Error == "" {
-		a.Printf("  nothing of this project is here, or new in the remote: where other devices have it at another path, give all of them one --as\n")
+// tellSynced writes the sessions that wait, and the commands that end that. Of one project without
+// any session it says why that may be.
+func (a *app) tellSynced(of []copied, s *synced) {
+	if len(of) == 1 && s.Sessions+s.Elsewhere == 0 && s.Error == "" {
+		if here, err := of[0].List(a.ctx, &sessionstore.ListOptions{All: true, Limit: 1}); err == nil && len(here) == 0 {
+			a.Printf("  nothing of this project is here, or new in the remote: where other devices have it at another path, give all of them one --as\n")
+		}
 	}
 	told := map[string]bool{}
 	for _, c := range s.Conflicts {
