@@ -116,7 +116,20 @@ func (c *listCommand) rows(a *app) ([]projects.Summary, error) {
 	}
 	bar.Done()
 	a.warn(errors.Join(failed...))
+	a.noteIndex(rows)
 	return rows, nil
+}
+
+// noteIndex notes what stands in the place of the index of a listed project.
+func (a *app) noteIndex(rows []projects.Summary) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		at := filepath.Join(filepath.Dir(a.dirOf(r)), ".sessionstore", "index")
+		if fi, err := os.Stat(at); !seen[at] && err == nil && !fi.IsDir() {
+			a.Notef("%s %s is not a directory, so each list reads all sessions: move it away", a.PaintError(screen.Yellow, "note:"), screen.Plain(at))
+		}
+		seen[at] = true
+	}
 }
 
 // summaries returns the sessions to list, of one project or of all.
