@@ -21,6 +21,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -280,7 +281,7 @@ func TestCallerWaitsForLess(t *testing.T) {
 func TestBackgroundComesBack(t *testing.T) {
 	t.Parallel()
 	for _, is := range noNetworks {
-		for _, away := range []time.Duration{time.Minute, 10 * time.Hour} {
+		for _, away := range []time.Duration{time.Minute, testenv.Share(time.Hour, time.Hour, 10*time.Hour)} {
 			t.Run(fmt.Sprint(is, " ", away), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {

@@ -237,7 +237,7 @@ func remoteCalls() map[string]func(ctx context.Context, d *testDevice) error {
 			return err
 		},
 		"background": func(_ context.Context, d *testDevice) error {
-			time.Sleep(time.Hour)
+			time.Sleep(testenv.Share(10*time.Minute, 10*time.Minute, time.Hour)) // its requests repeat soon
 			return nil
 		},
 	}
@@ -258,7 +258,7 @@ func TestErrorsArePublic(t *testing.T) {
 					for n := 1 + testenv.Rand(t).IntN(step); ; n += step {
 						reached := false
 						synctest.Test(t, func(t *testing.T) {
-							d := failing(t, whole, name == "background")
+							d := failing(t, whole, name)
 							r := d.engine.opts.Remote.(*answering)
 							r.from(n, faults[kind].do)
 							err := calls[name](t.Context(), d)
@@ -299,9 +299,9 @@ func requirePublic(t *testing.T, err error, is []error, at string) {
 	require.True(t, is == nil || slices.ContainsFunc(is, one), "%s: %v", at, err)
 }
 
-// failing returns a device that has something to do in each call, on a remote that does not fail
+// failing returns a device that has something to do in a call, on a remote that does not fail
 // yet.
-func failing(t *testing.T, whole, background bool) *testDevice {
+func failing(t *testing.T, whole bool, call string) *testDevice {
 	t.Helper()
 	r := &answering{Remote: &memremote.Remote{}, whole: whole}
 	open := func(name, dir string, edit func(*Options)) *testDevice {
@@ -327,11 +327,11 @@ func failing(t *testing.T, whole, background bool) *testDevice {
 	b.put("theirs", "events.jsonl", "{\"event\": \"y\"}\n")
 	b.sync()
 	a.say("s", "other")
-	a.say("new", noise(2<<20))
+	a.say("new", noise(map[bool]int{true: 2 << 20, false: 100}[slices.Contains([]string{"Sync", "Sync new", "Shutdown", "background"}, call)])) // these send it
 	require.NoError(t, b.Close())
 	require.NoError(t, a.Close())
 	return open("a", at, func(o *Options) {
-		o.Manual = !background
+		o.Manual = call != "background"
 		o.Observer = publicObserver{t}
 	})
 }

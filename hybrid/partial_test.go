@@ -14,6 +14,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/segment"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // harm damages, or removes, the documents that match.
@@ -215,7 +216,7 @@ func TestMendMergedSegments(t *testing.T) {
 	long := func(n int) string {
 		return fmt.Sprintf("{\"ts\": \"2026-11-20T10:00:00\", \"event\": %q}\n", noise(n))
 	}
-	for _, at := range []int{0, 1, 5, 11} {
+	for _, at := range testenv.Some(t, 2, 0, 1, 5, 11) {
 		t.Run(strconv.Itoa(at), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

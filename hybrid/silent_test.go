@@ -17,6 +17,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/hybridtest"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -121,7 +122,7 @@ func TestUnanswered(t *testing.T) {
 					if deaf {
 						close(r.deaf)
 					}
-					time.Sleep(24 * time.Hour)
+					time.Sleep(testenv.Share(2*time.Hour, 2*time.Hour, 24*time.Hour))
 					all, err := st.Status(t.Context())
 					require.NoError(t, err)
 					require.Len(t, all, 6)

@@ -74,7 +74,7 @@
 // [Store.Summaries] and [Store.View] keep an index of the sessions that they read, in
 // .sessionstore/index in the sessions directory: the counts, the first prompt, members of
 // the metadata, and the places where turns begin in transcripts of at least 1 MiB. The
-// index is for the owner alone, never sent to a cloud, and removed with the session. Any
+// index is for the owner alone, never sent to a remote, and removed with the session. Any
 // program may remove it at any time. It gives the same answers as a full read. The index
 // is used while a file's size, times and inode are unchanged; else the file is read
 // again. Returned messages are compared with a hash. Package internal/store/index

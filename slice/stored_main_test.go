@@ -10,4 +10,7 @@ import (
 // Not every system has all.
 var children = map[string]testenv.Child{"changes": changeUntilKilled}
 
-func TestMain(m *testing.M) { testenv.Main(m, children) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, children)
+}

@@ -1,6 +1,6 @@
 // Package redact takes secrets out of lines, before they leave a machine or are
 // shown to others. It makes no requests, knows no store and imports nothing of
-// a cloud.
+// a remote.
 //
 // # What it finds
 //

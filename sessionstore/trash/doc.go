@@ -3,7 +3,7 @@
 //
 // A removal begins with a [Plan]. The plan lists the sessions that go, with their sizes,
 // and the sessions that stay, with the reasons: a program runs the session, it was written
-// a moment ago, the cloud lacks a part of it, or a session that descends from it would lose
+// a moment ago, the remote lacks a part of it, or a session that descends from it would lose
 // its parent. [NewPlan] changes nothing. [Plan.Delete] moves the other sessions into the
 // trash of their sessions directory:
 //
@@ -21,7 +21,7 @@
 // old they are.
 //
 // A [hybrid.Store] removes sessions through its local store. The copy of a session in the
-// cloud stays there.
+// remote stays there.
 //
 // [hybrid.Store]: https://pkg.go.dev/github.com/amplifier-go/sessionstorage/hybrid#Store
 package trash

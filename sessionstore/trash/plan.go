@@ -37,7 +37,7 @@ type Options struct {
 	// negative time no session is recent.
 	Quiet time.Duration
 
-	// Unsynced returns the sessions among ids of which the cloud lacks a part, each with a
+	// Unsynced returns the sessions among ids of which the remote lacks a part, each with a
 	// text that names the part. Nil means that nothing is synced.
 	Unsynced func(ctx context.Context, ids []string) (map[string]string, error)
 
@@ -205,7 +205,7 @@ const (
 	Symlink    Kind = "symlink"    // the directory is a symlink
 	Unreadable Kind = "unreadable" // the directory cannot be read
 	Recent     Kind = "recent"     // the session was written within Options.Quiet
-	Unsynced   Kind = "unsynced"   // the cloud lacks a part of the session
+	Unsynced   Kind = "unsynced"   // the remote lacks a part of the session
 	Parent     Kind = "parent"     // a session that descends from this one stays
 )
 

@@ -20,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"agent": agentAsChild, "hold": holdAsChild})
 }
 

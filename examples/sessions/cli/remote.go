@@ -22,11 +22,11 @@ type remoteFlags struct {
 	local
 	Remote      string `env:"SESSIONS_REMOTE" placeholder:"NAME" help:"Remote that was added, or its URL (SESSIONS_REMOTE; default: the only one)." group:"Remote"`
 	AllProjects bool   `help:"All projects that are here, not the working directory's alone." group:"Where"`
-	account
+	recorded
 }
 
-// account are the flags that "remote add" records.
-type account struct {
+// recorded are the flags that "remote add" records.
+type recorded struct {
 	As     string `placeholder:"NAME" help:"Name of the project in the remote (default: the name of its directory)." group:"Remote"`
 	User   string `placeholder:"NAME" help:"Owner of the sessions in the remote (default: nobody in particular)." group:"Remote"`
 	Redact bool   `help:"Replace what looks like a secret before it is sent. All devices must do the same." group:"Remote"`
@@ -107,7 +107,7 @@ func (f remoteFlags) open(a *app, as use, told func(hybrid.Status)) ([]copied, e
 }
 
 // options returns the options of a project's copy, from the flags and the settings.
-func (f account) options(set setting, project string) *hybrid.Options {
+func (f recorded) options(set setting, project string) *hybrid.Options {
 	o := &hybrid.Options{Project: cmp.Or(f.As, set.Projects[project], project), User: cmp.Or(f.User, set.User), Manual: true}
 	if f.Redact || set.Redact {
 		o.Redact = hybrid.Secrets()
@@ -292,7 +292,7 @@ func (a *app) unsynced(st *sessionstore.Store) func(ctx context.Context, ids []s
 // lacking adds to all the sessions of ids, in the sessions directory dir, of which the remote
 // lacks something, each with a text about that.
 func (a *app) lacking(ctx context.Context, set setting, dir string, ids []string, all map[string]string) (err error) {
-	o := account{}.options(set, filepath.Base(filepath.Dir(dir)))
+	o := recorded{}.options(set, filepath.Base(filepath.Dir(dir)))
 	if o.Remote, o.Identity, err = set.open(a, false); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (a *app) noteSynced(text string) {
 type addCommand struct {
 	Name string `arg:"" help:"Name of the remote on this device: letters, digits, - and _."`
 	URL  string `arg:"" help:"cosmos://…, s3://…, postgres://… or dir:/…"`
-	account
+	recorded
 	Provision bool `help:"Make the directory, or the table of PostgreSQL, where it is missing. A bucket must exist; \"go run . -provision\" in examples/cloudsync makes a container."`
 }
 
@@ -175,7 +175,7 @@ type copyCommand struct {
 	From string `arg:"" help:"Remote to copy: a name or URL."`
 	To   string `arg:"" help:"Remote to copy to: a name or URL. It must be there, as after \"remote add --provision\"."`
 	local
-	account
+	recorded
 }
 
 // Help is shown below the usage.

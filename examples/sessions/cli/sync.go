@@ -125,16 +125,16 @@ func (a *app) half(failed error) error {
 	return exitCode(exitError)
 }
 
-// ofAccount are the errors that are the account's and not a session's.
-var ofAccount = []error{hybrid.ErrUnreachable, hybrid.ErrUnauthorized, hybrid.ErrBlocked}
+// ofRemote are the errors that are the remote's and not a session's.
+var ofRemote = []error{hybrid.ErrUnreachable, hybrid.ErrUnauthorized, hybrid.ErrBlocked}
 
-// once returns the errors that failed joins, but of those that are the account's the
+// once returns the errors that failed joins, but of those that are the remote's the
 // first alone, and how many more there are: they need no line for each session.
 func once(failed error) error {
 	var told []error
-	seen := make([]int, len(ofAccount))
+	seen := make([]int, len(ofRemote))
 	for _, err := range joined(failed) {
-		kind := slices.IndexFunc(ofAccount, func(is error) bool { return errors.Is(err, is) })
+		kind := slices.IndexFunc(ofRemote, func(is error) bool { return errors.Is(err, is) })
 		if kind >= 0 {
 			seen[kind]++
 		}
@@ -144,7 +144,7 @@ func once(failed error) error {
 	}
 	for kind, n := range seen {
 		if n > 1 {
-			told = append(told, fmt.Errorf("%s: %w", count(n-1, "more session"), ofAccount[kind]))
+			told = append(told, fmt.Errorf("%s: %w", count(n-1, "more session"), ofRemote[kind]))
 		}
 	}
 	return errors.Join(told...)

@@ -35,7 +35,7 @@ type waiting struct {
 	Until   *string `json:"until"`
 	Command *string `json:"command"`
 
-	ofAccount bool // the reason is the account's
+	ofRemote bool // the reason is the remote's
 }
 
 // newSynced returns the result for no project.
@@ -59,7 +59,7 @@ func (s *synced) add(a *app, r copied, res hybrid.SyncResult) {
 		from []hybrid.Exception
 	}{{&s.Behind, res.Behind}, {&s.Diverged, res.Diverged}, {&s.Blocked, res.Blocked}, {&s.Held, res.Held}, {&s.Failed, res.Failed}, {&s.Partial, res.Partial}} {
 		for _, x := range list.from {
-			*list.to = append(*list.to, waiting{x.SessionID, textOf(x.Err), moment(x.Until.Truncate(time.Second)), known(r.remedy(a, x.SessionID, x.Err)), slices.ContainsFunc(ofAccount, func(is error) bool { return errors.Is(x.Err, is) })})
+			*list.to = append(*list.to, waiting{x.SessionID, textOf(x.Err), moment(x.Until.Truncate(time.Second)), known(r.remedy(a, x.SessionID, x.Err)), slices.ContainsFunc(ofRemote, func(is error) bool { return errors.Is(x.Err, is) })})
 		}
 	}
 }
@@ -98,10 +98,10 @@ func (a *app) tellSynced(of []copied, s *synced) {
 }
 
 // tellFailed writes the commands for the sessions that failed, but for those whose error is
-// the account's.
+// the remote's.
 func (a *app) tellFailed(all []waiting) {
 	for _, w := range all {
-		if w.Command != nil && !w.ofAccount {
+		if w.Command != nil && !w.ofRemote {
 			a.Notef("  %s: %s", screen.Plain(w.Session), *w.Command)
 		}
 	}

@@ -14,7 +14,7 @@
 // the metadata do not count: the name that was judged may be the later one.
 //
 // Where there are rules and something is not known, the session is held back: unreadable
-// metadata, and a parent that is neither here, nor judged before, nor in the cloud. Without
+// metadata, and a parent that is neither here, nor judged before, nor in the remote. Without
 // rules only its own metadata hold a session back. Release releases one session. Then its
 // metadata are sent without the ids of its parents; its messages and events are sent as they are.
 package private

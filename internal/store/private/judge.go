@@ -43,7 +43,7 @@ type Verdict struct {
 	Inherited  bool     // because its parent does
 	Remembered bool     // because a glob kept the name that it had before it had none
 	Since      string   // when it was created, where a glob keeps the name of the session that had its id before
-	Unknown    []string // it, or ancestors of it, that are unknown here, and may be in the cloud
+	Unknown    []string // it, or ancestors of it, that are unknown here, and may be in the remote
 	Held       error    // the reason why nothing is sent until a user acts
 	Child      bool     // it has a parent
 	Above      []string // its parents

@@ -103,7 +103,7 @@ func (b *Book) writeMemory(m memory) error {
 	return b.files.Write(memoryFile(m.Session), text)
 }
 
-// Leaves remembers that a session leaves: all its ancestors are known in the cloud.
+// Leaves remembers that a session leaves: all its ancestors are known in the remote.
 func (b *Book) Leaves(id string) error {
 	m, err := b.remembered(id)
 	if err != nil {

@@ -108,9 +108,11 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	if ld.st, err = storeOf(ctx, ld.p, done.Project, o.DryRun); err != nil {
 		return err
 	}
-	if copied, _ := tool.Repeats(h.Path); copied && h.Parent != "" {
-		done.left[thread.WhyCopy] += f.Table.LinesRead
-		return ErrEmpty
+	if h.Parent != "" {
+		if copied, _ := tool.Repeats(h.Path); copied {
+			done.left[thread.WhyCopy] += f.Table.LinesRead
+			return ErrEmpty
+		}
 	}
 	if h.ThreadID != "" && ld.st != nil {
 		if known, err := ld.hasThread(ctx, f, h.ThreadID); known || err != nil {

@@ -96,7 +96,7 @@ func (ld *lander) has(id string) bool {
 
 // transcript returns the first n messages of a session, all where n is below 0.
 func (ld *lander) transcript(ctx context.Context, id string, n int) (sessionstore.Revision, error) {
-	c := newTally()
+	c := tally{}
 	for m, err := range ld.st.Messages(ctx, id) {
 		if err != nil {
 			return sessionstore.Revision{}, err

@@ -95,7 +95,9 @@ func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 	}
 	for _, path := range append([]string{h.Path}, h.Agents...) {
 		fmt.Fprintf(sum, "%q %q %+v", path, h.Shorter, h.Files[path])
-		paths = append(paths, ld.tool.Beside(path), h.Files[path].Origin)
+		if paths = append(paths, h.Files[path].Origin); h.Parent != "" || path != h.Path {
+			paths = append(paths, ld.tool.Beside(path))
+		}
 		for _, s := range h.Source(path).Segments {
 			paths = append(paths, s.Path)
 		}

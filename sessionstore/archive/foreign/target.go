@@ -55,7 +55,7 @@ type plan struct {
 // write renders the target for a session that has the transcript has, and writes the
 // messages as lines.
 func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
-	p, c, out := &plan{notes: thread.NewNotes()}, newTally(), bufio.NewWriterSize(w, 64<<10)
+	p, c, out := &plan{notes: thread.NewNotes()}, tally{}, bufio.NewWriterSize(w, 64<<10)
 	r, err := tg.render(p.notes, func(m sessionstore.Message) error {
 		_, err := out.Write(c.add(m))
 		p.extends = p.extends || c.n == has.Messages && c.revision() == has
@@ -68,13 +68,11 @@ func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
 // tally counts and hashes the lines of messages, in the form that a save by the
 // Python tools gives them.
 type tally struct {
-	sum          *xxh3.Hasher
+	sum          xxh3.Hasher
 	n            int
 	bytes        int64
 	line, normal []byte
 }
-
-func newTally() *tally { return &tally{sum: xxh3.New()} }
 
 // add returns the line of a message, which is valid until the next call.
 func (c *tally) add(m sessionstore.Message) []byte {

@@ -21,6 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"agent": childAgent})
 }
 

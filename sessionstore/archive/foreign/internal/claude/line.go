@@ -213,7 +213,9 @@ func (l line) User() (p thread.UserParts) {
 			p.Other = append(p.Other, b.kind)
 		}
 	}
-	p.Said.Say(l.queuedText())
+	if l.attach != nil {
+		p.Said.Say(l.queuedText())
+	}
 	return p
 }
 

@@ -63,7 +63,9 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
-	s.Mark(l.mark, l.seal)
+	if l.mark != "" {
+		s.Mark(l.mark, l.seal)
+	}
 	logical := uint64(0)
 	if inChain(l.kind) && l.uuid != "" {
 		r.UUID, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)

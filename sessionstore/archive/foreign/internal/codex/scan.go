@@ -28,7 +28,9 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	s.Table.Facts.Time(l.at, l.atText)
 	f.endCopy(s, l)
-	s.Mark(l.mark, l.seal)
+	if l.mark != "" {
+		s.Mark(l.mark, l.seal)
+	}
 	switch l.kind {
 	case metaKind:
 		f.meta(s, l)

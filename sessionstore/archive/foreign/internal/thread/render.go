@@ -80,7 +80,7 @@ func (r *Rendering) step(i int, at int32) error {
 		}
 	}
 	rec := r.f.Table.Records.At(at)
-	if rec.Is(IsAssistant | IsUser | IsQueued) {
+	if len(r.waiting) > 0 && rec.Is(IsAssistant|IsUser|IsQueued) {
 		if err := r.settleCalls(); err != nil {
 			return err
 		}
