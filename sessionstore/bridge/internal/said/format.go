@@ -27,6 +27,13 @@ type Format struct {
 	Fits func(piece []byte) bool // reports whether the SDK takes a piece; nil: it takes each
 }
 
+// message is one of a request, before it has the provider's form.
+type message struct {
+	row    int // the last one that it says
+	side   string
+	pieces []any
+}
+
 // object is a JSON object.
 type object map[string]any
 
@@ -66,41 +73,41 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	}
 	row = 0
 	current := lastPrompt(done.Messages)
-	before := 0                  // the row that was said last
 	names := map[string]string{} // of tools, by the ids of their calls
 	items := map[string]bool{}   // ids of the items that were said as they were
-	open := map[string]bool{}    // see paired
-	var side string
-	var said, all []any
+	var all []message
 	for i, m := range done.Messages {
-		if role := m.Role(); role == "system" || role == "developer" {
+		if side := sideOf(m); side == "" {
 			r.System = append(r.System, m.Content())
 		} else {
-			if inserted[i] && len(alone(said)) > 0 { // the answer goes on in the next message
-				continue
-			}
-			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
-				all, said = append(all, f.messages(side, f.paired(side, said, open, func(what string) { leftOf(before, what) }))...), nil
-			}
 			pieces := f.say(m, names, items, left)
 			if f.signs && i > current && owner(m) != f.Name {
 				skipSignature(pieces)
 			}
-			before, side, said = row, sideOf(m), append(said, pieces...)
+			if n := len(all) - 1; f.joins && n >= 0 && all[n].side == side {
+				all[n].row, all[n].pieces = row, append(all[n].pieces, pieces...)
+			} else {
+				all = append(all, message{row, side, pieces})
+			}
 		}
 		if !inserted[i] {
 			row++
 		}
 	}
-	if len(said) > 0 {
-		all = append(all, f.messages(side, said)...)
+	if f == Anthropic {
+		f.paired(all, leftOf)
 	}
-	for _, message := range all {
-		raw, err := json.Marshal(message)
-		if err != nil {
-			return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+	for _, m := range all {
+		if len(m.pieces) == 0 {
+			continue
 		}
-		list = append(list, raw)
+		for _, message := range f.messages(m.side, m.pieces) {
+			raw, err := json.Marshal(message)
+			if err != nil {
+				return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+			}
+			list = append(list, raw)
+		}
 	}
 	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
 	return list, r, nil
@@ -131,10 +138,13 @@ func owner(m sessionstore.Message) string {
 	return ""
 }
 
-// sideOf returns the side of a conversation that a message is on.
+// sideOf returns the side of a conversation that a message is on, "" for instructions.
 func sideOf(m sessionstore.Message) string {
-	if m.Role() == "assistant" {
-		return "assistant"
+	switch role := m.Role(); role {
+	case "system", "developer":
+		return ""
+	case "assistant":
+		return role
 	}
 	return "user"
 }
