@@ -1,9 +1,11 @@
 package said
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -19,7 +21,7 @@ var Anthropic = &Format{
 
 // known reports whether a block is one that only Anthropic takes, and every tool stores.
 func (b Block) known() bool {
-	names := []string{"server_tool_use", "mcp_tool_use", "search_result", "container_upload", "tool_reference", "compaction"}
+	names := []string{"server_tool_use", "mcp_tool_use", "container_upload", "tool_reference", "compaction"}
 	return b.Kind == Other && b.Raw != nil && (slices.Contains(names, b.Name) || strings.HasSuffix(b.Name, "_tool_result"))
 }
 
@@ -130,9 +132,16 @@ func anthropicContent(blocks []Block, left func(what string)) any {
 	return list
 }
 
-// anthropicFile returns the block that is a file, nil where it is nowhere that Anthropic knows.
+// anthropicFile returns the block that is a file, nil where it is nowhere that Anthropic knows, or
+// is of a type that it does not take.
 func anthropicFile(b Block) any {
 	s, file := b.File, object{"type": "document"}
+	if data, err := base64.StdEncoding.DecodeString(s.Data); len(s.Data) > 0 && !s.Image && (err != nil || s.Media != "application/pdf") {
+		if err != nil || !strings.HasPrefix(s.Media, "text/") || !utf8.Valid(data) {
+			return nil
+		}
+		s.Data, s.Plain, b.Name = "", string(data), ""
+	}
 	if s.Image {
 		file["type"] = "image"
 	} else if s.Name != "" {
@@ -150,7 +159,7 @@ func anthropicFile(b Block) any {
 	default:
 		return nil
 	}
-	if b.Name == "document" { // it may have a context and more
+	if b.Name == "document" || b.Name == "search_result" { // it may have a context and more
 		return json.RawMessage(pyjson.Remove(b.Raw, "visibility"))
 	}
 	return file

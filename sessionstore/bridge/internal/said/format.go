@@ -127,6 +127,9 @@ func lastPrompt(msgs []sessionstore.Message) int {
 // leftOut is said where nothing of a message is.
 var leftOut = Block{Kind: Text, Text: "(A part of this message was left out.)"}
 
+// emptied is what accept.Fix says where a provider would be sent nothing of an answer.
+const emptied = "(This answer was empty.)"
+
 // owner returns the name of the provider that gave an answer, "" where no format has it.
 func owner(m sessionstore.Message) string {
 	raw, _ := m.Lookup("metadata")
@@ -157,16 +160,24 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 			names[b.ID] = b.Name
 		}
 	}
+	filled := len(blocks) > 0 && f.signs && side == "assistant" && blocks[len(blocks)-1].Text == emptied
+	if filled { // Gemini is sent its pictures and what it ran
+		blocks = blocks[:len(blocks)-1]
+	}
+	lost, by := false, owner(m)
+	leave := func(what string) { lost = true; left(what) }
+	wire := f.wire(m)
+	for _, kind := range unanswered(wire) {
+		leave(kind)
+	}
 	again := func(raw json.RawMessage) bool { return items[text(raw, "id")] } // OpenAI refuses an id that comes again
-	if wire := f.wire(m); wire != nil && !slices.ContainsFunc(wire, again) && same(f.readAll(wire), blocks) {
+	if wire != nil && !lost && !slices.ContainsFunc(wire, again) && same(f.readAll(wire), blocks) {
 		for _, raw := range wire {
 			pieces = append(pieces, raw)
 			items[text(raw, "id")] = f == OpenAI && text(raw, "id") != ""
 		}
 		return pieces
 	}
-	lost, by := false, owner(m)
-	leave := func(what string) { lost = true; left(what) }
 	for _, b := range blocks {
 		if b.Kind == Result {
 			b.Name = cmp.Or(names[b.ID], b.Name)
@@ -178,7 +189,9 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 			pieces = append(pieces, f.pieces(side, b, leave)...)
 		}
 	}
-	if len(pieces) == 0 && lost { // without it the sides would not alternate
+	if filled && len(pieces) == 0 {
+		pieces = f.pieces(side, Block{Kind: Text, Text: emptied}, left)
+	} else if len(pieces) == 0 && lost { // without it the sides would not alternate
 		pieces = f.pieces(side, leftOut, left)
 	}
 	return pieces
