@@ -1,6 +1,5 @@
 // Agent is a small agent that keeps its sessions with this library. It continues or begins
-// a session, asks and answers, and prints the changes that it and other programs make to
-// the sessions. With -fork it also forks the session. Where COSMOS_ENDPOINT and COSMOS_KEY
+// a session, asks and answers. With -fork it also forks the session. Where COSMOS_ENDPOINT and COSMOS_KEY
 // name an account, it receives the changes of other devices and sends its own. It answers
 // without a network, too; a later run then sends the turn. With -acp it serves an editor.
 //
@@ -89,19 +88,6 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 		}
 		err = errors.Join(err, closed)
 	}()
-
-	watcher, err := store.Watch(ctx)
-	if err != nil {
-		return err
-	}
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		for change := range watcher.Changes() { // until the watcher is closed
-			log.Print("changed: ", change.ID, " ", change.File)
-		}
-	}()
-	defer func() { err = errors.Join(err, watcher.Close()); <-shown }()
 
 	if *last {
 		latest, err := store.Latest(ctx)

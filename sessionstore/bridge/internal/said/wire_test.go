@@ -34,6 +34,9 @@ func asked(t *testing.T, f *Format, msgs ...sessionstore.Message) string {
 	require.NoError(t, err)
 	raw, err := json.Marshal(request)
 	require.NoError(t, err)
+	for _, r := range strict.Judge(strict.Anthropic, strict.Limits{}, fmt.Appendf(nil, `{"model": "m", "max_tokens": 1, "messages": %s}`, raw)) {
+		require.NotEqual(t, "anthropic.server_tool", r.Rule, "%s", raw)
+	}
 	return string(raw)
 }
 
