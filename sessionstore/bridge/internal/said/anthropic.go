@@ -71,7 +71,7 @@ func half(piece any) (id string, call bool) {
 func (m message) prompts() bool {
 	return m.side == "user" && slices.ContainsFunc(m.pieces, func(piece any) bool {
 		o, _ := piece.(object)
-		return o["type"] != "tool_result"
+		return o["type"] != "tool_result" && o["functionResponse"] == nil
 	})
 }
 

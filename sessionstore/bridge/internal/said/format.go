@@ -31,6 +31,7 @@ type Format struct {
 type message struct {
 	row    int // the last one that it says
 	side   string
+	own    bool // the provider said it
 	pieces []any
 }
 
@@ -72,7 +73,6 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		}
 	}
 	row = 0
-	current := lastPrompt(done.Messages)
 	names := map[string]string{} // of tools, by the ids of their calls
 	items := map[string]bool{}   // ids of the items that were said as they were
 	var all []message
@@ -80,15 +80,12 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		if side := sideOf(m); side == "" {
 			r.System = append(r.System, m.Content())
 		} else {
-			pieces := f.say(m, names, items, left)
-			if f.signs && i > current && owner(m) != f.Name {
-				skipSignature(pieces)
-			}
+			said := message{row, side, owner(m) == f.Name, f.say(m, names, items, left)}
 			if n := len(all) - 1; f.joins && n >= 0 && all[n].side == side {
-				all[n].row, all[n].pieces = row, append(all[n].pieces, pieces...)
-			} else {
-				all = append(all, message{row, side, pieces})
+				said.own, said.pieces = said.own && all[n].own, append(all[n].pieces, said.pieces...)
+				all = all[:n]
 			}
+			all = append(all, said)
 		}
 		if !inserted[i] {
 			row++
@@ -96,6 +93,11 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	}
 	if f == Anthropic {
 		f.paired(all, leftOf)
+	}
+	for i := len(all) - 1; f.signs && i >= 0 && !all[i].prompts(); i-- { // the current turn
+		if !all[i].own {
+			skipSignature(all[i].pieces)
+		}
 	}
 	for _, m := range all {
 		if len(m.pieces) == 0 {
@@ -111,17 +113,6 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 	}
 	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
 	return list, r, nil
-}
-
-// lastPrompt returns the index of the last message of the user that is more than results, -1 for
-// none.
-func lastPrompt(msgs []sessionstore.Message) int {
-	for i, m := range slices.Backward(msgs) {
-		if m.Role() == "user" && slices.ContainsFunc(Read(m), func(b Block) bool { return b.Kind != Result }) {
-			return i
-		}
-	}
-	return -1
 }
 
 // leftOut is said where nothing of a message is.
