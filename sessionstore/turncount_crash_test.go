@@ -151,11 +151,9 @@ func TestCountAfterKill(t *testing.T) {
 // TestTurnCosts counts what a turn as an agent makes it does to the disk: of the four
 // appends the prompt alone touches the metadata. It makes and removes no file. Its second
 // file has one sync, which runs beside that of the transcript.
-func TestTurnCosts(t *testing.T) {
-	t.Parallel()
+func TestTurnCosts(t *testing.T) { //nolint:paralleltest // see counted
 	for _, d := range []Durability{Durable, Relaxed} {
-		t.Run(d.String(), func(t *testing.T) {
-			t.Parallel()
+		t.Run(d.String(), func(t *testing.T) { //nolint:paralleltest // see counted
 			st, done := counted(t, t.TempDir(), Options{Durability: d})
 			turn := []Message{say(t, "do"), reply("calls"), newMessage([]byte(`{"role": "tool", "content": "result"}`)), reply("done")}
 			for n := range 40 {

@@ -1,6 +1,5 @@
 // Agent is a small agent that keeps its sessions with this library. It continues or begins
-// a session, asks and answers, and prints the changes that it and other programs make to
-// the sessions. With -fork it also forks the session. Where COSMOS_ENDPOINT and COSMOS_KEY
+// a session, asks and answers. With -fork it also forks the session. Where COSMOS_ENDPOINT and COSMOS_KEY
 // name an account, it receives the changes of other devices and sends its own. It answers
 // without a network, too; a later run then sends the turn. With -acp it serves an editor.
 //
@@ -10,7 +9,7 @@
 // MODEL is anthropic:NAME, openai:NAME or gemini:NAME, with the key of the account in
 // ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY. The model may list files, when the user
 // allows it. Without a QUESTION, the agent goes on with a turn that was interrupted. Without
-// -model it calls no model: answer makes up a reply.
+// -model the answer is made up.
 package main
 
 import (
@@ -28,7 +27,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/cosmos"
 	remotedir "github.com/amplifier-go/sessionstorage/hybrid/dir"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
 
@@ -46,16 +44,14 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	fork := flags.Bool("fork", false, "fork the session after the answer, to try something else from there")
 	remote := flags.String("remote", "", "dir:PATH, a directory that all devices share, or cosmos://ACCOUNT/DATABASE/CONTAINER, with the key in COSMOS_KEY (default: the account of COSMOS_ENDPOINT, if set)")
 	provision := flags.Bool("provision", false, "make the remote dir:PATH first, once: a later run that finds none takes it for a disk that is not mounted")
-	named := flags.String("model", "", "model that answers: anthropic:NAME, openai:NAME or gemini:NAME (default: a reply that is made up)")
+	named := flags.String("model", "", "model that answers: anthropic:NAME, openai:NAME or gemini:NAME (default: an answer that is made up)")
 	editor := flags.Bool("acp", false, "answer an editor on standard input and output; -dir is a directory of projects then")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	var asks *model
-	if *named != "" {
-		if asks, err = modelOf(*named); err != nil {
-			return err
-		}
+	asks, err := modelOf(*named)
+	if err != nil {
+		return err
 	}
 	if *editor {
 		return serve(ctx, *dir, asks, os.Stdin, out)
@@ -93,19 +89,6 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 		err = errors.Join(err, closed)
 	}()
 
-	watcher, err := store.Watch(ctx)
-	if err != nil {
-		return err
-	}
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		for change := range watcher.Changes() { // until the watcher is closed
-			log.Print("changed: ", change.ID, " ", change.File)
-		}
-	}()
-	defer func() { err = errors.Join(err, watcher.Close()); <-shown }()
-
 	if *last {
 		latest, err := store.Latest(ctx)
 		if err != nil {
@@ -119,12 +102,7 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 			log.Print(err)
 		}
 	}
-	if asks == nil {
-		err = reply(ctx, out, store.Store, *id, question)
-	} else {
-		err = asks.converse(ctx, out, store.Store, *id, question)
-	}
-	if err != nil {
+	if err := asks.converse(ctx, out, store.Store, *id, question); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n\ngo on:          agent -id %s\n", *id)
@@ -138,24 +116,6 @@ func run(ctx context.Context, out io.Writer, args ...string) (err error) {
 	return nil
 }
 
-// reply stores a question and the reply that answer makes up.
-func reply(ctx context.Context, out io.Writer, st *sessionstore.Store, id, question string) error {
-	history, err := slice.ResumeWindow(ctx, st, id, 25)
-	if err != nil && !errors.Is(err, sessionstore.ErrNotFound) {
-		return err
-	}
-	asked, err := sessionstore.Text("user", question, time.Now())
-	if err != nil {
-		return err
-	}
-	t, err := turn.Begin(ctx, st, id, asked, nil) // the question is on the disk when it returns
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	return errors.Join(terminal{t, out}.Say(answer(history, question)), t.End(ctx)) // and now the answer
-}
-
 // share opens a directory that devices share, and makes a remote of a new one if asked to. It
 // waits at most 5 seconds for a file server.
 func share(ctx context.Context, place string, provision bool) (*remotedir.Remote, error) {
@@ -167,9 +127,4 @@ func share(ctx context.Context, place string, provision bool) (*remotedir.Remote
 		}
 	}
 	return remotedir.Open(ctx, place)
-}
-
-// answer takes the place of a model.
-func answer(history []sessionstore.Message, question string) string {
-	return fmt.Sprintf("You asked %q; I know %d messages before that.", question, len(history))
 }

@@ -160,14 +160,16 @@ func TestAgentWithoutNetwork(t *testing.T) {
 
 // TestEditor serves an editor, which allows the call of a tool: with and without a model.
 func TestEditor(t *testing.T) {
-	edit(t, nil)
+	asks, err := modelOf("")
+	require.NoError(t, err)
+	edit(t, asks)
 	p := providersOf(t)[0]
 	p.server.Script(strict.Answer{Parts: append(p.thinking, strict.Call("c1", toolName, `{}`))}, strict.Answer{Parts: []strict.Part{strict.Text("Done.")}})
 	for _, v := range p.env(p.server.URL) {
 		name, value, _ := strings.Cut(v, "=")
 		t.Setenv(name, value)
 	}
-	asks, err := modelOf(p.model)
+	asks, err = modelOf(p.model)
 	require.NoError(t, err)
 	edit(t, asks)
 	require.Empty(t, p.server.Refusals())

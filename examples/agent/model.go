@@ -40,8 +40,11 @@ var providers = map[string]model{
 	"gemini":    {provider: accept.Gemini, key: "GEMINI_API_KEY", ask: askGemini},
 }
 
-// modelOf returns the model of the flag -model: PROVIDER:NAME.
+// modelOf returns the model of the flag -model: PROVIDER:NAME, or "" for answers that are made up.
 func modelOf(flag string) (*model, error) {
+	if flag == "" {
+		return &model{ask: makeUp}, nil
+	}
 	provider, name, _ := strings.Cut(flag, ":")
 	m, found := providers[provider]
 	switch {
@@ -155,6 +158,23 @@ func approve(_ context.Context, call sessionstore.ToolCall) (agentstate.Verdict,
 		return agentstate.Approved, nil
 	}
 	return agentstate.Rejected, nil
+}
+
+// makeUp takes the place of a model. To the prompt "list" it calls the tool first.
+func makeUp(_ context.Context, _ string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, err error) {
+	n := len(sent) - 1
+	for n > 0 && sent[n].Role() != "user" {
+		n--
+	}
+	if n == len(sent)-1 && sent[n].Content() == "list" {
+		return sessionstore.ToolCallMessage("I look.", time.Now(), sessionstore.ToolCall{ID: sessionstore.NewID(), Name: toolName})
+	}
+	text := fmt.Sprintf("You asked %q; I know %d messages before that.", sent[n].Content(), n)
+	for word := range strings.SplitAfterSeq(text, " ") {
+		err = errors.Join(err, say(word))
+	}
+	row, bad := sessionstore.Text("assistant", text, time.Now())
+	return row, errors.Join(err, bad)
 }
 
 func askAnthropic(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, err error) {

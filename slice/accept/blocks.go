@@ -25,6 +25,7 @@ func (e *examiner) blocks(arr []byte) {
 		list = e.thinkingOrder(list)
 	}
 	e.noteCalls(list)
+	e.paused = e.role == "assistant" && e.provider == Anthropic && len(e.calls) == 0 && len(list) > 0 && ofProvider(list[len(list)-1].raw)
 	list = e.nonempty(list)
 	if len(e.found) > before || pyjson.KindOf(turns.Members(e.line, "content")[0]) == pyjson.Object {
 		e.set("content", arrayOf(list))
@@ -121,6 +122,12 @@ func isTaken(kind string) bool {
 		return true
 	}
 	return strings.HasSuffix(kind, "_tool_result")
+}
+
+// ofProvider reports whether a block is the call of a tool that Anthropic runs, or its result.
+func ofProvider(raw []byte) bool {
+	kind := turns.TextOf(turns.Members(raw, "type")[0])
+	return kind == "server_tool_use" || kind == "mcp_tool_use" || strings.HasSuffix(kind, "_tool_result")
 }
 
 // resultsFirst moves the results of a user message to its beginning if the

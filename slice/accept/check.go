@@ -36,7 +36,8 @@ import (
 //     and the sides to alternate: a message that a person wrote does not follow a
 //     result or another such message, as the reference demands too, and no
 //     answer another. Messages that a tool wrote in the user's name
-//     (see [slice.IsRealUser]) may be between them.
+//     (see [slice.IsRealUser]) may be between them. An answer in which Anthropic paused, which
+//     ends with a tool that Anthropic runs, goes on in the next message.
 //
 // Images whose data are in the messages are judged by their bytes, without being decoded:
 // [PicturesOf] has the rules of each provider, with their sources. Check judges those of its
@@ -237,6 +238,7 @@ func (r rules) order(rows []sent, m matching, bad func(row, before int)) {
 			continue
 		case last == unsent && s.side == assistant:
 			bad(s.row, -1)
+		case s.side == assistant && before >= 0 && rows[before].paused:
 		case last != unsent && same && s.side != answers && s.side != injected:
 			bad(s.row, before)
 		}

@@ -59,6 +59,7 @@ type sent struct {
 	rest      side // the side of the message without its results
 	calls     []sentCall
 	results   []sentResult
+	paused    bool     // it ends with a tool of the provider: the answer goes on in the next message
 	endsWait  bool     // results behind it are not adjacent to the calls before it
 	reasoning []string // ids of reasoning items
 	pictures  []sentPicture

@@ -93,6 +93,22 @@ func TestReports(t *testing.T) {
 			},
 			map[accept.Provider]string{accept.Anthropic: "broken_thinking@1 broken_thinking@3", accept.OpenAIResponses: "duplicate_reasoning@3"},
 		},
+		{
+			"anthropic-sdk-python#961, #1339: a turn is paused in a search, and its answer goes on",
+			[]string{
+				ask, answer(signed + `, {"type": "text", "text": "a"}, {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}`),
+				answer(`{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, ` + signed + `, {"type": "text", "text": "b"}`), ask,
+			},
+			map[accept.Provider]string{accept.Gemini: "roles_in_a_row@2/1"},
+		},
+		{
+			"anthropic-sdk-typescript#1090: a tool of the provider runs after those of the program",
+			[]string{
+				ask, answer(`{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_fetch", "input": {}}, {"type": "tool_use", "id": "c1", "name": "g", "input": {}}`),
+				answering("c1", ""), answer(`{"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_1", "content": {}}, ` + signed + `, {"type": "text", "text": "b"}`), say,
+			},
+			hasOnly("roles_in_a_row@4/3", sides...),
+		},
 	} {
 		v.run(t)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -12,12 +13,12 @@ func (a API) answer(answer Answer, model string) (whole any, events []event) {
 	switch a {
 	case Anthropic:
 		return answerAnthropic(answer, model)
-	case Chat:
-		return answerChat(answer, model)
 	case Responses:
 		return answerResponses(answer, model)
+	case Gemini:
+		return answerGemini(answer, model)
 	}
-	return answerGemini(answer, model)
+	return object{"object": "chat.completion"}, nil // nobody speaks with it
 }
 
 // chunks cuts a text into parts of at most size bytes, between characters.
@@ -43,18 +44,9 @@ func with(o, more object) object {
 	return o
 }
 
-func calls(parts []Part) bool {
-	for _, p := range parts {
-		if p.kind == "call" {
-			return true
-		}
-	}
-	return false
-}
-
 func answerAnthropic(answer Answer, model string) (any, []event) {
 	stop := "end_turn"
-	if calls(answer.Parts) {
+	if slices.ContainsFunc(answer.Parts, func(p Part) bool { return p.kind == "call" }) {
 		stop = "tool_use"
 	}
 	usage := object{"input_tokens": 10, "output_tokens": 5}
@@ -93,47 +85,6 @@ func answerAnthropic(answer Answer, model string) (any, []event) {
 		event{"message_delta", object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5}}},
 		event{"message_stop", object{"type": "message_stop"}})
 	return with(message, object{"content": content, "stop_reason": stop}), events
-}
-
-func answerChat(answer Answer, model string) (any, []event) {
-	finish := "stop"
-	if calls(answer.Parts) {
-		finish = "tool_calls"
-	}
-	head := object{"id": "chatcmpl-strict", "created": 1, "model": model}
-	chunk := func(delta object, finish any) event {
-		return event{data: with(head, object{"object": "chat.completion.chunk", "choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}})}
-	}
-	events := []event{chunk(object{"role": "assistant", "content": ""}, nil)}
-	message := object{"role": "assistant", "content": nil, "refusal": nil}
-	said := ""
-	var all []any
-	for _, p := range answer.Parts {
-		switch p.kind {
-		case "text":
-			said += p.text
-			message["content"] = said
-			for _, c := range chunks(p.text, answer.Chunk) {
-				events = append(events, chunk(object{"content": c}, nil))
-			}
-		case "call":
-			call := object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": p.text}}
-			begin := with(call, object{"index": len(all), "function": object{"name": p.name, "arguments": ""}})
-			events = append(events, chunk(object{"tool_calls": []any{begin}}, nil))
-			for _, c := range chunks(p.text, answer.Chunk) {
-				events = append(events, chunk(object{"tool_calls": []any{object{"index": len(all), "function": object{"arguments": c}}}}, nil))
-			}
-			all = append(all, call)
-			message["tool_calls"] = all
-		}
-	}
-	events = append(events, chunk(object{}, finish), event{data: "[DONE]"})
-	whole := with(head, object{
-		"object":  "chat.completion",
-		"choices": []any{object{"index": 0, "message": message, "finish_reason": finish, "logprobs": nil}},
-		"usage":   object{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-	})
-	return whole, events
 }
 
 func answerResponses(answer Answer, model string) (any, []event) {
@@ -210,18 +161,16 @@ func answerGemini(answer Answer, model string) (any, []event) {
 			more["thought"] = true
 		}
 		whole = append(whole, with(with(signed, more), object{"text": p.text}))
-		all := chunks(p.text, answer.Chunk)
-		for i, c := range all {
-			part := with(more, object{"text": c})
-			if i == len(all)-1 {
-				part = with(part, signed)
-			}
-			events = append(events, event{data: response([]any{part}, nil)})
+		for _, c := range chunks(p.text, answer.Chunk) {
+			events = append(events, event{data: response([]any{with(more, object{"text": c})}, nil)})
+		}
+		if p.signature != "" { // it comes alone
+			events = append(events, event{data: response([]any{with(with(signed, more), object{"text": ""})}, nil)})
 		}
 	}
 	stop := object{"finishReason": "STOP"}
 	if len(events) > 0 {
-		last := events[len(events)-1].data.(object)["candidates"].([]any)[0].(object)
+		last := events[len(events)-1].data["candidates"].([]any)[0].(object)
 		maps.Copy(last, stop)
 	}
 	return response(whole, stop), events

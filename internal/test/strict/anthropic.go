@@ -3,6 +3,7 @@ package strict
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -63,6 +64,7 @@ func (j *judge) anthropic(request object) {
 		j.refuse("anthropic.first", "A conversation must start with a user message. Try again with a conversation that starts with a user message.")
 	}
 	j.anthropicPairs(sides)
+	j.anthropicServerTools(sides)
 	if len(sides) > 0 {
 		j.anthropicEnd(sides, request)
 	}
@@ -236,12 +238,37 @@ func (j *judge) anthropicResults(s side, calls map[string]bool) {
 	}
 }
 
+// ofServer reports whether a block is a call of a tool that the API runs, or its result.
+func ofServer(b block) bool {
+	return oneOf(b.kind, "server_tool_use mcp_tool_use") || strings.HasSuffix(b.kind, "_tool_result")
+}
+
+// anthropicServerTools judges the calls of the API's own tools: it runs those of the turn that goes
+// on, to which results of other tools belong and a prompt does not.
+func (j *judge) anthropicServerTools(sides []side) {
+	open := map[string]string{}
+	for _, s := range sides {
+		if s.role == "user" && slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != "tool_result" }) {
+			for _, id := range slices.Sorted(maps.Keys(open)) {
+				j.refuse("anthropic.server_tool", "%s: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", s.at, open[id], id, open[id])
+			}
+			clear(open)
+		}
+		for _, b := range s.blocks {
+			if id := text(b.fields["id"]); id != "" && ofServer(b) {
+				open[id] = text(b.fields["name"])
+			}
+			delete(open, text(b.fields["tool_use_id"]))
+		}
+	}
+}
+
 // anthropicEnd judges what the end of the conversation and its current turn demand.
 func (j *judge) anthropicEnd(sides []side, request object) {
 	last := sides[len(sides)-1]
 	thinking := text(fields(request["thinking"])["type"])
 	if last.role == "assistant" {
-		if j.limits.NoPrefill {
+		if n := len(last.blocks); j.limits.NoPrefill && (n == 0 || !ofServer(last.blocks[n-1])) {
 			j.refuse("anthropic.prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
 		}
 		if n := len(last.blocks); n > 0 && last.blocks[n-1].kind == "text" {

@@ -49,6 +49,7 @@ var Rules = []Rule{
 	{"anthropic.result.first", "results come first in their message", []string{toolCalls, gh + "anthropics/anthropic-sdk-typescript/issues/653 2025-01-12"}},
 	{"anthropic.result.unexpected", "each result has its call in the message before", []string{claude + "13460 2025-12-09"}},
 	{"anthropic.result.twice", "a call has one result", []string{claude + "14110 2025-12-16"}},
+	{"anthropic.server_tool", "a call of a tool that the API runs has its result in its turn, unless the turn goes on", []string{gh + "anthropics/anthropic-sdk-python/issues/961 2025-05-30", gh + "anthropics/anthropic-sdk-python/issues/1339 2026-04-06", gh + "anthropics/anthropic-sdk-typescript/issues/1090 2026-06-26"}},
 	{"anthropic.thinking.fields", "thinking has its text and signature, redacted thinking its data", []string{goSDK, gh + "justlovemaki/AIClient2API/issues/437 2026-04-03"}},
 	{"anthropic.thinking.signature", "a signature is not empty and is base64", []string{"https://docs.apiyi.com/en/faq/claude-thinking-signature-invalid 2026-09-29", gh + "kaitranntt/ccs/issues/415 2026-02-01"}},
 	{"anthropic.thinking.last", "a message does not end with thinking", []string{gh + "tailcallhq/forgecode/issues/2107 2025-12-11", gh + "NousResearch/hermes-agent/pull/16921 2026-04-28"}},

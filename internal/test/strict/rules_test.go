@@ -58,6 +58,7 @@ const (
 	use2   = `{"type":"tool_use","id":"t2","name":"f","input":{}}`
 	result = `{"type":"tool_result","tool_use_id":"t1","content":"r"}`
 	saying = `{"type":"text","text":"a"}`
+	search = `{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}`
 	think  = `{"type":"thinking","thinking":"","signature":"c2ln"}`
 
 	toolCall   = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
@@ -181,6 +182,9 @@ func samples() []sample {
 		{"anthropic.result.first", none, ran(use, saying+","+result), ran(use, result+","+saying)},
 		{"anthropic.result.unexpected", none, messages(user("[" + result + "]")), ran(use, result)},
 		{"anthropic.result.twice", none, ran(use, result+","+result), ran(use, result)},
+		{"anthropic.server_tool", none, messages(user(`"a"`), assistant("["+search+"]"), user(`"b"`)), messages(user(`"a"`), assistant("["+search+"]"))},
+		{"anthropic.server_tool", none, ran(search+","+use, result+`,{"type":"text","text":"b"}`), ran(search+","+use, result)},
+		{"anthropic.prefill", Limits{NoPrefill: true}, messages(user(`"a"`), assistant(`"a"`)), messages(user(`"a"`), assistant("["+search+"]"))},
 		{"anthropic.thinking.fields", none, ran(`{"type":"thinking","thinking":"a"},`+use, result), ran(think+","+use, result)},
 		{"anthropic.thinking.fields", none, ran(`{"type":"redacted_thinking"},`+use, result), ran(`{"type":"redacted_thinking","data":"x"},`+use, result)},
 		{"anthropic.thinking.signature", none, ran(strings.Replace(think, "c2ln", "", 1)+","+use, result), ran(think+","+use, result)},
@@ -188,7 +192,6 @@ func samples() []sample {
 		{"anthropic.thinking.first", none, more(ran(use, result), enabled), more(ran(think+","+use, result), enabled)},
 		{"anthropic.end.thinking", none, messages(user(`"a"`), assistant("["+think+","+saying+"]")), more(messages(user(`"a"`), assistant("["+think+","+saying+"]")), enabled)},
 		{"anthropic.end.space", none, messages(user(`"a"`), assistant(`"a "`)), messages(user(`"a "`), assistant(`"a"`))},
-		{"anthropic.prefill", Limits{NoPrefill: true}, messages(user(`"a"`), assistant(`"a"`)), hello},
 		{"anthropic.image", none, messages(user("[" + shown("image/png", "AAAA") + "]")), messages(user("[" + shown("image/png", dot) + "]"))},
 		{"anthropic.image.source", none, messages(user(`[{"type":"image"}]`)), messages(user(`[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]`))},
 		{"anthropic.image.type", none, messages(user("[" + shown("image/bmp", dot) + "]")), messages(user("[" + shown("image/gif", drawn("gif", 1, 1, 0)) + "]"))},

@@ -25,7 +25,7 @@ func Text(s string) Part {
 }
 
 // Thinking is the model's thoughts with their signature: base64 for Anthropic and Gemini;
-// for Responses, encrypted content that begins with gAAAA. Chat does not answer it.
+// for Responses, encrypted content that begins with gAAAA.
 func Thinking(s, signature string) Part {
 	return Part{kind: "thinking", text: s, signature: signature}
 }
@@ -44,10 +44,6 @@ type Answer struct {
 	// Pause, if set, is called before each streamed event with its number, from 0: a test
 	// that blocks in it holds the stream there. Events before it have been sent.
 	Pause func(event int)
-	// Cut, if positive, is how many events are streamed before the connection breaks.
-	Cut int
-	// Refusal, if set, is answered instead of the parts, as of an overloaded provider.
-	Refusal *Refusal
 }
 
 // Request is a request that a server was sent.
@@ -58,8 +54,8 @@ type Request struct {
 }
 
 // Server is one provider's API on 127.0.0.1. It demands some key, judges each request,
-// and answers it by its script, streamed where the request says so. A request that is
-// accepted when the script is at its end is refused with the rule "script".
+// and answers it by its script, streamed where the request says so; only of Chat an answer
+// says nothing. A request that is accepted when the script is at its end is refused with the rule "script".
 type Server struct {
 	// URL is where the server listens, without a path: the base URL of Anthropic's and
 	// Gemini's clients. OpenAI's have URL + "/v1".
@@ -116,9 +112,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refusals = Judge(s.api, s.limits, body)
 	}
 	answer, refusals := s.next(Request{r.URL.Path, body, refusals})
-	if len(refusals) == 0 && answer.Refusal != nil {
-		refusals = []Refusal{*answer.Refusal}
-	}
 	if len(refusals) > 0 {
 		s.reject(w, refusals[0])
 		return
@@ -206,7 +199,7 @@ func (s *Server) reject(w http.ResponseWriter, r Refusal) {
 // event is one event of a stream.
 type event struct {
 	name string // "": it has none
-	data any    // a string is sent as it is
+	data object
 }
 
 // stream sends events as the answer says.
@@ -218,20 +211,10 @@ func stream(w http.ResponseWriter, answer Answer, events []event) {
 		if answer.Pause != nil {
 			answer.Pause(i)
 		}
-		if answer.Cut > 0 && i == answer.Cut {
-			if conn, _, err := flush.Hijack(); err == nil {
-				_ = conn.Close() // which the client sees
-			}
-			return
-		}
 		if e.name != "" {
 			fmt.Fprintf(w, "event: %s\n", e.name)
 		}
-		line, ok := e.data.(string)
-		if !ok {
-			b, _ := json.Marshal(e.data) // maps and strings
-			line = string(b)
-		}
+		line, _ := json.Marshal(e.data) // maps and strings
 		fmt.Fprintf(w, "data: %s\n\n", line)
 		if flush.Flush() != nil {
 			return // the client has gone

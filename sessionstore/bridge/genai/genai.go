@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -19,7 +20,10 @@ import (
 // format is Gemini's, for the types of the SDK.
 var format = func() *said.Format {
 	f := *said.Gemini
-	f.Fits = func(part []byte) bool { return json.Unmarshal(part, &sdk.Part{}) == nil }
+	f.Fits = func(raw []byte) bool {
+		part := sdk.Part{}
+		return json.Unmarshal(raw, &part) == nil && !bare(part)
+	}
 	return &f
 }()
 
@@ -49,7 +53,8 @@ func Params(messages []sessionstore.Message) ([]*sdk.Content, bridge.Report, err
 // stream, in their order, or of the one that there is. Of several candidates the first
 // counts. A response without a candidate, as to a prompt that was blocked, is an error.
 func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, error) {
-	answer, model, err := make([][]json.RawMessage, len(responses)), "", errors.New("there is no candidate")
+	parts, model, err := make([][]*sdk.Part, len(responses)), "", errors.New("there is no candidate")
+	last := &sdk.Part{}
 	for i, r := range responses {
 		switch {
 		case r == nil:
@@ -64,16 +69,21 @@ func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, e
 			continue
 		}
 		for _, part := range r.Candidates[0].Content.Parts {
-			if part != nil && part.FunctionCall != nil && part.FunctionCall.ID == "" {
-				part = named(*part, *part.FunctionCall)
+			switch {
+			case part == nil:
+			case !bare(*part):
+				last = named(*part)
+				parts[i] = append(parts[i], last)
+			case last.Text != "" && last.ThoughtSignature == nil && last.Thought == part.Thought:
+				last.ThoughtSignature = part.ThoughtSignature // as it is where the answer is no stream
 			}
-			raw, err := json.Marshal(part)
-			if err != nil {
-				return sessionstore.Message{}, fmt.Errorf("store an answer of gemini: %w", err)
-			}
-			if s := string(raw); s != "null" && s != "{}" { // as the end of a stream, which Gemini refuses in a request
-				answer[i] = append(answer[i], raw)
-			}
+		}
+	}
+	answer := make([][]json.RawMessage, len(parts))
+	for i, parts := range parts {
+		for _, part := range parts {
+			raw, bad := json.Marshal(part)
+			answer[i], err = append(answer[i], raw), errors.Join(err, bad)
 		}
 	}
 	if err != nil {
@@ -82,10 +92,21 @@ func Message(responses ...*sdk.GenerateContentResponse) (sessionstore.Message, e
 	return said.Gemini.Row(answer, model, time.Now())
 }
 
-// named returns a part with a call that has an id, by which its result is found.
-func named(part sdk.Part, call sdk.FunctionCall) *sdk.Part {
-	call.ID = "gemini_call_" + strings.ReplaceAll(sessionstore.NewID(), "-", "")[:12]
-	part.FunctionCall = &call
+// bare reports whether a part says nothing but the signature of what is before it, as the end of
+// a stream does. Gemini refuses it in a request, unless it has an empty text, which the SDK
+// leaves out.
+func bare(part sdk.Part) bool {
+	part.Thought, part.ThoughtSignature = false, nil
+	return reflect.ValueOf(part).IsZero()
+}
+
+// named returns a copy of a part. A call in it has an id, by which its result is found.
+func named(part sdk.Part) *sdk.Part {
+	if part.FunctionCall != nil && part.FunctionCall.ID == "" {
+		call := *part.FunctionCall
+		call.ID = "gemini_call_" + strings.ReplaceAll(sessionstore.NewID(), "-", "")[:12]
+		part.FunctionCall = &call
+	}
 	return &part
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/internal/test/talk"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/genai"
@@ -86,6 +87,35 @@ func TestStream(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"text": "I ", "thought": true}, {"text": "think", "thought": true}, {"text": "Hel"}, {"text": "lo", "thoughtSignature": "QUJD"}, {"functionCall": {"id": "`+row.ToolCalls()[0].ID+`", "name": "f"}, "thoughtSignature": "QUJD"},
 		{"text": "more", "thoughtSignature": "QUJD"}, {"text": "last"}]`, string(raw), "the parts are as they came")
+}
+
+// A stream of Gemini 3 ends with a signature alone, which the SDK cannot send: it goes to the
+// text before it.
+func TestStreamEndsWithSignature(t *testing.T) {
+	t.Parallel()
+	chunk := func(part string) *sdk.GenerateContentResponse {
+		return response(t, `{"candidates": [{"content": {"role": "model", "parts": [`+part+`]}}]}`)
+	}
+	user := talk.Rows(t, `{"role": "user", "content": "q"}`)
+	sent := func(row sessionstore.Message) string {
+		contents, _, err := genai.Params(append(user, row, user[0]))
+		require.NoError(t, err)
+		body, err := json.Marshal(map[string]any{"contents": contents})
+		require.NoError(t, err)
+		require.Empty(t, strict.Judge(strict.Gemini, strict.Limits{Signatures: true}, body), "%s", body)
+		return string(body)
+	}
+	row, err := genai.Message(chunk(`{"text": "hm", "thought": true}`), chunk(`{"text": "", "thought": true, "thoughtSignature": "QUJD"}`),
+		chunk(`{"executableCode": {"code": "1"}}`), chunk(`{"text": "Hel"}`), chunk(`{"text": "lo"}`), chunk(`{"text": "", "thoughtSignature": "REVG"}`))
+	require.NoError(t, err)
+	body := sent(row)
+	require.Contains(t, body, `{"text":"hm","thought":true,"thoughtSignature":"QUJD"},{"executableCode":{"code":"1"}},{"text":"Hel"},{"text":"lo","thoughtSignature":"REVG"}`)
+	for _, parts := range []string{`{"thoughtSignature": "QUJD"}`, `{"text": "a", "thoughtSignature": "QUJD"}, {"thoughtSignature": "REVG"}`} {
+		row, err := genai.Message(chunk(parts))
+		require.NoError(t, err)
+		require.NotContains(t, sent(row), "REVG", "there is nothing that it signs")
+	}
+	sent(talk.Rows(t, `{"role": "assistant", "content": [{"type": "text", "text": "a"}], "metadata": {"gemini": {"wire_content": [{"text": "a"}, {"text": "", "thoughtSignature": "QUJD"}]}}}`)[0])
 }
 
 func TestNoAnswer(t *testing.T) {

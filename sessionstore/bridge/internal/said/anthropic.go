@@ -1,9 +1,11 @@
 package said
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -19,59 +21,58 @@ var Anthropic = &Format{
 
 // known reports whether a block is one that only Anthropic takes, and every tool stores.
 func (b Block) known() bool {
-	names := []string{"server_tool_use", "mcp_tool_use", "search_result", "container_upload", "tool_reference", "compaction"}
+	names := []string{"server_tool_use", "mcp_tool_use", "container_upload", "tool_reference", "compaction"}
 	return b.Kind == Other && b.Raw != nil && (slices.Contains(names, b.Name) || strings.HasSuffix(b.Name, "_tool_result"))
 }
 
-// alone returns the ids of calls of tools that the provider runs, and of results of such, the
-// other half of which is not among the pieces of a message.
-func alone(pieces []any) map[string]bool {
-	ids := map[string]bool{}
-	for _, piece := range pieces {
-		if id := half(piece); id != "" && ids[id] {
-			delete(ids, id)
-		} else if id != "" {
-			ids[id] = true
+// paired leaves out the calls of tools that the provider runs, and results of such, of which a turn
+// has only one half: Anthropic refuses them. The last turn may go on with the results of its
+// calls, after a pause or after the results of the program's tools.
+func (f *Format) paired(all []message, left func(row int, what string)) {
+	for begin, end := 0, 0; begin < len(all); begin = end {
+		for end = begin + 1; end < len(all) && !all[end].prompts(); end++ {
+		}
+		halves := map[string]int{}
+		for _, m := range all[begin:end] {
+			for _, piece := range m.pieces {
+				id, _ := half(piece)
+				halves[id]++
+			}
+		}
+		for i, m := range all[begin:end] {
+			var whole []any
+			for _, piece := range m.pieces {
+				if id, call := half(piece); id == "" || halves[id] > 1 || call && end == len(all) {
+					whole = append(whole, piece)
+				} else {
+					left(m.row, text(piece.(json.RawMessage), "type"))
+				}
+			}
+			if len(whole) < len(m.pieces) { // so it does not end with thinking
+				all[begin+i].pieces = append(whole, f.pieces(m.side, leftOut, nil)...)
+			}
 		}
 	}
-	return ids
 }
 
 // half returns the id of such a call or result, "" for other pieces.
-func half(piece any) string {
+func half(piece any) (id string, call bool) {
 	raw, _ := piece.(json.RawMessage)
 	switch kind := text(raw, "type"); {
 	case kind == "server_tool_use" || kind == "mcp_tool_use":
-		return text(raw, "id")
+		return text(raw, "id"), true
 	case strings.HasSuffix(kind, "_tool_result"):
-		return text(raw, "tool_use_id")
+		return text(raw, "tool_use_id"), false
 	}
-	return ""
+	return "", false
 }
 
-// paired returns the pieces of a message that others follow, without those halves: Anthropic
-// refuses them. Beside a call of the program's tools, which the provider's tools may make, the
-// result comes in a later message: open are the ids of such.
-func (f *Format) paired(role string, pieces []any, open map[string]bool, left func(what string)) []any {
-	ids, said := alone(pieces), pieces[:0:0]
-	waits := slices.ContainsFunc(pieces, func(piece any) bool {
-		raw, _ := piece.(json.RawMessage)
+// prompts reports whether a message of the user is more than results: it begins a turn.
+func (m message) prompts() bool {
+	return m.side == "user" && slices.ContainsFunc(m.pieces, func(piece any) bool {
 		o, _ := piece.(object)
-		return o["type"] == "tool_use" || text(raw, "type") == "tool_use"
+		return o["type"] != "tool_result" && o["functionResponse"] == nil
 	})
-	for _, piece := range pieces {
-		if id := half(piece); id != "" && ids[id] && !waits && !open[id] {
-			left(text(piece.(json.RawMessage), "type"))
-			continue
-		} else if waits {
-			open[id] = true
-		}
-		said = append(said, piece)
-	}
-	if len(said) < len(pieces) { // so it does not end with thinking
-		said = append(said, f.pieces(role, leftOut, left)...)
-	}
-	return said
 }
 
 func anthropicPieces(role string, b Block, left func(what string)) []any {
@@ -131,9 +132,16 @@ func anthropicContent(blocks []Block, left func(what string)) any {
 	return list
 }
 
-// anthropicFile returns the block that is a file, nil where it is nowhere that Anthropic knows.
+// anthropicFile returns the block that is a file, nil where it is nowhere that Anthropic knows, or
+// is of a type that it does not take.
 func anthropicFile(b Block) any {
 	s, file := b.File, object{"type": "document"}
+	if data, err := base64.StdEncoding.DecodeString(s.Data); len(s.Data) > 0 && !s.Image && (err != nil || s.Media != "application/pdf") {
+		if err != nil || !strings.HasPrefix(s.Media, "text/") || !utf8.Valid(data) {
+			return nil
+		}
+		s.Data, s.Plain, b.Name = "", string(data), ""
+	}
 	if s.Image {
 		file["type"] = "image"
 	} else if s.Name != "" {
@@ -151,7 +159,7 @@ func anthropicFile(b Block) any {
 	default:
 		return nil
 	}
-	if b.Name == "document" { // it may have a context and more
+	if b.Name == "document" || b.Name == "search_result" { // it may have a context and more
 		return json.RawMessage(pyjson.Remove(b.Raw, "visibility"))
 	}
 	return file

@@ -48,15 +48,17 @@ type Block struct {
 	Raw  json.RawMessage // the block as it is stored
 }
 
-// Source is where an image or a document is: one of Data, Plain, URL and ID.
+// Source is where an image or a document is: one of Data, Plain, URL, ID and OpenAI.
 type Source struct {
 	Image bool
 	Media string // its media type
 	Data  string // base64
 	Plain string // a document of plain text
 	URL   string
-	ID    string // of a file that the provider keeps
+	ID    string // of a file that Anthropic keeps
 	Name  string // "" where it has none
+
+	OpenAI string // the id of a file that OpenAI keeps
 }
 
 // dataURL returns the address of the kind data: for a source with Data.

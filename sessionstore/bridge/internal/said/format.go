@@ -27,6 +27,14 @@ type Format struct {
 	Fits func(piece []byte) bool // reports whether the SDK takes a piece; nil: it takes each
 }
 
+// message is one of a request, before it has the provider's form.
+type message struct {
+	row    int // the last one that it says
+	side   string
+	own    bool // the provider said it
+	pieces []any
+}
+
 // object is a JSON object.
 type object map[string]any
 
@@ -65,60 +73,53 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		}
 	}
 	row = 0
-	current := lastPrompt(done.Messages)
-	before := 0                  // the row that was said last
 	names := map[string]string{} // of tools, by the ids of their calls
 	items := map[string]bool{}   // ids of the items that were said as they were
-	open := map[string]bool{}    // see paired
-	var side string
-	var said, all []any
+	var all []message
 	for i, m := range done.Messages {
-		if role := m.Role(); role == "system" || role == "developer" {
+		if side := sideOf(m); side == "" {
 			r.System = append(r.System, m.Content())
 		} else {
-			if inserted[i] && len(alone(said)) > 0 { // the answer goes on in the next message
-				continue
+			said := message{row, side, owner(m) == f.Name, f.say(m, names, items, left)}
+			if n := len(all) - 1; f.joins && n >= 0 && all[n].side == side {
+				said.own, said.pieces = said.own && all[n].own, append(all[n].pieces, said.pieces...)
+				all = all[:n]
 			}
-			if now := sideOf(m); len(said) > 0 && (now != side || !f.joins) {
-				all, said = append(all, f.messages(side, f.paired(side, said, open, func(what string) { leftOf(before, what) }))...), nil
-			}
-			pieces := f.say(m, names, items, left)
-			if f.signs && i > current && owner(m) != f.Name {
-				skipSignature(pieces)
-			}
-			before, side, said = row, sideOf(m), append(said, pieces...)
+			all = append(all, said)
 		}
 		if !inserted[i] {
 			row++
 		}
 	}
-	if len(said) > 0 {
-		all = append(all, f.messages(side, said)...)
+	if f == Anthropic {
+		f.paired(all, leftOf)
 	}
-	for _, message := range all {
-		raw, err := json.Marshal(message)
-		if err != nil {
-			return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+	for i := len(all) - 1; f.signs && i >= 0 && !all[i].prompts(); i-- { // the current turn
+		if !all[i].own {
+			skipSignature(all[i].pieces)
 		}
-		list = append(list, raw)
+	}
+	for _, m := range all {
+		if len(m.pieces) == 0 {
+			continue
+		}
+		for _, message := range f.messages(m.side, m.pieces) {
+			raw, err := json.Marshal(message)
+			if err != nil {
+				return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+			}
+			list = append(list, raw)
+		}
 	}
 	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
 	return list, r, nil
 }
 
-// lastPrompt returns the index of the last message of the user that is more than results, -1 for
-// none.
-func lastPrompt(msgs []sessionstore.Message) int {
-	for i, m := range slices.Backward(msgs) {
-		if m.Role() == "user" && slices.ContainsFunc(Read(m), func(b Block) bool { return b.Kind != Result }) {
-			return i
-		}
-	}
-	return -1
-}
-
 // leftOut is said where nothing of a message is.
 var leftOut = Block{Kind: Text, Text: "(A part of this message was left out.)"}
+
+// emptied is what accept.Fix says where a provider would be sent nothing of an answer.
+const emptied = "(This answer was empty.)"
 
 // owner returns the name of the provider that gave an answer, "" where no format has it.
 func owner(m sessionstore.Message) string {
@@ -131,10 +132,13 @@ func owner(m sessionstore.Message) string {
 	return ""
 }
 
-// sideOf returns the side of a conversation that a message is on.
+// sideOf returns the side of a conversation that a message is on, "" for instructions.
 func sideOf(m sessionstore.Message) string {
-	if m.Role() == "assistant" {
-		return "assistant"
+	switch role := m.Role(); role {
+	case "system", "developer":
+		return ""
+	case "assistant":
+		return role
 	}
 	return "user"
 }
@@ -147,16 +151,24 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 			names[b.ID] = b.Name
 		}
 	}
+	filled := len(blocks) > 0 && f.signs && side == "assistant" && blocks[len(blocks)-1].Text == emptied
+	if filled { // Gemini is sent its pictures and what it ran
+		blocks = blocks[:len(blocks)-1]
+	}
+	lost, by := false, owner(m)
+	leave := func(what string) { lost = true; left(what) }
+	wire := f.wire(m)
+	for _, kind := range unanswered(wire) {
+		leave(kind)
+	}
 	again := func(raw json.RawMessage) bool { return items[text(raw, "id")] } // OpenAI refuses an id that comes again
-	if wire := f.wire(m); wire != nil && !slices.ContainsFunc(wire, again) && same(f.readAll(wire), blocks) {
+	if wire != nil && !lost && !slices.ContainsFunc(wire, again) && same(f.readAll(wire), blocks) {
 		for _, raw := range wire {
 			pieces = append(pieces, raw)
 			items[text(raw, "id")] = f == OpenAI && text(raw, "id") != ""
 		}
 		return pieces
 	}
-	lost, by := false, owner(m)
-	leave := func(what string) { lost = true; left(what) }
 	for _, b := range blocks {
 		if b.Kind == Result {
 			b.Name = cmp.Or(names[b.ID], b.Name)
@@ -168,7 +180,9 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 			pieces = append(pieces, f.pieces(side, b, leave)...)
 		}
 	}
-	if len(pieces) == 0 && lost { // without it the sides would not alternate
+	if filled && len(pieces) == 0 {
+		pieces = f.pieces(side, Block{Kind: Text, Text: emptied}, left)
+	} else if len(pieces) == 0 && lost { // without it the sides would not alternate
 		pieces = f.pieces(side, leftOut, left)
 	}
 	return pieces

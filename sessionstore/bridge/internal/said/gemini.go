@@ -118,8 +118,10 @@ func geminiFile(s Source) object {
 	switch {
 	case s.Plain != "":
 		return object{"text": s.Plain}
+	case isBase64(s.Data) && s.Media != "application/pdf" && (s.Media == "" || strings.HasPrefix(s.Media, "application/")):
+		return nil // https://github.com/googleapis/python-genai/issues/829
 	case isBase64(s.Data):
-		return object{"inlineData": object{"mimeType": cmp.Or(s.Media, "application/octet-stream"), "data": s.Data}}
+		return object{"inlineData": object{"mimeType": s.Media, "data": s.Data}}
 	case s.URL != "":
 		return object{"fileData": object{"mimeType": s.Media, "fileUri": s.URL}}
 	}

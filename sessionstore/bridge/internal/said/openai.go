@@ -2,6 +2,7 @@ package said
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -30,6 +31,22 @@ func openaiRead(item []byte) []Block {
 	default:
 		return []Block{{Name: kind}}
 	}
+}
+
+// unanswered returns the types of the calls of OpenAI's tools that the program runs, as a shell: no
+// row has their results, without which OpenAI refuses them.
+func unanswered(items []json.RawMessage) (kinds []string) {
+	halves := map[string]int{}
+	for _, item := range items {
+		halves[text(item, "call_id")]++
+	}
+	for _, item := range items {
+		kind, id := text(item, "type"), text(item, "call_id")
+		if id != "" && halves[id] == 1 && kind != "function_call" && kind != "custom_tool_call" {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 func openaiPieces(role string, b Block, left func(what string)) []any {
@@ -97,6 +114,10 @@ func openaiFile(s Source) any {
 		return object{"type": "input_file", "filename": cmp.Or(s.Name, "document"), "file_data": s.dataURL()}
 	case s.URL != "":
 		return object{"type": "input_file", "file_url": s.URL}
+	case s.OpenAI != "" && s.Image:
+		return object{"type": "input_image", "detail": "auto", "file_id": s.OpenAI}
+	case s.OpenAI != "":
+		return object{"type": "input_file", "file_id": s.OpenAI}
 	}
 	return nil
 }

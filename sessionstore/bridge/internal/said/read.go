@@ -86,7 +86,7 @@ func blockOf(raw []byte) Block {
 			Kind: Result, ID: id, Name: text(raw, "name"),
 			Failed: pyjson.Truthy(member(raw, "is_error")), Content: contentOf(member(raw, "content")),
 		}
-	case "image", "image_url", "input_image", "document", "file", "input_file":
+	case "image", "image_url", "input_image", "document", "file", "input_file", "search_result":
 		b.Kind, b.File, b.Sign = File, sourceOf(raw, kind), text(raw, "signature")
 	}
 	return b
@@ -138,7 +138,11 @@ func sourceOf(raw []byte, kind string) Source {
 	}
 	s.Media = cmp.Or(text(inner, "media_type"), text(inner, "mime_type"), s.Media)
 	s.Name = cmp.Or(text(raw, "title"), text(inner, "filename"))
-	s.ID = text(inner, "file_id")
+	if id := text(inner, "file_id"); member(raw, "source") != nil {
+		s.ID = id
+	} else {
+		s.OpenAI = id
+	}
 	if url := cmp.Or(text(inner, "url"), text(inner, "file_url"), text(inner, "file_data")); url != "" {
 		s.take(url)
 	}
@@ -147,6 +151,9 @@ func sourceOf(raw []byte, kind string) Source {
 		s.Plain = text(inner, "data")
 	case s.Data == "":
 		s.Data = text(inner, "data")
+	}
+	for _, b := range contentOf(member(inner, "content")) { // of a document, or of a result of a search
+		s.Plain += b.Text
 	}
 	if s.Media == "" && s.Image {
 		s.Media = "image/jpeg" // as the Python tools have it
