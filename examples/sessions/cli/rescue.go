@@ -15,7 +15,6 @@ type rescueCommand struct {
 	From    string `placeholder:"TOOL" enum:"claude,codex" required:"" help:"The tool whose session it is: claude or codex."`
 	All     bool   `help:"Look at all sessions of the tool."`
 	DryRun  bool   `help:"Write nothing, and tell what would be done."`
-	For     string `enum:",anthropic,openai,gemini" default:"" placeholder:"PROVIDER" help:"The provider that has to take it: anthropic, openai or gemini (default: that of the tool's maker)."`
 
 	SessionsRoot string `placeholder:"DIR" help:"Directory of projects, which keep the originals (default: ~/.amplifier/projects)." group:"Where"`
 }
@@ -44,10 +43,10 @@ type rescuedOne struct {
 }
 
 type rescuedFault struct {
-	Kind   foreign.FaultKind `json:"kind"`
-	Line   int               `json:"line"`
-	Reason accept.Reason     `json:"reason"`
-	Mend   foreign.MendKind  `json:"mend"`
+	Kind   string        `json:"kind"`
+	Line   int           `json:"line"`
+	Reason accept.Reason `json:"reason"`
+	Mend   string        `json:"mend"`
 }
 
 // Run rescues.
@@ -60,7 +59,7 @@ func (c *rescueCommand) Run(a *app) error {
 		return err
 	}
 	tool := foreign.Tool(c.From)
-	opts := &foreign.RescueOptions{ID: c.Session, DryRun: c.DryRun, For: mending{For: c.For}.options(tool).For}
+	opts := &foreign.RescueOptions{ID: c.Session, DryRun: c.DryRun}
 	if _, err := os.Lstat(c.Session); err == nil || strings.ContainsRune(c.Session, os.PathSeparator) {
 		opts.ID, opts.File = "", c.Session
 	}
