@@ -161,7 +161,7 @@ var faultWords = map[string]string{
 
 // String returns the line, the fault and its mend.
 func (f Fault) String() string {
-	s := faultWords[f.Kind]
+	s := cmp.Or(faultWords[f.Kind], f.Kind)
 	if f.Line > 0 {
 		s = fmt.Sprintf("line %d: %s", f.Line, s)
 	}
