@@ -26,7 +26,7 @@ type repairCommand struct {
 func (repairCommand) Help() string {
 	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo SESSION" brings it back; damaged metadata that --name writes anew stay beside the file, and undo leaves them.
 
---for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
+--for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out, and a picture is made smaller where that is enough. "sessions diagnose" tells what that is.
 
 A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since; where there are none, the backup becomes the transcript. The damaged file stays. What does not continue the conversation is offered as a fork.
 
