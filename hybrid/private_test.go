@@ -32,6 +32,25 @@ func TestPrivateFitsNamesWithSlashes(t *testing.T) {
 	c.requireNoTrace(t, "draft", "text of", "tax")
 }
 
+// TestRescuedIsNotSent: the files of which a rescue made sessions of another tool stay here, also
+// beside sessions that are sent.
+func TestRescuedIsNotSent(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, nil)
+	a := c.device(t, "a")
+	a.say("open", "one")
+	dir := filepath.Join(a.Dir(), ".sessionstore", "rescued")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	for _, name := range []string{"claude-01a2137d.jsonl", "claude-01a2137d.jsonl.damaged"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("text of another tool\n"), 0o600))
+	}
+	require.Equal(t, 1, a.sync().Pushed)
+	a.say("open", "two")
+	require.Equal(t, 1, a.sync().Pushed)
+	require.FileExists(t, filepath.Join(dir, "claude-01a2137d.jsonl"))
+	c.requireNoTrace(t, "another tool", "01a2137d", "rescued")
+}
+
 // TestMalformedPrivate: a malformed glob is an error of Open, and nothing is sent while one
 // is remembered, whichever program has put it there.
 func TestMalformedPrivate(t *testing.T) {

@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 )
 
 // RepairSession repairs the transcript of session id as [Repair] does, or, for the
-// providers that are given, as [accept.Fix] does so that each of them accepts it. It writes
+// targets that are given, as [accept.Target.Fix] does so that each of them accepts it. It writes
 // nothing when the transcript is healthy, or accepted by them. Otherwise it first
 // copies the transcript, under the name that the reference uses; [Undo] brings the
 // copy back. Metadata and events do not change. If the store syncs, the copy is durable
@@ -22,13 +23,13 @@ import (
 //
 // The error Is [sessionstore.ErrCorrupt] and names the line when a line cannot be read,
 // even if the backup is good. It Is [sessionstore.ErrConflict] when another writer changed
-// the transcript in between. If one provider refuses messages that another wants,
+// the transcript in between. If one target refuses messages that another wants,
 // RepairSession returns an error and writes nothing. After an error of the disk, the
 // transcript is either the old or the repaired one, complete.
-func RepairSession(ctx context.Context, st *sessionstore.Store, id string, providers ...accept.Provider) (RepairReport, error) {
+func RepairSession(ctx context.Context, st *sessionstore.Store, id string, targets ...accept.Target) (RepairReport, error) {
 	var report RepairReport
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
-		report, err = (&change{ctx: ctx, st: st, id: id, tx: tx}).repair(providers)
+		report, err = (&change{ctx: ctx, st: st, id: id, tx: tx}).repair(targets)
 		return err
 	})
 	if err != nil {
@@ -37,7 +38,7 @@ func RepairSession(ctx context.Context, st *sessionstore.Store, id string, provi
 	return report, nil
 }
 
-func (c *change) repair(providers []accept.Provider) (RepairReport, error) {
+func (c *change) repair(targets []accept.Target) (RepairReport, error) {
 	rows, err := c.rows()
 	if err != nil {
 		return RepairReport{}, err
@@ -46,7 +47,7 @@ func (c *change) repair(providers []accept.Provider) (RepairReport, error) {
 	if err != nil {
 		return RepairReport{}, err
 	}
-	repaired, v, err := repairFor(providers, rows, d)
+	repaired, v, err := repairFor(targets, rows, d)
 	if err != nil {
 		return RepairReport{}, err
 	}
@@ -66,10 +67,10 @@ func (c *change) repair(providers []accept.Provider) (RepairReport, error) {
 	}, nil
 }
 
-// repairFor returns messages as a repair makes them, or, for providers, as those accept
+// repairFor returns messages as a repair makes them, or, for targets, as those accept
 // them, and their diagnosis. If nothing changes, it returns the same values.
-func repairFor(providers []accept.Provider, msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, Diagnosis, error) {
-	if len(providers) == 0 {
+func repairFor(targets []accept.Target, msgs []sessionstore.Message, d Diagnosis) ([]sessionstore.Message, Diagnosis, error) {
+	if len(targets) == 0 {
 		msgs, err := Repair(msgs, d)
 		if err != nil {
 			return nil, d, err
@@ -77,7 +78,7 @@ func repairFor(providers []accept.Provider, msgs []sessionstore.Message, d Diagn
 		d, err = verified(msgs)
 		return msgs, d, err
 	}
-	msgs, err := mendFor(providers, msgs)
+	msgs, err := mendFor(targets, msgs)
 	if err != nil {
 		return nil, d, err
 	}
@@ -85,19 +86,21 @@ func repairFor(providers []accept.Provider, msgs []sessionstore.Message, d Diagn
 	return msgs, d, err
 }
 
-// mendFor mends messages for one provider after the other. It returns an error if after
+// mendFor mends messages for one target after the other. It returns an error if after
 // that one of them refuses messages that the others want.
-func mendFor(providers []accept.Provider, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
-	for _, p := range slices.Sorted(slices.Values(providers)) {
-		m, err := accept.Fix(p, msgs)
+func mendFor(targets []accept.Target, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
+	byProvider := func(a, b accept.Target) int { return cmp.Compare(a.Provider, b.Provider) } // as undo goes through them
+	for _, to := range slices.SortedFunc(slices.Values(targets), byProvider) {
+		m, err := to.Fix(msgs)
 		if err != nil {
 			return nil, err
 		}
 		msgs = m.Messages
 	}
-	for _, p := range providers {
-		if left := accept.Check(p, msgs); len(left) > 0 {
-			return nil, fmt.Errorf("mend messages for %v: %s", p, left[0])
+	for _, to := range targets {
+		left := slices.DeleteFunc(to.Check(msgs), func(r accept.Refusal) bool { return r.Disputed })
+		if len(left) > 0 {
+			return nil, fmt.Errorf("mend messages for %v: %s", to.Provider, left[0])
 		}
 	}
 	return msgs, nil

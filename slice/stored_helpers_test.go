@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 const (
@@ -23,6 +24,14 @@ const (
 
 // noon is the time of the stores of these tests.
 func noon() time.Time { return time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC) }
+
+// targets returns the targets of providers.
+func targets(providers ...accept.Provider) (all []accept.Target) {
+	for _, p := range providers {
+		all = append(all, accept.Target{Provider: p})
+	}
+	return all
+}
 
 // openStore opens a store in a new directory, or in dir.
 func openStore(t testing.TB, dir string) *sessionstore.Store {

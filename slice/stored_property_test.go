@@ -71,7 +71,7 @@ func TestStoredMendingsCanBeUndone(t *testing.T) {
 		some := []accept.Provider{accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini}
 		d.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 		some = some[:1+d.IntN(len(some))]
-		r, err := slice.RepairSession(t.Context(), st, id, some...)
+		r, err := slice.RepairSession(t.Context(), st, id, targets(some...)...)
 		if err != nil { // seldom, two of them want opposite things
 			require.ErrorContains(t, err, "mend messages for ")
 			require.Equal(t, map[string]string{transcriptFile: rows}, get(t, st, id))

@@ -288,11 +288,11 @@ func TestRepairSessionFor(t *testing.T) {
 	r, err := slice.RepairSession(t.Context(), st, parentID)
 	require.NoError(t, err)
 	require.Equal(t, slice.NoRepairNeeded, r.Status)
-	_, err = slice.RepairSession(t.Context(), st, parentID, accept.Gemini, accept.Provider(99))
+	_, err = slice.RepairSession(t.Context(), st, parentID, targets(accept.Gemini, accept.Provider(99))...)
 	require.ErrorContains(t, err, "unknown provider")
 	require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
 
-	r, err = slice.RepairSession(t.Context(), st, parentID, accept.OpenAIResponses, accept.OpenAIChat)
+	r, err = slice.RepairSession(t.Context(), st, parentID, targets(accept.OpenAIResponses, accept.OpenAIChat)...)
 	require.NoError(t, err)
 	require.Equal(t, slice.Repaired, r.Status)
 	require.Equal(t, slice.RepairCounts{Original: 4, Repaired: 4}, r.Counts)
@@ -300,7 +300,7 @@ func TestRepairSessionFor(t *testing.T) {
 	files := without(get(t, st, parentID))
 	require.Equal(t, map[string]string{transcriptFile: files[transcriptFile], eventsFile: allEvents, repairBackup: rows}, files)
 	require.Contains(t, files[transcriptFile], `"a_b"`)
-	r, err = slice.RepairSession(t.Context(), st, parentID, accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini)
+	r, err = slice.RepairSession(t.Context(), st, parentID, targets(accept.Anthropic, accept.OpenAIChat, accept.OpenAIResponses, accept.Gemini)...)
 	require.NoError(t, err)
 	require.Equal(t, slice.NoRepairNeeded, r.Status)
 

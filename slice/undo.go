@@ -2,6 +2,7 @@ package slice
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // UndoOptions say how careful [Undo] is.
@@ -22,6 +24,10 @@ type UndoOptions struct {
 	// Force makes Undo bring the backup back even if the session went on since,
 	// if the transcript cannot be read or is missing, or if the backup cannot be read.
 	Force bool
+
+	// For are the targets that a repair may have been for, by which Undo knows again what it
+	// made. nil are all providers, without a scaler.
+	For []accept.Target
 }
 
 // Undo takes back the last change of session id that was not taken back yet, by whatever
@@ -55,8 +61,9 @@ func Redo(ctx context.Context, st *sessionstore.Store, id string) (UndoReport, e
 
 func undoWith(ctx context.Context, st *sessionstore.Store, id string, opts *UndoOptions, choose func(*undoing) error) (UndoReport, error) {
 	var report UndoReport
+	o := cmp.Or(opts, &UndoOptions{})
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
-		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx, force: opts != nil && opts.Force}}
+		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx, force: o.Force}, targets: o.For}
 		report, err = u.run(choose)
 		return err
 	})
@@ -75,6 +82,8 @@ type undoing struct {
 	backup Backup                 // to bring back
 	old    []sessionstore.Message // of the backup
 	turns  int                    // of the transcript
+
+	targets []accept.Target // see UndoOptions.For
 }
 
 func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error) {

@@ -75,9 +75,12 @@ func (u *undoing) results() (all [][]sessionstore.Message, err error) {
 			all = append(all, rows)
 		}
 	}
-	switch u.backup.Label {
+	switch each := u.targets; u.backup.Label {
 	case sessiondir.LabelRepair:
-		return appendMended(all, accept.Anthropic, u.old), nil
+		for p := accept.Anthropic; u.targets == nil && p <= accept.Gemini; p++ {
+			each = append(each, accept.Target{Provider: p})
+		}
+		return appendMended(all, each, u.old), nil
 	case sessiondir.LabelSalvage:
 		return u.appendSalvaged(all)
 	}
@@ -117,11 +120,11 @@ func objects(rows []sessionstore.Message, first int) []sessionstore.Message {
 	return slices.Concat(rows[:first], slices.DeleteFunc(rows[first:], func(m sessionstore.Message) bool { return !isObject(m) }))
 }
 
-// appendMended appends what repairs for some of the providers from first on make of old.
-func appendMended(all [][]sessionstore.Message, first accept.Provider, old []sessionstore.Message) [][]sessionstore.Message {
-	for p := first; p <= accept.Gemini; p++ {
-		if m, err := accept.Fix(p, old); err == nil && len(m.Amendments) > 0 {
-			all = appendMended(append(all, m.Messages), p+1, m.Messages)
+// appendMended appends what repairs for some of the targets make of old.
+func appendMended(all [][]sessionstore.Message, targets []accept.Target, old []sessionstore.Message) [][]sessionstore.Message {
+	for i, to := range targets {
+		if m, err := to.Fix(old); err == nil && len(m.Amendments) > 0 {
+			all = appendMended(append(all, m.Messages), targets[i+1:], m.Messages)
 		}
 	}
 	return all

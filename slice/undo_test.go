@@ -1,7 +1,11 @@
 package slice_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"image"
+	"image/png"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -13,6 +17,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 func undo(t *testing.T, st *sessionstore.Store, backup string) slice.UndoReport {
@@ -60,13 +65,33 @@ func TestUndoOfARepairOfPictures(t *testing.T) {
 	for _, providers := range [][]accept.Provider{all[:1], all[1:2], all[2:3], all[3:], all} {
 		st := openStore(t, "")
 		put(t, st, parentID, map[string]string{transcriptFile: rows, metadataFile: parentMeta})
-		r, err := slice.RepairSession(t.Context(), st, parentID, providers...)
+		r, err := slice.RepairSession(t.Context(), st, parentID, targets(providers...)...)
 		require.NoError(t, err)
 		require.Equal(t, slice.Repaired, r.Status)
 		require.NotEqual(t, rows, get(t, st, parentID)[transcriptFile])
 		require.Equal(t, slice.Undone, undo(t, st, "").Status)
 		require.Equal(t, rows, get(t, st, parentID)[transcriptFile], "%v", providers)
 	}
+}
+
+// TestUndoOfScaledPictures undoes a repair that made a picture smaller, with the target that it
+// was for; without that target, what it made is not known again.
+func TestUndoOfScaledPictures(t *testing.T) {
+	t.Parallel()
+	var wide bytes.Buffer
+	require.NoError(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, 9000, 1))))
+	rows := `{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "` + base64.StdEncoding.EncodeToString(wide.Bytes()) + `"}}]}` + "\n" + say + "\n"
+	st := openStore(t, "")
+	put(t, st, parentID, map[string]string{transcriptFile: rows, metadataFile: parentMeta})
+	to := accept.Target{Provider: accept.Anthropic, Scale: scale.Picture}
+	_, err := slice.RepairSession(t.Context(), st, parentID, to)
+	require.NoError(t, err)
+	require.Contains(t, get(t, st, parentID)[transcriptFile], `"type": "image"`)
+	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+	require.ErrorIs(t, err, slice.ErrWentOn)
+	_, err = slice.Undo(t.Context(), st, parentID, "", &slice.UndoOptions{For: []accept.Target{to}})
+	require.NoError(t, err)
+	require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
 }
 
 // TestUndoOfTheLastChange names no backup: the last change is undone, and made again.

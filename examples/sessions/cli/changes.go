@@ -25,7 +25,7 @@ import (
 // change.
 type changeNote struct {
 	At       time.Time `json:"at"`
-	Kind     string    `json:"change"`         // repair, rewind, salvage, rename, fork, removal, import, undo or redo
+	Kind     string    `json:"change"`         // repair, rewind, salvage, rescue, rename, fork, removal, import, undo or redo
 	From     string    `json:"from,omitempty"` // tool or archive of an import
 	Sessions []noted   `json:"sessions"`
 }
@@ -95,6 +95,26 @@ func keepNote(env func(string) string, n changeNote) error {
 // changed is [keepNote] of a change that was done now. It is done, whatever becomes of its note.
 func (a *app) changed(kind, from string, sessions ...noted) {
 	a.noteFailed(keepNote(a.env, changeNote{a.now(), kind, from, sessions}))
+}
+
+// beforeRescue returns the copy of a session from before its last change, where that is a rescue,
+// and the session did not go on since; else "".
+func (a *app) beforeRescue(t target) (kept string) {
+	made, _, err := a.replayed()
+	a.noteFailed(err)
+	now := t.noted()
+	for _, n := range made { // the last one counts
+		for _, s := range n.Sessions {
+			switch {
+			case s.Dir != now.Dir || s.ID != now.ID:
+			case n.Kind == "rescue" && s.Bytes == now.Bytes && s.Modified.Equal(now.Modified):
+				kept = s.Kept
+			default:
+				kept = ""
+			}
+		}
+	}
+	return kept
 }
 
 func (a *app) noteFailed(err error) {

@@ -44,7 +44,7 @@ func (v views) asJSON() bool { return v.Format == "json" }
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, and "damaged" one that "sessions verify" tells more of. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, "damaged" one that "sessions verify" tells more of, and "interrupted" one with a call of a tool that has no result, which "sessions rescue" completes. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
@@ -150,11 +150,14 @@ func (c *listCommand) summaries(a *app) (iter.Seq2[projects.Summary, error], err
 }
 
 // markedTitle is the title of a session, marked where it keeps what one of two devices wrote at
-// once, and where a file of it is damaged.
+// once, where a call has no result, and where a file of it is damaged.
 func markedTitle(s sessionstore.Summary) string {
 	title := s.Title
 	if s.ConflictOf != "" {
 		title = "conflict copy: " + title
+	}
+	if s.Unanswered > 0 {
+		title = "interrupted: " + title
 	}
 	if s.Damaged {
 		title = "damaged: " + title

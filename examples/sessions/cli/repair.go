@@ -11,6 +11,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 type repairCommand struct {
@@ -25,7 +26,7 @@ type repairCommand struct {
 func (repairCommand) Help() string {
 	return `Gives every call of a tool a result, and every turn an answer, that say what happened. Nothing is written to a healthy session. What was there is kept beside the transcript, and "sessions undo SESSION" brings it back; damaged metadata that --name writes anew stay beside the file, and undo leaves them.
 
---for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out. "sessions diagnose" tells what that is.
+--for mends what a provider would refuse, as far as that is judged: no text and no call of a tool is taken out, and a picture is made smaller where that is enough. "sessions diagnose" tells what that is.
 
 A transcript with lines that cannot be read is not touched: its backup stands in for it. --salvage adds the messages to it that the damaged file holds whole beyond the backup, also when a program has saved the session since; where there are none, the backup becomes the transcript. The damaged file stays. What does not continue the conversation is offered as a fork.
 
@@ -50,14 +51,11 @@ func (c *repairCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var takers []accept.Provider
-	state := "healthy"
-	for _, p := range providers {
-		if p.flag == c.For {
-			takers, state = append(takers, p.p), "accepted by "+c.For
-		}
+	to, state := takers(func(flag string) bool { return flag == c.For }), "healthy"
+	if c.For != "" {
+		state = "accepted by " + c.For
 	}
-	report, err := slice.RepairSession(a.ctx, t.store, t.id, takers...)
+	report, err := slice.RepairSession(a.ctx, t.store, t.id, to...)
 	if errors.Is(err, sessionstore.ErrCorrupt) {
 		if done, failed := a.beyond(t); done || failed != nil {
 			return failed
@@ -79,6 +77,17 @@ func (c *repairCommand) Run(a *app) error {
 		a.Printf("  %s completes it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)))
 	}
 	return err
+}
+
+// takers returns the providers with certain flags. Pictures are made smaller for them, where that
+// is enough.
+func takers(is func(flag string) bool) (all []accept.Target) {
+	for _, p := range providers {
+		if is(p.flag) {
+			all = append(all, accept.Target{Provider: p.p, Scale: scale.Picture})
+		}
+	}
+	return all
 }
 
 // named writes metadata anew that cannot be read. Its name comes from the user: a name that is

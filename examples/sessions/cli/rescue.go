@@ -11,23 +11,24 @@ import (
 )
 
 type rescueCommand struct {
-	Session string `arg:"" optional:"" help:"The tool's id of a session, the beginning of one, or a file."`
-	From    string `placeholder:"TOOL" enum:"claude,codex" required:"" help:"The tool whose session it is: claude or codex."`
+	Session string `arg:"" optional:"" help:"A session, or with --from the tool's id of one, the beginning of that, or a file."`
+	From    string `placeholder:"TOOL" enum:",claude,codex" default:"" help:"The tool whose session it is: claude or codex."`
 	All     bool   `help:"Look at all sessions of the tool."`
 	DryRun  bool   `help:"Write nothing, and tell what would be done."`
-	For     string `enum:",anthropic,openai,gemini" default:"" placeholder:"PROVIDER" help:"The provider that has to take it: anthropic, openai or gemini (default: that of the tool's maker)."`
-
-	SessionsRoot string `placeholder:"DIR" help:"Directory of projects, which keep the originals (default: ~/.amplifier/projects)." group:"Where"`
+	where
 }
 
 // Help is shown below the usage.
 func (rescueCommand) Help() string {
-	return `Tells why Claude Code or Codex cannot read a session of its own, or why the provider refuses each request of it: a torn line, bytes of zero, a lost line, a call without its result, an empty message, a picture. Where all of it can be mended, it makes a new session with the smallest mend, which the tool lists and resumes. The session itself stays as it is, and a copy of its file is kept in the project of its directory here, which no sync sends anywhere. Again, it makes nothing new.
+	return `Tells all that keeps a session from going on, and mends it: lines that cannot be read, as salvage does, calls without a result and turns without an answer, as repair does, and what the provider of its model refuses, or each provider where the model is not known. "sessions undo SESSION" brings back what it was, all at once.
 
+With --from it is a session of Claude Code or Codex that the tool cannot read, or whose provider refuses each request: a torn line, bytes of zero, a lost line, a call without its result, an empty message, a picture. Where all of it can be mended, it makes a new session with the smallest mend, which the tool lists and resumes. The session itself stays as it is, and a copy of its file is kept in the project of its directory here, which no sync sends anywhere. Again, it makes nothing new.
+
+    sessions rescue 8f14
     sessions rescue --from claude --all --dry-run
     sessions rescue --from codex 01a2137d
 
-The sessions of "sessions list" have diagnose and repair. The exit code is 0 where each session is sound or mended, 1 where one is not.`
+The exit code is 0 where each session is sound or mended, 1 where one is not.`
 }
 
 // rescuedOne is a session that has faults, or cannot be read, as JSON.
@@ -44,28 +45,32 @@ type rescuedOne struct {
 }
 
 type rescuedFault struct {
-	Kind   foreign.FaultKind `json:"kind"`
-	Line   int               `json:"line"`
-	Reason accept.Reason     `json:"reason"`
-	Mend   foreign.MendKind  `json:"mend"`
+	Kind   string        `json:"kind"`
+	Line   int           `json:"line"`
+	Reason accept.Reason `json:"reason"`
+	Mend   string        `json:"mend"`
 }
 
 // Run rescues.
 func (c *rescueCommand) Run(a *app) error {
-	if (c.Session == "") != c.All {
-		return usageError{"name a session or a file, or --all"}
+	if (c.Session == "") != c.All || c.All && c.From == "" {
+		return usageError{"name a session, or with --from a file or --all"}
 	}
-	p, err := a.projects(where{SessionsRoot: c.SessionsRoot})
+	p, err := a.projects(c.where)
 	if err != nil {
 		return err
 	}
 	tool := foreign.Tool(c.From)
-	opts := &foreign.RescueOptions{ID: c.Session, DryRun: c.DryRun, For: mending{For: c.For}.options(tool).For}
+	opts := &foreign.RescueOptions{ID: c.Session, DryRun: c.DryRun}
 	if _, err := os.Lstat(c.Session); err == nil || strings.ContainsRune(c.Session, os.PathSeparator) {
 		opts.ID, opts.File = "", c.Session
 	}
 	sound, lost, broken := 0, 0, []rescuedOne{}
-	for done, err := range foreign.Rescue(a.ctx, p, tool, opts) {
+	all := foreign.Rescue(a.ctx, p, tool, opts)
+	if c.From == "" {
+		all = func(yield func(foreign.Rescued, error) bool) { yield(c.here(a)) }
+	}
+	for done, err := range all {
 		if err != nil && (done.ID == "" || a.ctx.Err() != nil) {
 			return err
 		}
@@ -120,6 +125,10 @@ func (c *rescueCommand) print(a *app, done foreign.Rescued, err error) {
 		a.Printf("  %s not mended: nothing was written\n", a.Paint(screen.Red, "✗"))
 	case c.DryRun:
 		a.Printf("  it can be mended\n")
+	case c.From == "" && done.Original == "":
+		a.Printf("  %s mended\n", a.Paint(screen.Green, "✓"))
+	case c.From == "":
+		a.Printf("  %s mended; %s brings back what it was\n", a.Paint(screen.Green, "✓"), a.Paint(screen.Cyan, "sessions undo "+screen.Plain(done.ID)))
 	default:
 		a.Printf("  %s %s goes on with the new session; the original stays as it is, and its copy is %s\n", a.Paint(screen.Green, "✓"), a.Paint(screen.Cyan, again), screen.Plain(done.Original))
 		if done.Damaged != "" {

@@ -127,7 +127,8 @@
 // are left out, objects on one line are separated, and lines that lost the line before them
 // follow the one that is there. What the provider would refuse, by the rules of package
 // accept for [Target], becomes what it takes. All other lines stay as the tool wrote them, but
-// for ids, in a new session. It holds a file in memory, and some copies of it while it mends.
+// for ids, in a new session: lines that [Export] makes would lack thinking, reasoning and the
+// pictures in results. It holds a file in memory, and some copies of it while it mends.
 //
 // # Proof by the tools
 //

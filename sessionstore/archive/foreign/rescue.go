@@ -25,9 +25,6 @@ type RescueOptions struct {
 	// id begins so; the error is a [*sessionstore.AmbiguousError] where there are several. File leaves out all but the one in this file, which may be anywhere.
 	ID, File string
 
-	// For is what the tool sends its conversations to. nil is the target that [Target] returns.
-	For *accept.Target
-
 	// DryRun writes nothing, and returns what Rescue would do.
 	DryRun bool
 }
@@ -49,41 +46,12 @@ type Rescued struct {
 	Original, Damaged string
 }
 
-// FaultKind is a kind of fault of a file of a tool.
-type FaultKind string
-
-// The kinds.
-const (
-	TornLine     FaultKind = "torn_line"      // a line without its beginning or without its end
-	NULs         FaultKind = "nuls"           // bytes of zero, which a file system leaves after a power cut
-	JoinedLines  FaultKind = "joined_lines"   // several objects are on one line
-	HalfObject   FaultKind = "half_object"    // half an object stands before a whole one
-	WrongOrder   FaultKind = "wrong_order"    // a line stands before the line that it follows
-	NoParent     FaultKind = "missing_parent" // a line follows one that is in no file
-	NoHead       FaultKind = "missing_head"   // the file does not begin with the line that says which session it is
-	Refused      FaultKind = "refused"        // the provider would refuse it: see Fault.Reason
-	Unreadable   FaultKind = "unreadable"     // a line is longer than 64 MiB, or nothing is left to resume
-	SeveralFiles FaultKind = "several_files"  // it is in a session of several files, of which no new one can be made
-)
-
-// MendKind is what a new session has in the place of a fault.
-type MendKind string
-
-// The kinds. The others are those of [accept.AmendKind].
-const (
-	Cut      MendKind = "cut"      // the bytes are left out, and kept beside the original
-	Split    MendKind = "split"    // each object is a line of its own
-	Moved    MendKind = "moved"    // the line is after the line that it follows
-	Relinked MendKind = "relinked" // the line follows the line before it
-	Made     MendKind = "made"     // the line is there, made of what the others say
-)
-
 // Fault is one fault of a session, and how it is mended. It has no text of the session.
 type Fault struct {
-	Kind   FaultKind
+	Kind   string        // torn_line, nuls, joined_lines, half_object, wrong_order, missing_parent, missing_head, refused, unreadable or several_files
 	Line   int           // of the file, from 1; 0 where it is of no line
-	Reason accept.Reason // of [Refused]
-	Mend   MendKind      // "": it cannot be mended
+	Reason accept.Reason // where it is refused
+	Mend   string        // cut, split, moved, relinked, made or an [accept.AmendKind]; "": it cannot be mended
 }
 
 // Rescue looks at the sessions of a tool, where the tool keeps them, and yields what it finds
@@ -101,9 +69,6 @@ func Rescue(ctx context.Context, p *projects.Projects, tool Tool, opts *RescueOp
 	r := &rescue{p: p, tool: programs[string(tool)], knows: rescuers[tool], target: Target(tool)}
 	if opts != nil {
 		r.RescueOptions = *opts
-	}
-	if r.For != nil {
-		r.target = *r.For
 	}
 	return func(yield func(Rescued, error) bool) {
 		fail := func(of Rescued, err error) bool {
@@ -181,17 +146,22 @@ func (r Rescued) Mended() bool {
 }
 
 // faultWords say what a fault is.
-var faultWords = map[FaultKind]string{
-	TornLine: "the line lacks its beginning or its end", NULs: "bytes of zero are in the line",
-	JoinedLines: "several objects are on the line", HalfObject: "half an object stands before a whole one",
-	WrongOrder: "the line stands before the line that it follows", NoParent: "the line follows one that is in no file",
-	NoHead: "the file does not begin with the line that says which session it is", Refused: "the provider would refuse it",
-	Unreadable: "it cannot be read", SeveralFiles: "the session is in several files",
+var faultWords = map[string]string{
+	"torn_line":      "the line lacks its beginning or its end",
+	"nuls":           "bytes of zero are in the line", // which a file system leaves after a power cut
+	"joined_lines":   "several objects are on the line",
+	"half_object":    "half an object stands before a whole one",
+	"wrong_order":    "the line stands before the line that it follows",
+	"missing_parent": "the line follows one that is in no file",
+	"missing_head":   "the file does not begin with the line that says which session it is",
+	"refused":        "the provider would refuse it",
+	"unreadable":     "it cannot be read", // the line has more than 64 MiB, or nothing is left to resume
+	"several_files":  "the session is in several files",
 }
 
 // String returns the line, the fault and its mend.
 func (f Fault) String() string {
-	s := faultWords[f.Kind]
+	s := cmp.Or(faultWords[f.Kind], f.Kind)
 	if f.Line > 0 {
 		s = fmt.Sprintf("line %d: %s", f.Line, s)
 	}
@@ -201,5 +171,5 @@ func (f Fault) String() string {
 	if f.Mend == "" {
 		return s + ": not mended"
 	}
-	return s + ": " + string(f.Mend)
+	return s + ": " + f.Mend
 }

@@ -72,12 +72,12 @@ func (claudeRescuer) order(lines []line, elsewhere func(uuid string) bool) (orde
 		case known && p > i && !follows(lines, at, p, i):
 			waiting[p] = append(waiting[p], i)
 			if l.n > 0 {
-				faults = append(faults, Fault{Kind: WrongOrder, Line: l.n, Mend: Moved})
+				faults = append(faults, Fault{Kind: "wrong_order", Line: l.n, Mend: "moved"})
 			}
 			continue
 		case !known && before != "" && !elsewhere(parent):
 			l.raw = pyjson.Splice(l.raw, "parentUuid", quoted(before))
-			faults = append(faults, Fault{Kind: NoParent, Line: l.n, Mend: Relinked})
+			faults = append(faults, Fault{Kind: "missing_parent", Line: l.n, Mend: "relinked"})
 		}
 		emit(i)
 	}

@@ -61,7 +61,7 @@ func (codexRescuer) order(lines []line, _ func(string) bool) (ordered []line, fa
 	for _, l := range lines {
 		n := number(l.raw)
 		if n >= 0 && n < most {
-			faults = append(faults, Fault{Kind: WrongOrder, Line: l.n, Mend: Moved})
+			faults = append(faults, Fault{Kind: "wrong_order", Line: l.n, Mend: "moved"})
 		}
 		most = max(most, n)
 	}
@@ -73,10 +73,10 @@ func (codexRescuer) order(lines []line, _ func(string) bool) (ordered []line, fa
 	case i > 0:
 		head := ordered[i]
 		ordered = slices.Insert(slices.Delete(ordered, i, i+1), 0, head)
-		faults = append(faults, Fault{Kind: WrongOrder, Line: head.n, Mend: Moved})
+		faults = append(faults, Fault{Kind: "wrong_order", Line: head.n, Mend: "moved"})
 	default:
 		ordered = slices.Insert(ordered, 0, line{raw: headLike(ordered)})
-		faults = append(faults, Fault{Kind: NoHead, Line: 1, Mend: Made})
+		faults = append(faults, Fault{Kind: "missing_head", Line: 1, Mend: "made"})
 	}
 	return ordered, faults
 }

@@ -216,7 +216,7 @@ func joinLines(all [][]byte) []byte { return append(bytes.Join(all, []byte("\n")
 type wreck struct {
 	name  string
 	only  Tool // the tool whose provider refuses it; "": both
-	kinds []FaultKind
+	kinds []string
 	lost  []string                                 // texts that are gone
 	talk  func(f spokenBy)                         // nil: talk
 	cut   func(tool Tool, all [][]byte) (b []byte) // nil: the lines as they are; nil result: not of this tool
@@ -229,11 +229,11 @@ func at(all [][]byte, text string) int {
 
 // wrecks are the ways in which a session breaks.
 var wrecks = []wreck{
-	{name: "last line torn", kinds: []FaultKind{TornLine}, lost: []string{"third made-up answer"}, cut: func(tool Tool, all [][]byte) []byte {
+	{name: "last line torn", kinds: []string{"torn_line"}, lost: []string{"third made-up answer"}, cut: func(tool Tool, all [][]byte) []byte {
 		n := at(all, "third made-up answer")
 		return append(joinLines(all[:n]), all[n][:len(all[n])/2]...)
 	}},
-	{name: "line torn in the middle", kinds: []FaultKind{TornLine}, lost: []string{"first made-up answer"}, cut: func(tool Tool, all [][]byte) []byte {
+	{name: "line torn in the middle", kinds: []string{"torn_line"}, lost: []string{"first made-up answer"}, cut: func(tool Tool, all [][]byte) []byte {
 		n := at(all, "first made-up answer")
 		all[n] = all[n][:len(all[n])/2]
 		if tool == Codex {
@@ -241,28 +241,28 @@ var wrecks = []wreck{
 		}
 		return joinLines(all)
 	}},
-	{name: "NULs at the end", kinds: []FaultKind{NULs}, cut: func(_ Tool, all [][]byte) []byte { return append(joinLines(all), make([]byte, 512)...) }},
-	{name: "NULs before a line", kinds: []FaultKind{NULs}, cut: func(_ Tool, all [][]byte) []byte {
+	{name: "NULs at the end", kinds: []string{"nuls"}, cut: func(_ Tool, all [][]byte) []byte { return append(joinLines(all), make([]byte, 512)...) }},
+	{name: "NULs before a line", kinds: []string{"nuls"}, cut: func(_ Tool, all [][]byte) []byte {
 		n := at(all, "second made-up question")
 		all[n] = append(make([]byte, 100), all[n]...)
 		return joinLines(all)
 	}},
-	{name: "half an object before a whole one", kinds: []FaultKind{HalfObject}, cut: func(_ Tool, all [][]byte) []byte {
+	{name: "half an object before a whole one", kinds: []string{"half_object"}, cut: func(_ Tool, all [][]byte) []byte {
 		n := at(all, "second made-up question")
 		all[n] = append(bytes.Clone(all[n][:2*len(all[n])/3]), all[n]...)
 		return joinLines(all)
 	}},
-	{name: "two objects in a line", kinds: []FaultKind{JoinedLines}, cut: func(_ Tool, all [][]byte) []byte {
+	{name: "two objects in a line", kinds: []string{"joined_lines"}, cut: func(_ Tool, all [][]byte) []byte {
 		n := at(all, "second made-up question")
 		all[n] = append(bytes.Clone(all[n]), all[n+1]...)
 		return joinLines(slices.Delete(all, n+1, n+2))
 	}},
-	{name: "three objects and a half in a line", kinds: []FaultKind{JoinedLines, TornLine}, cut: func(_ Tool, all [][]byte) []byte {
+	{name: "three objects and a half in a line", kinds: []string{"joined_lines", "torn_line"}, cut: func(_ Tool, all [][]byte) []byte {
 		n := at(all, "second made-up question")
 		all[n] = slices.Concat(all[n], all[n+1], all[n+2], all[n+1][:len(all[n+1])/2])
 		return joinLines(slices.Delete(all, n+1, n+3))
 	}},
-	{name: "lines in another order", kinds: []FaultKind{WrongOrder}, cut: func(tool Tool, all [][]byte) []byte {
+	{name: "lines in another order", kinds: []string{"wrong_order"}, cut: func(tool Tool, all [][]byte) []byte {
 		n := at(all, "second made-up question")
 		if tool == Codex {
 			n = 0
@@ -270,50 +270,50 @@ var wrecks = []wreck{
 		all[n], all[n+1] = all[n+1], all[n]
 		return joinLines(all)
 	}},
-	{name: "a line is missing", kinds: []FaultKind{NoParent}, lost: []string{"second made-up answer"}, cut: func(tool Tool, all [][]byte) []byte {
+	{name: "a line is missing", kinds: []string{"missing_parent"}, lost: []string{"second made-up answer"}, cut: func(tool Tool, all [][]byte) []byte {
 		n := at(all, "second made-up answer")
 		if tool == Codex {
 			return nil
 		}
 		return joinLines(slices.Delete(all, n, n+1))
 	}},
-	{name: "the first line is missing", kinds: []FaultKind{NoHead}, cut: func(tool Tool, all [][]byte) []byte {
+	{name: "the first line is missing", kinds: []string{"missing_head"}, cut: func(tool Tool, all [][]byte) []byte {
 		if tool == Claude {
 			return nil
 		}
 		return joinLines(all[1:])
 	}},
-	{name: "the result stands before its call", only: Claude, kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "the result stands before its call", only: Claude, kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		f.result("call_a", "result a")
 		f.call("call_a")
 		f.answer("first made-up answer")
 	}},
-	{name: "call without a result", kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "call without a result", kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		f.call("call_a", "call_b")
 		f.result("call_a", "result a")
 		f.answer("first made-up answer")
 	}},
-	{name: "call at the end", kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "call at the end", kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		f.answer("first made-up answer")
 		f.prompt("second made-up question")
 		f.call("call_a")
 	}},
-	{name: "result without a call", kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "result without a call", kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		f.result("call_z", "result z")
 		f.answer("first made-up answer")
 	}},
-	{name: "two results", only: Claude, kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "two results", only: Claude, kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		f.call("call_a")
 		f.result("call_a", "result a")
 		f.result("call_a", "result again")
 		f.answer("first made-up answer")
 	}},
-	{name: "blank text", kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "blank text", kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		if f.tool() == Claude {
 			f.answer("")
@@ -323,23 +323,23 @@ var wrecks = []wreck{
 		f.prompt("second made-up question")
 		f.answer("second made-up answer")
 	}},
-	{name: "wide picture", only: Claude, kinds: []FaultKind{Refused}, talk: pictured(pictureOf(9000, 10))},
-	{name: "many pictures", only: Claude, kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "wide picture", only: Claude, kinds: []string{"refused"}, talk: pictured(pictureOf(9000, 10))},
+	{name: "many pictures", only: Claude, kinds: []string{"refused"}, talk: func(f spokenBy) {
 		wide := pictureOf(2500, 10)
 		for i := range 25 {
 			f.prompt(fmt.Sprintf("question %d.", i), wide)
 			f.answer(fmt.Sprintf("answer %d.", i))
 		}
 	}},
-	{name: "broken picture", kinds: []FaultKind{Refused}, talk: pictured(base64.StdEncoding.EncodeToString([]byte("no picture at all")))},
-	{name: "cut base64", kinds: []FaultKind{Refused}, talk: pictured("iVBORw0KGgo%%")},
-	{name: "picture in a result", kinds: []FaultKind{Refused}, talk: func(f spokenBy) {
+	{name: "broken picture", kinds: []string{"refused"}, talk: pictured(base64.StdEncoding.EncodeToString([]byte("no picture at all")))},
+	{name: "cut base64", kinds: []string{"refused"}, talk: pictured("iVBORw0KGgo%%")},
+	{name: "picture in a result", kinds: []string{"refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question")
 		f.call("call_a")
 		f.result("call_a", "result a", base64.StdEncoding.EncodeToString([]byte("no picture")))
 		f.answer("first made-up answer")
 	}},
-	{name: "torn, joined and refused at once", kinds: []FaultKind{HalfObject, Refused}, talk: func(f spokenBy) {
+	{name: "torn, joined and refused at once", kinds: []string{"half_object", "refused"}, talk: func(f spokenBy) {
 		f.prompt("first made-up question", base64.StdEncoding.EncodeToString([]byte("no picture")))
 		f.answer("first made-up answer")
 		f.prompt("second made-up question")

@@ -41,11 +41,11 @@ func tear(data []byte, isRecord func(raw []byte) bool) (d debris) {
 // take takes a line that is no object.
 func (d *debris) take(n int, text []byte, isRecord func(raw []byte) bool) {
 	if len(text) > thread.MaxLine {
-		d.lose(n, Unreadable, text)
+		d.lose(n, "unreadable", text)
 		return
 	}
 	if whole := bytes.ReplaceAll(text, []byte{0}, nil); len(whole) < len(text) {
-		d.faults = append(d.faults, Fault{Kind: NULs, Line: n, Mend: Cut})
+		d.faults = append(d.faults, Fault{Kind: "nuls", Line: n, Mend: "cut"})
 		text = whole
 	}
 	records, gaps := [][]byte{text}, [][]byte(nil)
@@ -56,22 +56,22 @@ func (d *debris) take(n int, text []byte, isRecord func(raw []byte) bool) {
 		d.lines = append(d.lines, line{n, bytes.TrimSpace(raw)})
 	}
 	if len(records) > 1 {
-		d.faults = append(d.faults, Fault{Kind: JoinedLines, Line: n, Mend: Split})
+		d.faults = append(d.faults, Fault{Kind: "joined_lines", Line: n, Mend: "split"})
 	}
 	for i, gap := range gaps {
 		switch {
 		case isBlank(gap):
 		case i < len(records):
-			d.lose(n, HalfObject, gap)
+			d.lose(n, "half_object", gap)
 		default:
-			d.lose(n, TornLine, gap)
+			d.lose(n, "torn_line", gap)
 		}
 	}
 }
 
 // lose takes bytes that are in no line.
-func (d *debris) lose(n int, why FaultKind, piece []byte) {
-	d.faults = append(d.faults, Fault{Kind: why, Line: n, Mend: Cut})
+func (d *debris) lose(n int, why string, piece []byte) {
+	d.faults = append(d.faults, Fault{Kind: why, Line: n, Mend: "cut"})
 	d.cut = append(append(d.cut, piece...), '\n')
 }
 

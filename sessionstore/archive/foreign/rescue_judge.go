@@ -44,8 +44,8 @@ func judge(all []sent, lines []line, target accept.Target) (faults []Fault, move
 			at, msgs = append(at, i), append(msgs, s.msg)
 		}
 	}
-	note := func(row int, mend MendKind, reasons ...accept.Reason) {
-		f := Fault{Kind: Refused, Mend: mend}
+	note := func(row int, mend string, reasons ...accept.Reason) {
+		f := Fault{Kind: "refused", Mend: mend}
 		if row >= 0 && row < len(at) {
 			f.Line = lines[all[at[row]].of[0].line].n
 		}
@@ -66,7 +66,7 @@ func judge(all []sent, lines []line, target accept.Target) (faults []Fault, move
 		if a.Kind == accept.Inserted {
 			row = max(0, row-1)
 		}
-		note(row, MendKind(a.Kind), reasons...)
+		note(row, string(a.Kind), reasons...)
 		switch s := &all[at[row]]; a.Kind {
 		case accept.Inserted:
 			s.after, moved = append(s.after, a.New), true

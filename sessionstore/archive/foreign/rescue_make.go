@@ -113,9 +113,9 @@ func (r *rescue) one(ctx context.Context, h History) (done Rescued, err error) {
 	case len(e.faults) == 0:
 		return done, nil
 	case own > 1:
-		done.Faults = append(done.Faults, Fault{Kind: SeveralFiles})
+		done.Faults = append(done.Faults, Fault{Kind: "several_files"})
 	case !e.talks:
-		done.Faults = append(done.Faults, Fault{Kind: Unreadable})
+		done.Faults = append(done.Faults, Fault{Kind: "unreadable"})
 	}
 	if !done.Mended() {
 		return done, nil

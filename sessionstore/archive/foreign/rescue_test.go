@@ -102,7 +102,7 @@ func TestRescue(t *testing.T) {
 				all := rescueAll(t, p, tool, &RescueOptions{Home: home})
 				require.Len(t, all, 1)
 				r := all[0]
-				kinds := map[FaultKind]bool{}
+				kinds := map[string]bool{}
 				for _, fault := range r.Faults {
 					kinds[fault.Kind] = true
 					assert.NotEmpty(t, fault.Mend, fault)
@@ -271,6 +271,31 @@ func TestRescueNames(t *testing.T) {
 	for _, h := range found {
 		assert.Equal(t, "A name", h.Title, h.ID == r.NewID)
 	}
+}
+
+// TestRescueAgents: the new session has the sub-agents of the old one, which the tool goes on with
+// by their ids.
+func TestRescueAgents(t *testing.T) {
+	t.Parallel()
+	home, f := t.TempDir(), newMadeFile(Claude, 1)
+	dir := filepath.Join(strings.TrimSuffix(wrecks[0].broken(t, home, f), ".jsonl"), "subagents")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	line := fmt.Sprintf(`{"type":"user","uuid":"u-1","parentUuid":null,"isSidechain":true,"agentId":"a1","sessionId":%q,"message":{"role":"user","content":"a task"}}`+"\n", f.id())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent-a1.jsonl"), []byte(line), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent-a1.meta.json"), []byte(`{"agentType":"made-up"}`), 0o600))
+	before := tree(t, home)
+	r := rescueAll(t, openProjects(t), Claude, &RescueOptions{Home: home})[0]
+	after := tree(t, home)
+	for path, was := range before {
+		assert.Equal(t, was, after[path], path)
+	}
+	agents, err := filepath.Rel(home, filepath.Join(strings.TrimSuffix(r.NewPath, ".jsonl"), "subagents"))
+	require.NoError(t, err)
+	made := after[filepath.Join(agents, "agent-a1.jsonl")]
+	assert.Contains(t, made, `"sessionId":"`+r.NewID+`"`)
+	assert.Contains(t, made, "a task")
+	assert.NotContains(t, made, "u-1")
+	assert.JSONEq(t, `{"agentType":"made-up"}`, after[filepath.Join(agents, "agent-a1.meta.json")])
 }
 
 // TestRescueSound: sessions without faults are called sound, and nothing is written.
