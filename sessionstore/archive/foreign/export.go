@@ -259,3 +259,59 @@ func Longer(st *sessionstore.Store, id string) (bool, error) {
 	h, err := readHeader(filepath.Join(st.Dir(), id, importFolder))
 	return h.Longer, err
 }
+
+// Hidden returns how many messages of a session stand before the last compaction of a tool
+// that it was imported from: that tool would send a summary of them. It is 0 where no such
+// message is in the session, or the tool's file is not kept, and at most the number of
+// messages at the last import. It reads all of that file; [Longer] is quick. For what the
+// messages say see package slice/conversation.
+func Hidden(ctx context.Context, st *sessionstore.Store, id string) (n int, err error) {
+	md, err := st.Metadata(ctx, id)
+	for _, place := range places {
+		dir, s, lines := filepath.Join(st.Dir(), id, place), stateIn(md, place), []mapped(nil)
+		if err == nil {
+			lines, err = mappedLines(ctx, dir)
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		f, leave := openOriginal(ctx, dir, programs[s.Tool], s)
+		if f == nil { // the session of the conversation keeps the file, too, of which this one is a branch
+			f, leave = openOriginal(ctx, filepath.Join(st.Dir(), thread.UUID5(s.Tool, s.ID), importFolder), programs[s.Tool], s)
+		}
+		if f != nil {
+			n = max(n, hiddenIn(f.Table, lines))
+			leave()
+		}
+	}
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return 0, fmt.Errorf("hidden messages of session %q: %w", id, err)
+	}
+	return n, nil
+}
+
+// hiddenIn is Hidden for a file of which lines became the messages.
+func hiddenIn(t *thread.Table, lines []mapped) (n int) {
+	numbers, newest := map[int32]int{}, mapped{}
+	for _, l := range lines {
+		numbers[int32(l.line)] = l.message
+		if l.message >= newest.message {
+			newest = l
+		}
+	}
+	from := t.RecordAt(newest.line)
+	for at := range t.Walk(t.End, thread.WholeLine) { // the file may end with a compaction
+		if at == from {
+			from = t.End
+			break
+		}
+	}
+	before := false
+	for at := range t.Walk(from, thread.WholeLine) {
+		if before {
+			n = max(n, numbers[t.Line(at)])
+		}
+		before = before || t.Records.At(at).Is(thread.IsBoundary)
+	}
+	return n
+}
