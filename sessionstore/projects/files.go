@@ -1,9 +1,11 @@
 package projects
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
@@ -37,12 +39,17 @@ func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[Fi
 			return
 		}
 		if q.Keyword == "" {
-			q.Keyword = surelyStored(sessionstore.Sought{Text: filepath.Base(path), Tools: true})
+			q.Keyword = sureIn(filepath.Base(path))
 		}
 		look(ctx, p, q, "find file", yield, func(f Found) FileCall { return FileCall{Found: f} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[FileCall, error] {
 			return callsOf(ctx, st, f, id, path)
 		})
 	}
+}
+
+// sureIn returns a part of a name that stands in each row that has the name.
+func sureIn(name string) string {
+	return surelyStored(sessionstore.Sought{Text: name, Tools: true})
 }
 
 // callsOf yields the calls of a session that name the file at path.
@@ -54,6 +61,10 @@ func callsOf(ctx context.Context, st *sessionstore.Store, f Found, id, path stri
 			return
 		}
 		dir, at := md.Text("working_dir"), FileCall{Found: f}
+		base, parent := []byte(sureIn(filepath.Base(path))), []byte(sureIn(filepath.Base(filepath.Dir(path))))
+		if strings.Contains(dir, string(parent)) { // the session may work in that directory, and name the file alone
+			parent = nil
+		}
 		for m, err := range st.Messages(ctx, id) {
 			if err != nil {
 				yield(FileCall{}, err)
@@ -62,6 +73,9 @@ func callsOf(ctx context.Context, st *sessionstore.Store, f Found, id, path stri
 			at.Message++
 			if m.Role() == "user" && turns.ReadUser(core.From(m, "content"), false, nil).Begins {
 				at.Turn++
+			}
+			if row := core.Row(m); !bytes.Contains(row, base) || !bytes.Contains(row, parent) {
+				continue
 			}
 			at.Time, _ = m.Timestamp()
 			for _, at.Call = range m.ToolCalls() {

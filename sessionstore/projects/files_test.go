@@ -34,23 +34,23 @@ func TestFiles(t *testing.T) {
 	call := func(tool, arguments string) string {
 		return `{"role": "assistant", "content": "", "tool_calls": [{"id": "1", "tool": "` + tool + `", "arguments": ` + arguments + `}], "ts": "2026-01-01T00:00:00Z"}`
 	}
-	block := `{"role": "assistant", "content": [{"type": "tool_use", "id": "2", "name": "edit", "input": {"file_path": "docs\/\u0061 b.md"}}]}`
-	session("new", "2026-01-02T00:00:00Z", `, "working_dir": "/w", "import": {"tool": "claude"}`, user("docs/a b.md"), call("read", `{"path": "/w/docs/a b.md"}`), `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "docs/a b.md"}]}`,
-		user("go on"), call("bash", `"{\"command\": \"cat 'docs/a b.md'\"}"`), block)
-	session("old", "2026-01-01T00:00:00Z", `, "working_dir": "/w/docs"`, call("read", `{"path": "a b.md"}`), call("read", `{"path": "docs/a b.md"}`))
-	session("nowhere", "2026-01-03T00:00:00Z", ``, call("read", `{"path": "a b.md"}`))
-	session("torn", "2026-01-04T00:00:00Z", ``, user("b.md"), `{"role": "us`)
+	block := `{"role": "assistant", "content": [{"type": "tool_use", "id": "2", "name": "edit", "input": {"file_path": "docs\/a-b.md"}}]}`
+	session("new", "2026-01-02T00:00:00Z", `, "working_dir": "/w", "import": {"tool": "claude"}`, user("docs/a-b.md"), call("read", `{"path": "/w/docs/a-b.md"}`), `{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "docs/a-b.md"}]}`,
+		user("go on"), call("bash", `"{\"command\": \"cat 'docs/a-b.md'\"}"`), block)
+	session("old", "2026-01-01T00:00:00Z", `, "working_dir": "/w/docs"`, call("read", `{"path": "a-b.md"}`), call("read", `{"path": "docs/a-b.md"}`))
+	session("nowhere", "2026-01-03T00:00:00Z", ``, call("read", `{"path": "a-b.md"}`))
+	session("torn", "2026-01-04T00:00:00Z", ``, user("a-b.md"), `{"role": "us`)
 	p := openProjects(t, dir)
 
-	all, failed := fileCalls(t, p, "/w/x/../docs//a b.md", projects.Query{})
+	all, failed := fileCalls(t, p, "/w/x/../docs//a-b.md", projects.Query{})
 	require.Equal(t, []string{"new:2/1 read", "new:5/2 bash?", "new:6/2 edit", "old:1/0 read"}, all)
 	require.Equal(t, []string{"torn"}, failed)
-	all, _ = fileCalls(t, p, "/w/docs/a b.md", projects.Query{Tool: "claude"})
+	all, _ = fileCalls(t, p, "/w/docs/a-b.md", projects.Query{Tool: "claude"})
 	require.Len(t, all, 3)
-	all, failed = fileCalls(t, p, "/w/docs/a b.md", projects.Query{Tool: "native", Skip: func(dir string) bool { return strings.HasSuffix(dir, "torn") }})
+	all, failed = fileCalls(t, p, "/w/docs/a-b.md", projects.Query{Tool: "native", Skip: func(dir string) bool { return strings.HasSuffix(dir, "torn") }})
 	require.Equal(t, []string{"old:1/0 read"}, all)
 	require.Empty(t, failed, "a session that is left out is not told")
-	for c := range p.Files(t.Context(), "/w/docs/a b.md", projects.Query{Limit: 1}) {
+	for c := range p.Files(t.Context(), "/w/docs/a-b.md", projects.Query{Limit: 1}) {
 		require.Equal(t, "2026-01-01", c.Time.Format("2006-01-02"))
 		break
 	}

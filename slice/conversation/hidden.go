@@ -21,38 +21,43 @@ type Note struct {
 // named once in each turn, and so is a command. The error of rows comes last.
 func Hidden(rows iter.Seq2[sessionstore.Message, error], n int) iter.Seq2[Note, error] {
 	return func(yield func(Note, error) bool) {
-		at, seen := Note{}, map[Note]bool{}
-		told := func(kind, text string) bool {
-			once := Note{Kind: kind, Text: text}
-			if text == "" || seen[once] {
-				return true
-			}
-			seen[once] = kind == "command" || kind == "file"
-			at.Kind, at.Text = kind, text
-			return yield(at, nil)
-		}
+		number, turn, seen := 0, 0, map[Note]bool{}
 		for m, err := range rows {
 			if err != nil {
 				yield(Note{}, err)
 				return
 			}
-			if at.Message == n {
+			if number == n {
 				return
 			}
-			at.Message++
-			if slice.CountTurns([]sessionstore.Message{m}) > 0 {
-				at.Turn++
-				clear(seen)
+			number++
+			turn += slice.CountTurns([]sessionstore.Message{m})
+			for text, kind := range notes(m) {
+				once := Note{Turn: turn, Kind: kind, Text: text}
+				if text == "" || seen[once] {
+					continue
+				}
+				if kind == "command" || kind == "file" {
+					seen[once] = true
+				}
+				if !yield(Note{number, turn, kind, text}, nil) {
+					return
+				}
 			}
-			switch {
-			case slice.IsRealUser(m) && !told("prompt", m.Content()), m.Role() == "assistant" && !told("answer", m.Content()):
-				return
-			}
-			for _, call := range m.ToolCalls() {
-				for text, kind := range named.In(call.Arguments) {
-					if kind == named.Command && !told("command", text) || kind == named.File && !told("file", text) {
-						return
-					}
+		}
+	}
+}
+
+// notes yields the texts and the kinds of the notes about a message.
+func notes(m sessionstore.Message) iter.Seq2[string, string] {
+	return func(yield func(text, kind string) bool) {
+		if slice.IsRealUser(m) && !yield(m.Content(), "prompt") || m.Role() == "assistant" && !yield(m.Content(), "answer") {
+			return
+		}
+		for _, call := range m.ToolCalls() {
+			for text, kind := range named.In(call.Arguments) {
+				if kind != named.Other && !yield(text, [...]string{named.File: "file", named.Command: "command"}[kind]) {
+					return
 				}
 			}
 		}

@@ -28,7 +28,7 @@ func TestNames(t *testing.T) {
 		{`{"input": "*** Begin Patch\n*** Update File: main.go\n*** End Patch"}`, ""},
 		{`{"command": "cat /w/cmd/main.go"}`, "guess"},
 		{`{"command": "cat xcmd/main.go cmd/main.go:12"}`, "guess"},
-		{`{"command": "go vet ./cmd/main.go."}`, "guess"},
+		{`{"command": "go vet ./x/../cmd/main.go;"}`, "guess"},
 		{`{"command": "grep -n 'x' \"cmd/main.go\"|head"}`, "guess"},
 		{`{"command": ["bash", "-lc", "cat main.go"], "workdir": "cmd"}`, "guess"},
 		{`{"command": "cat cmd/main.go.orig /v/w/cmd/main.go cmd/main.go/x ../cmd/main.go"}`, ""},

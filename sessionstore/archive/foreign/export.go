@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -268,20 +269,18 @@ func Longer(st *sessionstore.Store, id string) (bool, error) {
 func Hidden(ctx context.Context, st *sessionstore.Store, id string) (n int, err error) {
 	md, err := st.Metadata(ctx, id)
 	for _, place := range places {
-		dir, s, lines := filepath.Join(st.Dir(), id, place), stateIn(md, place), []mapped(nil)
+		s, lines := stateIn(md, place), []mapped(nil)
 		if err == nil {
-			lines, err = mappedLines(ctx, dir)
+			lines, err = mappedLines(ctx, filepath.Join(st.Dir(), id, place))
 		}
-		if len(lines) == 0 {
-			continue
-		}
-		f, leave := openOriginal(ctx, dir, programs[s.Tool], s)
-		if f == nil { // the session of the conversation keeps the file, too, of which this one is a branch
-			f, leave = openOriginal(ctx, filepath.Join(st.Dir(), thread.UUID5(s.Tool, s.ID), importFolder), programs[s.Tool], s)
-		}
-		if f != nil {
+		for _, folder := range []string{filepath.Join(id, place), filepath.Join(thread.UUID5(s.Tool, s.ID), importFolder)} { // its own, or where it is a branch that of the conversation
+			f, leave := openOriginal(ctx, filepath.Join(st.Dir(), folder), programs[s.Tool], s)
+			if f == nil {
+				continue
+			}
 			n = max(n, hiddenIn(f.Table, lines))
 			leave()
+			break
 		}
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -292,26 +291,25 @@ func Hidden(ctx context.Context, st *sessionstore.Store, id string) (n int, err 
 
 // hiddenIn is Hidden for a file of which lines became the messages.
 func hiddenIn(t *thread.Table, lines []mapped) (n int) {
-	numbers, newest := map[int32]int{}, mapped{}
+	numbers, from := map[int32]int{}, int32(-1)
 	for _, l := range lines {
-		numbers[int32(l.line)] = l.message
-		if l.message >= newest.message {
-			newest = l
-		}
+		numbers[int32(l.line)], from = l.message, max(from, t.RecordAt(l.line))
 	}
-	from := t.RecordAt(newest.line)
-	for at := range t.Walk(t.End, thread.WholeLine) { // the file may end with a compaction
-		if at == from {
-			from = t.End
-			break
-		}
+	if slices.Contains(slices.Collect(t.Walk(t.End, thread.WholeLine)), from) { // the file may end with a compaction
+		from = t.End
 	}
-	before := false
+	before, next := false, 0 // the first message after the compaction: those of no line stand before it
 	for at := range t.Walk(from, thread.WholeLine) {
-		if before {
-			n = max(n, numbers[t.Line(at)])
+		switch number := numbers[t.Line(at)]; {
+		case before:
+			n = max(n, number)
+		case number > 0:
+			next = number
 		}
 		before = before || t.Records.At(at).Is(thread.IsBoundary)
+	}
+	if n > 0 && next > 0 {
+		n = next - 1
 	}
 	return n
 }
