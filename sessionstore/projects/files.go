@@ -6,9 +6,9 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/internal/store/named"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -16,12 +16,9 @@ import (
 
 // FileCall is a call of a tool that names the file of [Projects.Files].
 type FileCall struct {
-	Found             // the session
-	Message int       // the number of the message that makes the call, from 1
-	Turn    int       // the number of its turn, from 1; 0: it comes before the first turn
-	Time    time.Time // of the message; zero: unknown
-	Call    sessionstore.ToolCall
-	Guess   bool // the path is in a command line, or in an argument that need not be a path
+	Hit   // the message that makes the call: Text is the name of the tool, and After the beginning of the arguments
+	Call  sessionstore.ToolCall
+	Guess bool // the path is in a command line, or in an argument that need not be a path
 }
 
 // Files yields the calls of tools whose arguments name the file at path, in the sessions that
@@ -41,11 +38,14 @@ func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[Fi
 		if q.Keyword == "" {
 			q.Keyword = sureIn(filepath.Base(path))
 		}
-		look(ctx, p, q, "find file", yield, func(f Found) FileCall { return FileCall{Found: f} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[FileCall, error] {
+		look(ctx, p, q, "find file", yield, func(f Found) FileCall { return FileCall{Hit: Hit{Found: f}} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[FileCall, error] {
 			return callsOf(ctx, st, f, id, path)
 		})
 	}
 }
+
+// shownArguments is how many bytes of the arguments of a call are in its hit.
+const shownArguments = 240
 
 // sureIn returns a part of a name that stands in each row that has the name.
 func sureIn(name string) string {
@@ -60,7 +60,7 @@ func callsOf(ctx context.Context, st *sessionstore.Store, f Found, id, path stri
 			yield(FileCall{}, err)
 			return
 		}
-		dir, at := md.Text("working_dir"), FileCall{Found: f}
+		dir, at := md.Text("working_dir"), FileCall{Hit: Hit{f, sessionstore.Hit{Role: "assistant"}}}
 		base, parent := []byte(sureIn(filepath.Base(path))), []byte(sureIn(filepath.Base(filepath.Dir(path))))
 		if strings.Contains(dir, string(parent)) { // the session may work in that directory, and name the file alone
 			parent = nil
@@ -80,7 +80,11 @@ func callsOf(ctx context.Context, st *sessionstore.Store, f Found, id, path stri
 			at.Time, _ = m.Timestamp()
 			for _, at.Call = range m.ToolCalls() {
 				found := false
-				if found, at.Guess = named.Names(at.Call.Arguments, dir, path); found && !yield(at, nil) {
+				if found, at.Guess = named.Names(at.Call.Arguments, dir, path); !found {
+					continue
+				}
+				at.Text, at.After = at.Call.Name, " "+limits.Cut(string(at.Call.Arguments), shownArguments)
+				if !yield(at, nil) {
 					return
 				}
 			}
