@@ -32,26 +32,44 @@ import (
 // turn_count could not be written. The error Is [ErrConflict] when a program that takes
 // no lock, as the older Python tools do not, wrote the session each of the 20 times that
 // Append began anew, or made the new session at the same moment as Append.
-func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err error) {
+func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
+	_, err := st.AppendStored(ctx, id, msgs...)
+	return err
+}
+
+// AppendStored is [Store.Append], and returns where each of msgs is stored: its number, as
+// [View.Range] and [Entry] count messages, and 0 for a message that is not stored. With an
+// error the numbers mean nothing.
+func (st *Store) AppendStored(ctx context.Context, id string, msgs ...Message) (_ []int, err error) {
 	tx, err := st.admitWrite(ctx, "append to", id, owns|creates)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer tx.end(&err)
 	rows, err := st.storable(msgs, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own := &queuedAppend{rows: rows}
 	tx.s.appends.add(own)
 	defer tx.s.appends.remove(own)
 	if err := tx.enter(); err != nil {
-		return err
+		return nil, err
 	}
-	if own.done {
-		return own.err
+	if !own.done {
+		own.err = tx.commit(tx.appendBatch())
 	}
-	return tx.commit(tx.appendBatch())
+	if own.err != nil {
+		return nil, own.err
+	}
+	numbers, next := make([]int, len(msgs)), own.before
+	for i, m := range msgs {
+		if m.m.places.role != unstoredRole {
+			next++
+			numbers[i] = next
+		}
+	}
+	return numbers, nil
 }
 
 // appendBatch writes what all calls in the queue append, the caller's among them. It
@@ -76,61 +94,68 @@ func (tx *transaction) appendBatch() error {
 	for _, a := range tx.batch {
 		rows = append(rows, a.rows...)
 	}
-	return tx.append(ctx, rows)
+	before, err := tx.append(ctx, rows)
+	for _, a := range tx.batch {
+		a.before = before
+		before += len(a.rows)
+	}
+	return err
 }
 
 // append adds rows to the transcript, and metadata to a new session. The metadata are
-// written after the transcript, whose messages they count.
-func (tx *transaction) append(ctx context.Context, rows []Message) error {
+// written after the transcript, whose messages they count. It returns the number of messages
+// before rows.
+func (tx *transaction) append(ctx context.Context, rows []Message) (before int, err error) {
 	meta := tx.metadata()
 	if meta.unread != nil {
-		return meta.unread
+		return 0, meta.unread
 	}
 	t, err := tx.transcript(ctx, meta.md)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return 0, err
 	}
 	added := countUsers(rows)
 	if added > 0 {
 		if err := tx.amendCount(&meta, t, added); err != nil {
-			return err
+			return 0, err
 		}
 		defer meta.amended.discard()
 	}
-	if err := tx.addTo(t, rows, &meta); err != nil {
-		return err
+	if before, err = tx.addTo(t, rows, &meta); err != nil {
+		return 0, err
 	}
 	if meta.main.found || meta.backup.found {
-		return tx.countTurns(&meta, added)
+		return before, tx.countTurns(&meta, added)
 	}
 	content, err := tx.st.initialMetadata(tx.id, Metadata{}, tx.users()).file(tx.st.opts.Portable)
 	if err != nil {
-		return fmt.Errorf("encode metadata: %w", err)
+		return 0, fmt.Errorf("encode metadata: %w", err)
 	}
-	return tx.replaceMetadata(&metadataFile{}, content)
+	return before, tx.replaceMetadata(&metadataFile{}, content)
 }
 
-// addTo adds rows to t. If another writer came between, it discards the metadata that are
-// prepared for t, and adds rows to the transcript that this writer left.
-func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
+// addTo adds rows to t, and returns the number of messages before them. If another writer came
+// between, it discards the metadata that are prepared for t, and adds rows to the transcript
+// that this writer left.
+func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) (before int, err error) {
 	for try := 0; ; try++ {
 		err := tx.extend(t, rows)
 		if err == nil {
-			return nil
+			return len(t.rows), nil
 		}
 		if !overtaken(err) || try == maxRetries {
-			return tx.conflict(sessiondir.Transcript, err)
+			return 0, tx.conflict(sessiondir.Transcript, err)
 		}
 		meta.amended.discard() // the other writer's files are read now, the backup too
 		left, err := tx.left(err)
 		if left == nil {
-			return err
+			return len(t.rows), err
 		}
-		if _, ok := tx.matchPrefix(left.rows, slices.Concat(t.rows, rows)); ok {
-			return nil // the other writer had seen rows
+		if n, ok := tx.matchPrefix(left.rows, slices.Concat(t.rows, rows)); ok {
+			return n - len(rows), nil // the other writer had seen rows
 		}
 		t = left
 	}
@@ -168,9 +193,10 @@ func (tx *transaction) displaced() *transcript {
 
 // queuedAppend is one call of Append that waits to be written.
 type queuedAppend struct {
-	rows []Message
-	done bool  // another call has written rows, or failed to; guarded by the session's gate
-	err  error // the error of that write
+	rows   []Message
+	before int   // the number of messages before rows; guarded by the session's gate, as the next two
+	done   bool  // another call has written rows, or failed to
+	err    error // the error of that write
 }
 
 // appendQueue holds the calls of Append that wait for one session. The zero
