@@ -47,7 +47,7 @@ func (s *Sessions) NewSession(ctx context.Context, r proto.NewSessionRequest) (a
 	ses := &session{id: proto.SessionId(sessionstore.NewID()), cwd: cwd, servers: r.McpServers}
 	md, err := sessionstore.NewMetadata(map[string]any{"working_dir": cwd})
 	if err == nil {
-		ses.st, err = s.Projects.Store(sessionstore.ProjectSlug(cwd))
+		ses.st, err = s.store(sessionstore.ProjectSlug(cwd))
 	}
 	if err == nil {
 		err = ses.st.Create(ctx, string(ses.id), md)
@@ -62,8 +62,8 @@ func (s *Sessions) NewSession(ctx context.Context, r proto.NewSessionRequest) (a
 // changed at the same time.
 const page = 100
 
-// ListSessions lists the sessions for people, the last changed first: those of the client's
-// working directory, or all whose working directory is known. A session that cannot be read
+// ListSessions lists the sessions for people, the last changed first: those of a working
+// directory, which may be gone, or all whose working directory is known. A session that cannot be read
 // hides no other.
 func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest) (a proto.ListSessionsResponse, err error) {
 	before, last, cwd, slug := math.Inf(1), math.Inf(1), "", ""
@@ -73,9 +73,10 @@ func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest
 		}
 	}
 	if r.Cwd != nil {
-		if cwd, err = workingDir(*r.Cwd); err != nil {
-			return a, err
+		if !filepath.IsAbs(*r.Cwd) {
+			return a, notAbsolute(*r.Cwd)
 		}
+		cwd = resolved(*r.Cwd) // it may be gone
 		slug = sessionstore.ProjectSlug(cwd)
 	}
 	a.Sessions = []proto.SessionInfo{}
@@ -269,14 +270,24 @@ func (s *Sessions) locate(ctx context.Context, id proto.SessionId, slug string) 
 	if err != nil {
 		return nil, err
 	}
-	return s.Projects.Store(filepath.Base(filepath.Dir(filepath.Dir(dir))))
+	return s.store(filepath.Base(filepath.Dir(filepath.Dir(dir))))
+}
+
+// store returns the store of a project.
+func (s *Sessions) store(slug string) (st *sessionstore.Store, err error) {
+	if s.Open == nil {
+		return s.Projects.Store(slug)
+	}
+	dir := filepath.Join(s.Projects.Dir(), slug, "sessions")
+	err = s.guard("Open", func() error { st, err = s.Open(dir); return err })
+	return st, err
 }
 
 // workingDir returns the working directory of a client without symlinks, as
 // [sessionstore.DefaultDir] takes it.
 func workingDir(cwd string) (string, error) {
 	if !filepath.IsAbs(cwd) {
-		return "", invalid("cwd %.200q is not an absolute path", cwd)
+		return "", notAbsolute(cwd)
 	}
 	dir, err := filepath.EvalSymlinks(cwd)
 	if err == nil {
@@ -286,6 +297,17 @@ func workingDir(cwd string) (string, error) {
 		}
 	}
 	return "", invalid("cwd %.200q is not a directory that exists", cwd)
+}
+
+func notAbsolute(cwd string) error { return invalid("cwd %.200q is not an absolute path", cwd) }
+
+// resolved returns an absolute path without symlinks, as far as it exists.
+func resolved(path string) string {
+	dir, err := filepath.EvalSymlinks(path)
+	if parent := filepath.Dir(path); err != nil && parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return cmp.Or(dir, path)
 }
 
 // invalid returns an error of the client.
