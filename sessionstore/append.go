@@ -94,68 +94,68 @@ func (tx *transaction) appendBatch() error {
 	for _, a := range tx.batch {
 		rows = append(rows, a.rows...)
 	}
-	before, err := tx.append(ctx, rows)
+	err := tx.append(ctx, rows)
 	for _, a := range tx.batch {
-		a.before = before
-		before += len(a.rows)
+		a.before = tx.before
+		tx.before += len(a.rows)
 	}
 	return err
 }
 
 // append adds rows to the transcript, and metadata to a new session. The metadata are
-// written after the transcript, whose messages they count. It returns the number of messages
-// before rows.
-func (tx *transaction) append(ctx context.Context, rows []Message) (before int, err error) {
+// written after the transcript, whose messages they count.
+func (tx *transaction) append(ctx context.Context, rows []Message) error {
 	meta := tx.metadata()
 	if meta.unread != nil {
-		return 0, meta.unread
+		return meta.unread
 	}
 	t, err := tx.transcript(ctx, meta.md)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return err
 	}
 	added := countUsers(rows)
 	if added > 0 {
 		if err := tx.amendCount(&meta, t, added); err != nil {
-			return 0, err
+			return err
 		}
 		defer meta.amended.discard()
 	}
-	if before, err = tx.addTo(t, rows, &meta); err != nil {
-		return 0, err
+	if err := tx.addTo(t, rows, &meta); err != nil {
+		return err
 	}
 	if meta.main.found || meta.backup.found {
-		return before, tx.countTurns(&meta, added)
+		return tx.countTurns(&meta, added)
 	}
 	content, err := tx.st.initialMetadata(tx.id, Metadata{}, tx.users()).file(tx.st.opts.Portable)
 	if err != nil {
-		return 0, fmt.Errorf("encode metadata: %w", err)
+		return fmt.Errorf("encode metadata: %w", err)
 	}
-	return before, tx.replaceMetadata(&metadataFile{}, content)
+	return tx.replaceMetadata(&metadataFile{}, content)
 }
 
-// addTo adds rows to t, and returns the number of messages before them. If another writer came
-// between, it discards the metadata that are prepared for t, and adds rows to the transcript
-// that this writer left.
-func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) (before int, err error) {
+// addTo adds rows to t. If another writer came between, it discards the metadata that are
+// prepared for t, and adds rows to the transcript that this writer left.
+func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
 	for try := 0; ; try++ {
+		tx.before = len(t.rows)
 		err := tx.extend(t, rows)
 		if err == nil {
-			return len(t.rows), nil
+			return nil
 		}
 		if !overtaken(err) || try == maxRetries {
-			return 0, tx.conflict(sessiondir.Transcript, err)
+			return tx.conflict(sessiondir.Transcript, err)
 		}
 		meta.amended.discard() // the other writer's files are read now, the backup too
 		left, err := tx.left(err)
 		if left == nil {
-			return len(t.rows), err
+			return err
 		}
 		if n, ok := tx.matchPrefix(left.rows, slices.Concat(t.rows, rows)); ok {
-			return n - len(rows), nil // the other writer had seen rows
+			tx.before = n - len(rows)
+			return nil // the other writer had seen rows
 		}
 		t = left
 	}

@@ -225,4 +225,7 @@ func TestNil(t *testing.T) {
 	require.Error(t, s.Delete(t.Context(), nil))
 	require.Error(t, s.AppendEvent(t.Context(), nil, &session.Event{}))
 	require.Error(t, s.AppendEvent(t.Context(), made.Session, nil))
+	e := session.NewEvent(t.Context(), "x")
+	e.Content = &genai.Content{Parts: []*genai.Part{nil, {Text: "hello"}}}
+	require.NoError(t, s.AppendEvent(t.Context(), made.Session, e), "a part is nil")
 }
