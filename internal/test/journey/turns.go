@@ -36,8 +36,7 @@ func resume(ctx context.Context, a *agent) (err error) {
 }
 
 func ask(ctx context.Context, a *agent) error { return a.Step(ctx, a.step) }
-func speak(_ context.Context, a *agent) error { return a.Say("the answer") }
-func end(ctx context.Context, a *agent) error { return a.End(ctx) }
+func end(ctx context.Context, a *agent) error { return errors.Join(a.Say("the answer"), a.End(ctx)) }
 func leave(_ context.Context, a *agent) error { return a.Close() }
 
 // turning is the journey of the part do, after those before it.

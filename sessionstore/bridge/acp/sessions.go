@@ -73,10 +73,12 @@ func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest
 		}
 	}
 	if r.Cwd != nil {
-		if !filepath.IsAbs(*r.Cwd) {
-			return a, notAbsolute(*r.Cwd)
+		if cwd, err = workingDir(*r.Cwd); err != nil && !filepath.IsAbs(*r.Cwd) {
+			return a, err
+		} else if err != nil { // it is gone, and its sessions are not
+			parent, _ := filepath.EvalSymlinks(filepath.Dir(*r.Cwd))
+			cwd = filepath.Join(cmp.Or(parent, filepath.Dir(*r.Cwd)), filepath.Base(*r.Cwd))
 		}
-		cwd = resolved(*r.Cwd) // it may be gone
 		slug = sessionstore.ProjectSlug(cwd)
 	}
 	a.Sessions = []proto.SessionInfo{}
@@ -287,7 +289,7 @@ func (s *Sessions) store(slug string) (st *sessionstore.Store, err error) {
 // [sessionstore.DefaultDir] takes it.
 func workingDir(cwd string) (string, error) {
 	if !filepath.IsAbs(cwd) {
-		return "", notAbsolute(cwd)
+		return "", invalid("cwd %.200q is not an absolute path", cwd)
 	}
 	dir, err := filepath.EvalSymlinks(cwd)
 	if err == nil {
@@ -297,17 +299,6 @@ func workingDir(cwd string) (string, error) {
 		}
 	}
 	return "", invalid("cwd %.200q is not a directory that exists", cwd)
-}
-
-func notAbsolute(cwd string) error { return invalid("cwd %.200q is not an absolute path", cwd) }
-
-// resolved returns an absolute path without symlinks, as far as it exists.
-func resolved(path string) string {
-	dir, err := filepath.EvalSymlinks(path)
-	if parent := filepath.Dir(path); err != nil && parent != path {
-		return filepath.Join(resolved(parent), filepath.Base(path))
-	}
-	return cmp.Or(dir, path)
 }
 
 // invalid returns an error of the client.
