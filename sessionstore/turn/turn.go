@@ -61,7 +61,7 @@ type Turn struct {
 
 	mu    sync.Mutex        // guards the fields below
 	state *agentstate.State // nil before the first call; it has nothing to close
-	calls map[string]bool   // the names of the calls that have an approval of this turn; true: one is under way
+	calls map[string]bool   // the names of the calls that this turn asked about; true: one is under way
 	token string            // begins the ids of new approvals; "" before the first one
 
 	draft draft
