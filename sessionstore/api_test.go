@@ -70,6 +70,7 @@ type storeAPI interface {
 	Cleanup(ctx context.Context, days int) (int, error)
 	Create(ctx context.Context, id string, md sessionstore.Metadata) error
 	Append(ctx context.Context, id string, msgs ...sessionstore.Message) error
+	AppendStored(ctx context.Context, id string, msgs ...sessionstore.Message) ([]int, error)
 	Messages(ctx context.Context, id string) iter.Seq2[sessionstore.Message, error]
 	Replace(ctx context.Context, id string, old sessionstore.Revision, transcript []sessionstore.Message) (sessionstore.Revision, error)
 	Revision(ctx context.Context, id string) (sessionstore.Revision, error)

@@ -32,26 +32,44 @@ import (
 // turn_count could not be written. The error Is [ErrConflict] when a program that takes
 // no lock, as the older Python tools do not, wrote the session each of the 20 times that
 // Append began anew, or made the new session at the same moment as Append.
-func (st *Store) Append(ctx context.Context, id string, msgs ...Message) (err error) {
+func (st *Store) Append(ctx context.Context, id string, msgs ...Message) error {
+	_, err := st.AppendStored(ctx, id, msgs...)
+	return err
+}
+
+// AppendStored is [Store.Append], and returns where each of msgs is stored: its number, as
+// [View.Range] and [Entry] count messages, and 0 for a message that is not stored. With an
+// error the numbers mean nothing.
+func (st *Store) AppendStored(ctx context.Context, id string, msgs ...Message) (_ []int, err error) {
 	tx, err := st.admitWrite(ctx, "append to", id, owns|creates)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer tx.end(&err)
 	rows, err := st.storable(msgs, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own := &queuedAppend{rows: rows}
 	tx.s.appends.add(own)
 	defer tx.s.appends.remove(own)
 	if err := tx.enter(); err != nil {
-		return err
+		return nil, err
 	}
-	if own.done {
-		return own.err
+	if !own.done {
+		own.err = tx.commit(tx.appendBatch())
 	}
-	return tx.commit(tx.appendBatch())
+	if own.err != nil {
+		return nil, own.err
+	}
+	numbers, next := make([]int, len(msgs)), own.before
+	for i, m := range msgs {
+		if m.m.places.role != unstoredRole {
+			next++
+			numbers[i] = next
+		}
+	}
+	return numbers, nil
 }
 
 // appendBatch writes what all calls in the queue append, the caller's among them. It
@@ -76,7 +94,12 @@ func (tx *transaction) appendBatch() error {
 	for _, a := range tx.batch {
 		rows = append(rows, a.rows...)
 	}
-	return tx.append(ctx, rows)
+	err := tx.append(ctx, rows)
+	for _, a := range tx.batch {
+		a.before = tx.before
+		tx.before += len(a.rows)
+	}
+	return err
 }
 
 // append adds rows to the transcript, and metadata to a new session. The metadata are
@@ -117,6 +140,7 @@ func (tx *transaction) append(ctx context.Context, rows []Message) error {
 // prepared for t, and adds rows to the transcript that this writer left.
 func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) error {
 	for try := 0; ; try++ {
+		tx.before = len(t.rows)
 		err := tx.extend(t, rows)
 		if err == nil {
 			return nil
@@ -129,7 +153,8 @@ func (tx *transaction) addTo(t *transcript, rows []Message, meta *metadataFile) 
 		if left == nil {
 			return err
 		}
-		if _, ok := tx.matchPrefix(left.rows, slices.Concat(t.rows, rows)); ok {
+		if n, ok := tx.matchPrefix(left.rows, slices.Concat(t.rows, rows)); ok {
+			tx.before = n - len(rows)
 			return nil // the other writer had seen rows
 		}
 		t = left
@@ -168,9 +193,10 @@ func (tx *transaction) displaced() *transcript {
 
 // queuedAppend is one call of Append that waits to be written.
 type queuedAppend struct {
-	rows []Message
-	done bool  // another call has written rows, or failed to; guarded by the session's gate
-	err  error // the error of that write
+	rows   []Message
+	before int   // the number of messages before rows; guarded by the session's gate, as the next two
+	done   bool  // another call has written rows, or failed to
+	err    error // the error of that write
 }
 
 // appendQueue holds the calls of Append that wait for one session. The zero

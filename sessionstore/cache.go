@@ -83,8 +83,8 @@ func (c *sessionCache) end(s *session) {
 	if s.calls--; s.calls > 0 {
 		return
 	}
-	if !s.worthCaching() {
-		c.drop(s)
+	if s.cached == nil && s.meta == nil && !s.owner.located && s.parentSynced == (sessiondir.Stamp{}) && s.nameSynced == (sessiondir.Stamp{}) {
+		c.drop(s) // it has nothing that a later call can use
 		return
 	}
 	if cost := s.cost(); cost <= c.most {
@@ -214,12 +214,6 @@ type session struct {
 	meta          *metadataFile // as last read or written, sound
 	metaCheckedAt time.Time
 	metaCost      int64
-}
-
-// worthCaching reports whether s holds anything that a later call can use.
-func (s *session) worthCaching() bool {
-	return s.cached != nil || s.meta != nil || s.owner.located ||
-		s.parentSynced != (sessiondir.Stamp{}) || s.nameSynced != (sessiondir.Stamp{})
 }
 
 // putTranscript caches c.

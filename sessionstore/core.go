@@ -46,6 +46,13 @@ func (c coreStore) Now() time.Time    { return c.st.opts.Now() }
 func (c coreStore) Syncs() bool       { return c.st.opts.Durability != Relaxed }
 func (c coreStore) Workspace() string { return c.st.workspace() }
 
+func (c coreStore) Stored(m Message) Message {
+	if c.st.opts.Portable {
+		return m.portable()
+	}
+	return m
+}
+
 func (c coreStore) Private() []string         { return c.st.globs }
 func (c coreStore) SetPrivate(globs []string) { c.st.globs = globs }
 

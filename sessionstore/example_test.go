@@ -50,6 +50,31 @@ func ExampleStore_Save() {
 	// Output: 3 messages in Weather
 }
 
+func ExampleKeyID() {
+	ctx := context.Background()
+	store, done := exampleStore(ctx, "s1")
+	defer done()
+	message, err := sessionstore.Text("user", "Hello.", time.Unix(1_800_000_002, 0))
+	check(err)
+	id := sessionstore.KeyID("agent:main:telegram:42") // the key itself cannot be an id on Windows
+	check(store.Append(ctx, id, message))
+	fmt.Println(id)
+	// Output: agent-main-telegram-42-2b8334beeb494e3a5b916894996ac613
+}
+
+func ExampleStore_AppendStored() {
+	ctx := context.Background()
+	store, done := exampleStore(ctx, "s1")
+	defer done()
+	rules, err := sessionstore.Text("system", "Be brief.", time.Unix(1_800_000_002, 0))
+	check(err)
+	question, err := sessionstore.Text("user", "Will it snow?", time.Unix(1_800_000_003, 0))
+	check(err)
+	numbers, err := store.AppendStored(ctx, "s1", rules, question)
+	fmt.Println(numbers, err)
+	// Output: [0 3] <nil>
+}
+
 func ExampleStore_UpdateMetadata() {
 	ctx, id := context.Background(), sessionstore.NewID()
 	store, done := exampleStore(ctx, id)

@@ -1,7 +1,9 @@
 package sessionstore
 
 import (
+	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -25,6 +27,16 @@ func NewID() string {
 // IsTopLevel reports whether no other session started the session id: whether id holds no
 // underscore.
 func IsTopLevel(id string) bool { return !strings.Contains(id, "_") }
+
+// KeyID returns the top-level id for a key of a program, such as "telegram:42": any text, always
+// the same id, in later versions too, and another id for every other key. It begins with up to
+// 32 letters and digits of the key and has 128 bits of its SHA-256.
+func KeyID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	name := nameOf(key)
+	name = strings.TrimRight(name[:min(len(name), 32)], "-")
+	return strings.TrimLeft(name+"-"+hex.EncodeToString(sum[:16]), "-")
+}
 
 // newEpoch returns a random number for a transcript, unique also among processes. It is
 // not 0.
@@ -62,12 +74,11 @@ func parentSpan(parent, trace string) string {
 	return zeroSpan
 }
 
-func agentSuffix(agent string) string {
-	s := strings.Trim(notInAgentName.ReplaceAllString(lowerName(agent), "-"), "-")
-	if s == "" {
-		return "agent"
-	}
-	return s
+func agentSuffix(agent string) string { return cmp.Or(nameOf(agent), "agent") }
+
+// nameOf returns the letters and digits of a text in lower case, with a hyphen for what is between.
+func nameOf(text string) string {
+	return strings.Trim(notInAgentName.ReplaceAllString(lowerName(text), "-"), "-")
 }
 
 // lowerName lower-cases as Python does where that matters for ASCII results:

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 )
 
 func TestNewID(t *testing.T) {
@@ -54,6 +56,24 @@ func TestNewSubID(t *testing.T) {
 			require.NoError(t, checkID(a))
 			require.Empty(t, unfit(a, "windows"))
 		})
+	}
+}
+
+// TestKeyID has ids that every system takes and that a host can own, each for one key alone.
+func TestKeyID(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, key := range []string{
+		"", " ", ":", "-", "a", "A", "a:", "a-", "a/b", "a:b", "../a", "con", "\x00", "\xff", "\xfe", "é", "日本", "\u0130",
+		strings.Repeat("x", 31) + ":y", strings.Repeat("x", 32) + ":y", strings.Repeat("x", 1<<16), NewID(), NewSubID("p", "x", ""),
+	} {
+		id := KeyID(key)
+		require.Regexp(t, `^([a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?-)?[0-9a-f]{32}$`, id)
+		require.True(t, ownership.ValidID(id) && IsTopLevel(id), id)
+		require.NoError(t, checkID(id))
+		require.Empty(t, unfit(id, "windows"))
+		require.NotContains(t, seen, id, "%q and %q", key, seen[id])
+		seen[id] = key
 	}
 }
 

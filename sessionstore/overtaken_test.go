@@ -29,7 +29,15 @@ func TestOvertaken(t *testing.T) {
 		want func(theirs []string) []string
 	}{
 		{
-			"append", func(t *testing.T, st *Store) error { return st.Append(t.Context(), "s", say(t, "ours")) },
+			"append", func(t *testing.T, st *Store) error {
+				numbers, err := st.AppendStored(t.Context(), "s", say(t, "ours"))
+				if err == nil {
+					s, failed := st.Load(t.Context(), "s")
+					require.NoError(t, failed)
+					require.Equal(t, "ours", s.Messages[numbers[0]-1].Content())
+				}
+				return err
+			},
 			func(theirs []string) []string {
 				if len(theirs) > 2 && theirs[2] == "ours" {
 					return theirs

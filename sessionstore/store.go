@@ -133,8 +133,10 @@ func (st *Store) admit(ctx context.Context) error {
 
 // openDir opens the directory of an existing session for reading.
 func (st *Store) openDir(id string) (*sessiondir.Dir, error) {
-	if err := checkID(id); err != nil {
-		return nil, err
+	if st.cache.known(id) == nil { // the id of an entry was checked before
+		if err := checkID(id); err != nil {
+			return nil, err
+		}
 	}
 	dir, err := st.base.Dir(id)
 	if errors.Is(err, fs.ErrNotExist) {

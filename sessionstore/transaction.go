@@ -40,6 +40,7 @@ type transaction struct {
 	wrote        []string        // base names of the files, in order
 	committed    bool
 	batch        []*queuedAppend // the calls of Append whose messages it writes
+	before       int             // the number of messages before theirs
 }
 
 // writeMode is the set of requirements of a write.

@@ -68,7 +68,7 @@ func (st *Store) View(ctx context.Context, id string) (v *View, err error) {
 		v.src = v.large
 		return v, nil
 	}
-	t := st.transcriptOf(ctx, s, dir, id, readMetadata(dir, id, st.opts.Now).md)
+	t := st.transcriptOf(ctx, s, dir, id, st.metadataOf(s, dir, id).md)
 	if err := joinErrors(ctx.Err(), dir.Close()); err != nil {
 		return nil, err
 	}

@@ -135,6 +135,9 @@ type settings interface {
 	// Workspace returns the directory that new sessions belong to.
 	Workspace() string
 
+	// Stored returns a message as the store writes it.
+	Stored(m sessionstore.Message) sessionstore.Message
+
 	// Private returns the globs of the sessions that never leave this machine, of
 	// SetPrivate: the directory may not remember them.
 	Private() []string

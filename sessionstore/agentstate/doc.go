@@ -24,7 +24,9 @@
 //
 // Approvals that must survive a restart are in pending_approvals.json, each bound to one
 // call that runs at most once, whatever is killed in between, and not at all when the
-// user's last verdict rejected it. A call that ran leaves the file; its id and a digest stay
+// user's last verdict rejected it. [State.KeepPending], [State.Decide] and [State.Claim] each
+// write the file; [State.ClaimDecided] does for a call that is decided and run at once what
+// the three do, in one write. A call that ran leaves the file; its id and a digest stay
 // there, by which it is refused. Programs of earlier versions refuse it, too: their Claim says
 // [ErrOtherCall].
 //

@@ -52,6 +52,7 @@ var steps = []step{
 	{"value", func(t *testing.T, s *State) error { return s.SetValue(t.Context(), "own", json.RawMessage(large)) }, func(v *view) { v.value = large }},
 	{"decide", func(t *testing.T, s *State) error { return s.Decide(t.Context(), "1", Approved) }, func(v *view) { v.kept = "approved" }},
 	{"claim", func(t *testing.T, s *State) error { return s.Claim(t.Context(), "1", oneCall) }, func(v *view) { v.kept = "ran" }},
+	{"claim decided", func(t *testing.T, s *State) error { return s.ClaimDecided(t.Context(), "2", oneCall, Approved) }, func(v *view) { v.kept += "ran" }},
 }
 
 // after returns the view after a call.

@@ -38,6 +38,8 @@ var (
 	ErrRan         = errors.New("call ran already")
 )
 
+var errVerdict = fmt.Errorf("%w: verdict is neither approved nor rejected", ErrInvalid)
+
 // Approval is a call that waits for the user's approval, or has its verdict.
 type Approval struct {
 	ID        string
@@ -100,17 +102,22 @@ func argumentsOf(arguments []byte) []byte {
 // something to them, such as the number of the turn.
 func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage) error {
 	return s.changeApprovals(ctx, "keep pending approval", func(list []Approval) ([]Approval, error) {
-		call = argumentsOf(call)
-		switch {
-		case id == "":
-			return nil, fmt.Errorf("%w: the id is empty", ErrInvalid)
-		case pyjson.Check(call, pyjson.Tolerant) != nil:
-			return nil, fmt.Errorf("%w: the call is not JSON", ErrInvalid)
-		case findApproval(list, id) != nil:
+		if findApproval(list, id) != nil {
 			return nil, ErrPending
 		}
-		return append(list, Approval{ID: id, Call: call, Verdict: Undecided, digest: digest(call)}), nil
+		return keep(list, id, argumentsOf(call))
 	})
+}
+
+// keep returns list with a new approval of a call.
+func keep(list []Approval, id string, call []byte) ([]Approval, error) {
+	switch {
+	case id == "":
+		return nil, fmt.Errorf("%w: the id is empty", ErrInvalid)
+	case pyjson.Check(call, pyjson.Tolerant) != nil:
+		return nil, fmt.Errorf("%w: the call is not JSON", ErrInvalid)
+	}
+	return append(list, Approval{ID: id, Call: call, Verdict: Undecided}), nil
 }
 
 // Decide stores the user's verdict, [Approved] or [Rejected]. The same verdict may be
@@ -121,10 +128,9 @@ func (s *State) KeepPending(ctx context.Context, id string, call json.RawMessage
 func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 	return s.changeApprovals(ctx, "decide approval", func(list []Approval) ([]Approval, error) {
 		k := findApproval(list, id)
-		if v != Approved && v != Rejected {
-			return nil, fmt.Errorf("%w: verdict is neither approved nor rejected", ErrInvalid)
-		}
 		switch {
+		case v != Approved && v != Rejected:
+			return nil, errVerdict
 		case k == nil:
 			return nil, ErrNotPending
 		case k.Verdict == Ran:
@@ -156,15 +162,13 @@ func (s *State) Decide(ctx context.Context, id string, v Verdict) error {
 func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) error {
 	return s.changeApprovals(ctx, "claim approval", func(list []Approval) ([]Approval, error) {
 		k := findApproval(list, id)
-		switch {
-		case k == nil:
+		if k == nil {
 			return nil, ErrNotPending
-		case k.Verdict == Ran && k.digest == digestRan(argumentsOf(call)):
-			return nil, ErrRan
-		case k.Verdict == Ran, k.digest != digest(k.Call), !sameCall(argumentsOf(call), k.Call):
-			return nil, ErrOtherCall
-		case k.Verdict == Rejected:
-			return nil, ErrRejected
+		}
+		err := k.isOf(argumentsOf(call))
+		switch {
+		case err != nil:
+			return nil, err
 		case k.Verdict != Approved:
 			return nil, ErrNotApproved
 		}
@@ -172,10 +176,58 @@ func (s *State) Claim(ctx context.Context, id string, call json.RawMessage) erro
 		if err == nil && !s.approvedHere(secret, *k) {
 			err = ErrNotApproved
 		}
-		*k = Approval{ID: k.ID, Verdict: Ran, digest: digestRan(k.Call)}
+		k.ran()
 		return list, err
 	})
 }
+
+// ClaimDecided stores the verdict of a user who was just asked about a call, and allows to run
+// it if that is [Approved]: KeepPending unless the id was kept, Decide, and Claim in one write.
+// The error Is [ErrRejected] once a rejection is stored, or was stored before; else it is as of
+// these three.
+func (s *State) ClaimDecided(ctx context.Context, id string, call json.RawMessage, v Verdict) error {
+	err := s.changeApprovals(ctx, "claim decided approval", func(list []Approval) (_ []Approval, err error) {
+		call = argumentsOf(call)
+		if v != Approved && v != Rejected {
+			return nil, errVerdict
+		}
+		k := findApproval(list, id)
+		if k == nil {
+			list, err = keep(list, id, call)
+			k = findApproval(list, id)
+		} else {
+			err = k.isOf(call)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if k.Verdict, k.mark = v, ""; v == Approved {
+			k.ran()
+		}
+		return list, nil
+	})
+	if err == nil && v == Rejected {
+		err = wrapError("claim decided approval", ErrRejected)
+	}
+	return err
+}
+
+// isOf returns why an approval allows a call in no case: it is of another one, it was rejected, or
+// it ran.
+func (a *Approval) isOf(call []byte) error {
+	switch {
+	case a.Verdict == Ran && a.digest == digestRan(call):
+		return ErrRan
+	case a.Verdict == Ran, a.digest != digest(a.Call), !sameCall(call, a.Call):
+		return ErrOtherCall
+	case a.Verdict == Rejected:
+		return ErrRejected
+	}
+	return nil
+}
+
+// ran leaves of an approval what is kept of a call that ran.
+func (a *Approval) ran() { *a = Approval{ID: a.ID, Verdict: Ran, digest: digestRan(a.Call)} }
 
 // Approvals returns all approvals that were kept, oldest first. A call that was approved in
 // another session or sessions directory is [Undecided]. Of one that ran the ID is left.
@@ -264,8 +316,13 @@ func writeApprovals(old []byte, list []Approval) []byte {
 	for i, k := range list {
 		if i == len(all) {
 			entry := pyjson.Splice([]byte("{}"), "id", pyjson.Quote(k.ID))
-			entry = pyjson.Splice(entry, "digest", pyjson.Quote(k.digest))
-			all = append(all, pyjson.Splice(entry, "call", k.Call))
+			if k.Verdict == Ran {
+				entry = pyjson.Splice(entry, approvals.Ran, pyjson.Quote(k.digest))
+			} else {
+				entry = pyjson.Splice(entry, "digest", pyjson.Quote(digest(k.Call)))
+				entry = pyjson.Splice(entry, "call", k.Call)
+			}
+			all = append(all, entry)
 		}
 		if k.Verdict != Ran {
 			all[i] = withText(withText(all[i], approvals.Verdict, string(k.Verdict)), approvals.Mark, k.mark)

@@ -72,6 +72,35 @@ func TestClaimIsGivenOnce(t *testing.T) {
 	require.EqualValues(t, 1, ran.Load())
 }
 
+// TestClaimDecided writes what the three calls write that it stands for, and asks of a call what
+// they ask.
+func TestClaimDecided(t *testing.T) {
+	t.Parallel()
+	one, _ := newState(t)
+	three, _ := newState(t)
+	ctx, call := t.Context(), json.RawMessage(`{"n": 1.50}`)
+	require.NoError(t, one.ClaimDecided(ctx, "1", call, Approved))
+	require.ErrorIs(t, one.ClaimDecided(ctx, "2", nil, Rejected), ErrRejected)
+	require.NoError(t, three.KeepPending(ctx, "1", call))
+	require.NoError(t, three.Decide(ctx, "1", Approved))
+	require.NoError(t, three.Claim(ctx, "1", call))
+	require.NoError(t, three.KeepPending(ctx, "2", nil))
+	require.NoError(t, three.Decide(ctx, "2", Rejected))
+	require.Equal(t, read(t, three, pendingFile), read(t, one, pendingFile))
+	require.NoFileExists(t, keyPath(one), "nothing is approved beyond the call")
+
+	require.ErrorIs(t, one.ClaimDecided(ctx, "1", json.RawMessage(`{"n": 1.5}`), Approved), ErrRan)
+	require.ErrorIs(t, one.ClaimDecided(ctx, "1", json.RawMessage(`{"n": 1.51}`), Approved), ErrOtherCall)
+	require.ErrorIs(t, one.ClaimDecided(ctx, "2", nil, Approved), ErrRejected)
+	require.NoError(t, one.KeepPending(ctx, "3", call))
+	require.ErrorIs(t, one.ClaimDecided(ctx, "3", nil, Approved), ErrOtherCall)
+	require.ErrorIs(t, one.ClaimDecided(ctx, "3", call, Undecided), ErrInvalid)
+	require.NoError(t, one.ClaimDecided(ctx, "3", call, Approved))
+	require.ErrorIs(t, one.ClaimDecided(ctx, "", call, Approved), ErrInvalid)
+	require.ErrorIs(t, one.ClaimDecided(ctx, "4", json.RawMessage(`{`), Approved), ErrInvalid)
+	require.ErrorIs(t, one.Claim(ctx, "4", nil), ErrNotPending)
+}
+
 func TestClaimsAreNotForgotten(t *testing.T) {
 	t.Parallel()
 	s, _ := newState(t)

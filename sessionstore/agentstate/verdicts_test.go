@@ -102,6 +102,8 @@ func (a act) do(s *Session) error {
 		return s.State.Decide(ctx, a.id, a.verdict)
 	case "claim":
 		return s.State.Claim(ctx, a.id, callOf(a.id))
+	case "claim-decided":
+		return s.State.ClaimDecided(ctx, a.id, callOf(a.id), a.verdict)
 	case "claim-other":
 		return s.State.Claim(ctx, a.id, json.RawMessage(`{"call": "other"}`))
 	}
@@ -161,6 +163,15 @@ func (m *approvalsModel) apply(agent int, a act) error {
 		return m.decide(a)
 	case "decide":
 		return m.decide(a)
+	case "claim-decided":
+		switch {
+		case was == Ran:
+			return ErrRan
+		case was == Rejected || a.verdict == Rejected:
+			m.stored[a.id] = Rejected
+			return ErrRejected
+		}
+		m.stored[a.id] = Ran
 	default:
 		switch {
 		case !kept:
@@ -225,7 +236,7 @@ func TestVerdictsModel(t *testing.T) {
 	t.Log(seen)
 	for _, what := range []string{
 		"resolve <nil>", "resolve " + ErrNotPending.Error(), "resolve " + ErrRan.Error(), "decide <nil>", "claim <nil>", "claim " + ErrRan.Error(),
-		"claim " + ErrNotApproved.Error(), "claim " + ErrRejected.Error(), "claim-other " + ErrOtherCall.Error(), "rejected over approved",
+		"claim " + ErrNotApproved.Error(), "claim " + ErrRejected.Error(), "claim-other " + ErrOtherCall.Error(), "claim-decided <nil>", "claim-decided " + ErrRejected.Error(), "claim-decided " + ErrRan.Error(), "rejected over approved",
 	} {
 		require.NotZero(t, seen[what], what)
 	}
@@ -236,7 +247,7 @@ func verdictsOnce(t *testing.T, rng *rand.Rand, round int, seen map[string]int) 
 	agents := []*agent{newAgent(t, dir), newAgent(t, dir)}
 	m := &approvalsModel{stored: map[string]Verdict{}, waits: [2]map[string]bool{{}, {}}}
 	last, ran := map[string]Verdict{}, map[string]bool{} // what users said, and what was claimed
-	verbs := []string{"keep", "request", "request", "resolve", "resolve", "resolve", "decide", "claim", "claim", "claim-other"}
+	verbs := []string{"keep", "request", "request", "resolve", "resolve", "resolve", "decide", "claim", "claim", "claim-decided", "claim-other"}
 	var acts []string
 	for step := range 30 {
 		at := rng.IntN(2)
@@ -262,7 +273,7 @@ func verdictsOnce(t *testing.T, rng *rand.Rand, round int, seen map[string]int) 
 			a.verb = "keep"
 		}
 		acts = append(acts, fmt.Sprint(at, " ", a))
-		if a.verb != "claim" && m.stored[a.id] == Approved && a.verdict == Rejected {
+		if !strings.HasPrefix(a.verb, "claim") && m.stored[a.id] == Approved && a.verdict == Rejected {
 			seen["rejected over approved"]++
 		}
 		got := ""
@@ -273,8 +284,11 @@ func verdictsOnce(t *testing.T, rng *rand.Rand, round int, seen map[string]int) 
 		}
 		require.Equal(t, outcome(m.apply(at, a)), got, "round %d: %v", round, acts)
 		seen[a.verb+" "+got]++
+		if a.verb == "claim-decided" && m.stored[a.id] != Rejected {
+			last[a.id] = a.verdict
+		}
 		switch {
-		case a.verb == "claim" && got == outcome(nil):
+		case strings.HasPrefix(a.verb, "claim") && got == outcome(nil):
 			require.Equal(t, Approved, last[a.id], acts)
 			require.False(t, ran[a.id], acts)
 			ran[a.id] = true

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
@@ -20,13 +19,13 @@ import (
 
 // A Run runs a call, as the session has it, and returns its result: a row of
 // [sessionstore.ToolResult], or as a provider's bridge makes it, with pictures. An error is
-// a result, too: the model reads its text.
+// a result, too: the model reads its text. A nil Run is that of a tool that does not exist.
 type Run func(ctx context.Context, call sessionstore.ToolCall) (result sessionstore.Message, err error)
 
 // Calls returns the calls of the last step that have no result, in their order.
 func (t *Turn) Calls(ctx context.Context) ([]sessionstore.ToolCall, error) {
 	s, err := t.last(ctx)
-	return s.calls, core.Wrap("read the calls of", t.id, err)
+	return s.calls(), core.Wrap("read the calls of", t.id, err)
 }
 
 // Call asks the user about the call of [Turn.Calls] with the id of call, runs it once it is
@@ -51,7 +50,7 @@ func (t *Turn) call(ctx context.Context, id string, run Run) (row sessionstore.M
 		return row, err
 	}
 	name := t.name(s, id)
-	kept, err := t.keep(ctx, s, name, call)
+	kept, err := t.keep(ctx, s, name)
 	if err != nil {
 		return row, err
 	}
@@ -60,7 +59,7 @@ func (t *Turn) call(ctx context.Context, id string, run Run) (row sessionstore.M
 	if err != nil {
 		return row, err
 	}
-	if row, err = t.outcome(ctx, verdict, call, run); err == nil {
+	if row, err = t.outcome(ctx, verdict, s, call, run); err == nil {
 		err = t.draft.beside(row, func() error {
 			ctx := context.WithoutCancel(ctx)
 			now, _, err := t.open(ctx, id)
@@ -79,8 +78,9 @@ func (t *Turn) call(ctx context.Context, id string, run Run) (row sessionstore.M
 // open returns the last step, and its call without a result that has an id.
 func (t *Turn) open(ctx context.Context, id string) (s step, call sessionstore.ToolCall, err error) {
 	s, err = t.last(ctx)
-	if i := slices.IndexFunc(s.calls, func(c sessionstore.ToolCall) bool { return c.ID == id }); i >= 0 {
-		return s, s.calls[i], err
+	calls := s.calls()
+	if i := slices.IndexFunc(calls, func(c sessionstore.ToolCall) bool { return c.ID == id }); i >= 0 {
+		return s, calls[i], err
 	}
 	return s, call, cmp.Or(err, ErrNoCall)
 }
@@ -88,7 +88,7 @@ func (t *Turn) open(ctx context.Context, id string) (s step, call sessionstore.T
 // name returns the end of the id of the approval of a call. A model may use the ids of calls
 // again, and other rows may have the number of a row that was rewound.
 func (t *Turn) name(s step, id string) string {
-	sum := sha256.Sum256(slices.Concat(core.Row(t.row), []byte("\n"), core.Row(s.row)))
+	sum := sha256.Sum256(slices.Concat(core.Row(t.row), []byte("\n"), core.Row(s.row())))
 	return fmt.Sprintf("%d.%x.%s", s.n, sum[:8], id)
 }
 
@@ -103,8 +103,9 @@ func lastOf(list []agentstate.Approval, name string) agentstate.Approval {
 	return agentstate.Approval{}
 }
 
-// keep returns the approval of a call: a new one at the first time, but for a row that Resume found.
-func (t *Turn) keep(ctx context.Context, s step, name string, call sessionstore.ToolCall) (a agentstate.Approval, err error) {
+// keep takes a call from other goroutines, and returns its approval: a new one, which is not
+// stored, at the first time, but for a row that Resume found.
+func (t *Turn) keep(ctx context.Context, s step, name string) (a agentstate.Approval, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	busy, kept := t.calls[name]
@@ -114,21 +115,24 @@ func (t *Turn) keep(ctx context.Context, s step, name string, call sessionstore.
 	case t.draft.ended.Load():
 		return a, errEnded
 	}
-	list, err := t.state.Approvals(ctx)
-	if err != nil {
-		return a, err
+	if t.state == nil {
+		t.token = sessionstore.NewID()[:8]
+		if t.state, err = agentstate.Open(t.st, t.id, nil); err != nil {
+			return a, err
+		}
 	}
 	if kept || s.n <= t.found {
+		list, err := t.state.Approvals(ctx)
+		if err != nil {
+			return a, err
+		}
 		a = lastOf(list, name)
 	}
 	if a.ID == "" {
-		a = agentstate.Approval{ID: fmt.Sprint(len(list), ".", name), Verdict: agentstate.Undecided}
-		err = t.state.KeepPending(ctx, a.ID, valueOf(call))
+		a.ID = t.token + "." + name
 	}
-	if err == nil {
-		t.calls[name] = true
-	}
-	return a, err
+	t.calls[name] = true
+	return a, nil
 }
 
 // valueOf returns the arguments of a call, as a string where they are no JSON.
@@ -147,22 +151,25 @@ func (t *Turn) free(name string) {
 }
 
 // claim asks about a call that is undecided, and claims it. It returns [agentstate.Approved]
-// when the call is to run now, and else why it does not run.
+// when the call is to run now, and else why it does not run. A call that nothing was decided
+// about is stored, so that another program may decide.
 func (t *Turn) claim(ctx context.Context, a agentstate.Approval, call sessionstore.ToolCall) (agentstate.Verdict, error) {
 	v, err := agentstate.Approved, error(nil)
-	if a.Verdict == agentstate.Undecided {
-		if t.opts.Approve != nil {
-			v, err = t.opts.Approve(ctx, call)
-		}
-		switch {
-		case err != nil:
-		case v == agentstate.Undecided:
-			err = agentstate.ErrNotApproved
-		default:
-			err = t.state.Decide(ctx, a.ID, v)
-		}
+	isNew := a.Verdict == ""
+	ask := isNew || a.Verdict == agentstate.Undecided
+	if ask && t.opts.Approve != nil {
+		v, err = t.opts.Approve(ctx, call)
 	}
-	if err == nil {
+	if err == nil && v == agentstate.Undecided {
+		err = agentstate.ErrNotApproved
+	}
+	switch {
+	case err != nil && isNew:
+		err = errors.Join(err, t.state.KeepPending(context.WithoutCancel(ctx), a.ID, valueOf(call)))
+	case err != nil:
+	case ask:
+		err = t.state.ClaimDecided(ctx, a.ID, valueOf(call), v)
+	default:
 		err = t.state.Claim(ctx, a.ID, valueOf(call))
 	}
 	switch {
@@ -182,11 +189,14 @@ const (
 
 // outcome runs a call that was claimed just now, and returns its result, or that of a call
 // that does not run.
-func (t *Turn) outcome(ctx context.Context, v agentstate.Verdict, call sessionstore.ToolCall, run Run) (sessionstore.Message, error) {
+func (t *Turn) outcome(ctx context.Context, v agentstate.Verdict, s step, call sessionstore.ToolCall, run Run) (sessionstore.Message, error) {
 	text := map[agentstate.Verdict]string{agentstate.Ran: unknownResult, agentstate.Rejected: rejectedResult}[v]
 	if text == "" {
-		row, err := run(ctx, call)
-		if err == nil && answers(row, call.ID) {
+		row, err := sessionstore.Message{}, errNoTool
+		if run != nil {
+			row, err = run(ctx, call)
+		}
+		if err == nil && s.answered(row, call.ID) {
 			return row, nil
 		}
 		text = "Error: " + cmp.Or(err, errNoResult).Error()
@@ -194,12 +204,14 @@ func (t *Turn) outcome(ctx context.Context, v agentstate.Verdict, call sessionst
 	return sessionstore.ToolResult(call.ID, cmp.Or(call.Name, "unknown"), text, t.core.Now())
 }
 
-var errNoResult = errors.New("the tool returned a row that is not the result of the call")
+var (
+	errNoResult = errors.New("the tool returned a row that is not the result of the call")
+	errNoTool   = errors.New("there is no such tool")
+)
 
-// answers reports whether a row is the result of the call with an id.
-func answers(row sessionstore.Message, id string) bool {
-	asked, err := sessionstore.ToolCallMessage("", time.Time{}, sessionstore.ToolCall{ID: id, Name: "any"})
-	return err == nil && row.Role() != "assistant" && len(slice.OrphanedToolCalls([]sessionstore.Message{asked, row})) == 0
+// answered reports whether a row is the result of the call with an id, which has none.
+func (s step) answered(row sessionstore.Message, id string) bool {
+	return row.Role() != "assistant" && !slices.Contains(slice.OrphanedToolCalls(append(slices.Clip(s.rows), row)), id)
 }
 
 // goOn takes up a turn that Resume found. It reads the draft, and gives a result to each call
@@ -214,11 +226,15 @@ func (t *Turn) goOn(ctx context.Context) error {
 		return err
 	}
 	t.found = s.end
-	if t.draft.takeUp(d); d.Prompt == 0 && s.n == s.end && len(s.row.ToolCalls()) == 0 {
+	if t.draft.takeUp(d); d.Prompt == 0 && s.n == s.end && len(s.row().ToolCalls()) == 0 {
 		return ErrNoTurn
 	}
-	list, err := t.state.Approvals(ctx)
-	for _, c := range s.calls {
+	state, err := agentstate.Open(t.st, t.id, nil)
+	if err != nil {
+		return err
+	}
+	list, err := state.Approvals(ctx)
+	for _, c := range s.calls() {
 		if err == nil && lastOf(list, t.name(s, c.ID)).Verdict == agentstate.Ran {
 			_, err = t.call(ctx, c.ID, nil)
 		}

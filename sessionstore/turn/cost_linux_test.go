@@ -1,7 +1,10 @@
 package turn
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,7 +12,9 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 )
 
 // TestCostOfATurn holds that a turn with a call and a streamed answer writes as much after many
@@ -50,4 +55,43 @@ func TestCostOfATurn(t *testing.T) {
 	require.InDelta(t, short, long, 100)
 	require.Less(t, long, 8000)
 	require.NotContains(t, many, "sync "+sessiondir.Draft)
+}
+
+// TestCostOfACall holds that a call writes the file of approvals once, however it is decided.
+func TestCostOfACall(t *testing.T) {
+	t.Parallel()
+	for name, approve := range map[string]func(context.Context, sessionstore.ToolCall) (agentstate.Verdict, error){
+		"nobody is asked": nil,
+		"approved": func(context.Context, sessionstore.ToolCall) (agentstate.Verdict, error) {
+			return agentstate.Approved, nil
+		},
+		"rejected": func(context.Context, sessionstore.ToolCall) (agentstate.Verdict, error) {
+			return agentstate.Rejected, nil
+		},
+	} {
+		for _, n := range []int{100, 2000} {
+			t.Run(fmt.Sprint(name, n), func(t *testing.T) {
+				t.Parallel()
+				writes, written := 0, 0
+				st := newStore(t, &seam.Seam{After: func(op seam.Op) {
+					if op.Kind == seam.Write && strings.Contains(op.Name, approvals.CallsFile) {
+						writes++
+						written += len(op.Data)
+					}
+				}})
+				turn := begin(t, st, &Options{Approve: approve})
+				var ran []string
+				for i := range n {
+					ran = append(ran, fmt.Sprintf(`{"id": "%d.%d.0123456789abcdef.toolu_01A09q90qw90lq917835lq9", "ran": "AAAAAAAAAAA"}`, i, 2*i))
+				}
+				file := `{"v": 1, "approvals": [` + strings.Join(ran, ", ") + "]}\n"
+				require.NoError(t, os.WriteFile(filepath.Join(st.Dir(), id, approvals.CallsFile), []byte(file), 0o600))
+				require.NoError(t, turn.Step(t.Context(), calls(t, "c1")))
+				_, err := turn.Call(t.Context(), sessionstore.ToolCall{ID: "c1"}, result)
+				require.NoError(t, err)
+				require.Equal(t, 1, writes)
+				require.Less(t, written, len(file)+200)
+			})
+		}
+	}
 }

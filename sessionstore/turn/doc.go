@@ -26,11 +26,12 @@
 //
 // A call has an approval in package agentstate before it runs, under an id that is made of
 // its own id and of the number and content of its row: a model may use ids again, and rows may
-// come again after a rewind. An approved call runs at most once on one device. Where a
-// process ended between the claim of a call and its result, the outcome of the call is not
-// known: Resume and Call store a result that says so to the model, and run nothing. A
-// program that calls accept.Fix alone tells the model as much, since messages do not say
-// whether a call without a result has run.
+// come again after a rewind. It is written once, when the user has decided. A call that the
+// user did not decide about waits there, and another program may decide. An approved call
+// runs at most once on one device. Where a process ended between the claim of a call and its
+// result, the outcome of the call is not known: Resume and Call store a result that says so to
+// the model, and run nothing. A program that calls accept.Fix alone tells the model as much,
+// since messages do not say whether a call without a result has run.
 //
 // Approvals stay on the device where they were given: another device that goes on with the
 // session asks anew. So does this one about a call whose row got another number, as after

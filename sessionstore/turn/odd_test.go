@@ -281,3 +281,18 @@ func TestArchiveBringsNoDraft(t *testing.T) {
 	require.NoFileExists(t, draftPath(other, id))
 	require.NoFileExists(t, filepath.Join(other.Dir(), id, "..draft.jsonl7"))
 }
+
+// TestPortable has a prompt that is stored in other bytes than it is given.
+func TestPortable(t *testing.T) {
+	t.Parallel()
+	st, err := sessionstore.Open(t.TempDir(), &sessionstore.Options{Portable: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	turn, err := Begin(t.Context(), st, id, text(t, "user", "a\u2028b"), nil)
+	require.NoError(t, err)
+	require.NoError(t, turn.Step(t.Context(), calls(t, "c1")))
+	s, err := st.Load(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, s.Messages[0].AppendTo(nil), turn.Prompt().AppendTo(nil))
+	require.NoError(t, turn.Close())
+}

@@ -55,13 +55,14 @@ type Turn struct {
 	opts   Options
 	hold   *sessionstore.Hold
 	lock   *lock.Lock
-	state  *agentstate.State
 	prompt int // the number of row among the messages of the session
 	row    sessionstore.Message
 	found  int // the number of messages that Resume found; 0 after Begin
 
-	mu    sync.Mutex      // guards calls
-	calls map[string]bool // the names of the calls that have an approval of this turn; true: one is under way
+	mu    sync.Mutex        // guards the fields below
+	state *agentstate.State // nil before the first call; it has nothing to close
+	calls map[string]bool   // the names of the calls that this turn asked about; true: one is under way
+	token string            // begins the ids of new approvals; "" before the first one
 
 	draft draft
 }
@@ -74,11 +75,13 @@ func Begin(ctx context.Context, st *sessionstore.Store, id string, prompt sessio
 		if !slice.IsRealUser(prompt) || slice.CountTurns([]sessionstore.Message{prompt}) == 0 { // else Resume does not find it
 			return fmt.Errorf("%w: the prompt is not a message of the role user, has the result of a tool, or begins with <system-reminder>", sessionstore.ErrUnstorable)
 		}
-		if err := st.Append(ctx, id, prompt); err != nil {
+		numbers, err := st.AppendStored(ctx, id, prompt)
+		if err != nil {
 			return err
 		}
+		t.prompt, t.row = numbers[0], t.core.Stored(prompt)
 		t.draft.remove() // of a turn before
-		return t.find(ctx, func(m sessionstore.Message) bool { return m.Content() == prompt.Content() })
+		return nil
 	})
 }
 
@@ -90,7 +93,7 @@ func Begin(ctx context.Context, st *sessionstore.Store, id string, prompt sessio
 // outcome is not known. The error Is [ErrNoTurn] when there is no such turn. opts may be nil.
 func Resume(ctx context.Context, st *sessionstore.Store, id string, opts *Options) (*Turn, error) {
 	return open(ctx, "resume a turn of", st, id, opts, func(t *Turn) error {
-		err := t.find(ctx, slice.IsRealUser)
+		err := t.find(ctx)
 		switch {
 		case err == nil:
 			err = t.goOn(ctx)
@@ -146,10 +149,9 @@ func (t *Turn) own(ctx context.Context) (err error) {
 	return nil
 }
 
-// find finds the last row that begins a turn and is the prompt. The error Is [ErrGone] when
-// there is none.
-func (t *Turn) find(ctx context.Context, is func(sessionstore.Message) bool) error {
-	err := t.view(ctx, func(v *sessionstore.View) error {
+// find finds the last prompt of a person. The error Is [ErrGone] when there is none.
+func (t *Turn) find(ctx context.Context) error {
+	return t.view(ctx, func(v *sessionstore.View) error {
 		for turn := v.Turns(); turn > 0; turn-- {
 			n, err := v.Start(ctx, turn)
 			if err != nil {
@@ -159,17 +161,13 @@ func (t *Turn) find(ctx context.Context, is func(sessionstore.Message) bool) err
 			if err != nil {
 				return err
 			}
-			if len(rows) == 1 && is(rows[0]) {
+			if len(rows) == 1 && slice.IsRealUser(rows[0]) {
 				t.prompt, t.row = n, rows[0].Clone()
 				return nil
 			}
 		}
 		return ErrGone
 	})
-	if err == nil {
-		t.state, err = agentstate.Open(t.st, t.id, nil) // it has nothing to close
-	}
-	return err
 }
 
 // view calls do with a view of the session.
@@ -232,10 +230,31 @@ func (t *Turn) Close() error {
 
 // step is the last row of the model in a turn.
 type step struct {
-	n     int // the number of the row; 0: the model has said nothing yet
-	row   sessionstore.Message
-	calls []sessionstore.ToolCall // without a result
-	end   int                     // the number of messages of the session
+	n    int                    // the number of the row; 0: the model has said nothing yet
+	rows []sessionstore.Message // the row, and those after it
+	end  int                    // the number of messages of the session
+}
+
+// row returns the row, the zero Message when there is none.
+func (s step) row() (row sessionstore.Message) {
+	if s.n > 0 {
+		row = s.rows[0]
+	}
+	return row
+}
+
+// calls returns the calls of the row that have no result. Calls of one id are one call: a row
+// may have it in two forms.
+func (s step) calls() []sessionstore.ToolCall {
+	waiting := map[string]bool{}
+	for _, id := range slice.OrphanedToolCalls(s.rows) {
+		waiting[id] = id != ""
+	}
+	return slices.DeleteFunc(s.row().ToolCalls(), func(c sessionstore.ToolCall) bool {
+		waits := waiting[c.ID]
+		waiting[c.ID] = false
+		return !waits
+	})
 }
 
 // last returns the last step. The error Is [ErrGone] when the prompt is not in its place.
@@ -251,25 +270,11 @@ func (t *Turn) last(ctx context.Context) (s step, err error) {
 			rows, err = v.Range(ctx, first, s.end-first+1)
 			for i := len(rows) - 1; i >= 0 && s.n == 0; i-- {
 				if rows[i].Role() == "assistant" {
-					s.n, s.row, s.calls = first+i, rows[i], unanswered(rows[i:])
+					s.n, s.rows = first+i, rows[i:]
 				}
 			}
 		}
 		return err
 	})
 	return s, err
-}
-
-// unanswered returns the calls of the first of rows that have no result. Calls of one id are
-// one call: a row may have it in two forms.
-func unanswered(rows []sessionstore.Message) []sessionstore.ToolCall {
-	waiting := map[string]bool{}
-	for _, id := range slice.OrphanedToolCalls(rows) {
-		waiting[id] = id != ""
-	}
-	return slices.DeleteFunc(rows[0].ToolCalls(), func(c sessionstore.ToolCall) bool {
-		waits := waiting[c.ID]
-		waiting[c.ID] = false
-		return !waits
-	})
 }

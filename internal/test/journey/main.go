@@ -25,6 +25,12 @@ var journeys = map[string]func(ctx context.Context, st *sessionstore.Store) (fun
 	"append the words of a person": appending("user"),
 	"load in another store":        loading,
 	"save with one message more":   saving,
+
+	"begin a turn":  turning(begin, begin, ask, call, end),
+	"store a step":  turning(ask, begin, ask, call),
+	"run a call":    turning(call, begin, ask, call, ask, call, ask),
+	"end a turn":    turning(end, begin, ask, call),
+	"resume a turn": turning(resume, begin, ask, call, ask, leave),
 }
 
 func main() {

@@ -49,9 +49,14 @@ type Agent interface {
 // [Serve]; all but Projects may be zero.
 type Sessions struct {
 	Projects *projects.Projects // where the sessions are; the caller closes it after Serve
-	Name     string             // of the agent, for its client and for other programs; "": the name of the executable
-	Version  string             // of the agent, for its client
-	Logger   *slog.Logger       // nil: silent
+
+	// Open returns the store of a sessions directory of Projects, such as that of a hybrid
+	// store: each time the same, which the caller closes after Serve. Nil: that of Projects.
+	Open func(dir string) (*sessionstore.Store, error)
+
+	Name    string       // of the agent, for its client and for other programs; "": the name of the executable
+	Version string       // of the agent, for its client
+	Logger  *slog.Logger // nil: silent
 
 	Images bool // prompts may have images, and the client is told so
 	Follow bool // the client is shown what other programs add to the sessions that it has open
@@ -79,7 +84,8 @@ func (s *Sessions) sessions() *Sessions { return s }
 // Serve answers a client that writes to r and reads from w, as os.Stdin and os.Stdout are in a
 // program that an editor started, until r ends or ctx does. Then it ends the contexts of
 // the turns and waits for them: what they said is stored when Serve returns. The error is
-// that of ctx.
+// that of ctx. From the first Serve on a write to a client that is gone returns an error, and
+// does not end the program.
 func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 	s := a.sessions()
 	if s.Projects == nil {
@@ -91,9 +97,7 @@ func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 	served, stop := context.WithCancel(ctx)
 	defer stop()
 	s.ctx, s.open, s.watched = served, map[proto.SessionId]*session{}, map[*sessionstore.Store]bool{}
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE) // a client that is gone fails the write, and does not end this program
-	defer signal.Stop(broken)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that is gone fails the write, and does not end this program
 	connected := make(chan struct{})
 	s.conn = proto.NewAgentSideConnection(agent{a}, w, gate{r, connected})
 	s.conn.SetLogger(slog.New(slog.DiscardHandler)) // the SDK logs messages

@@ -7,10 +7,15 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"regexp"
+	"sync"
 
 	proto "github.com/coder/acp-go-sdk"
 
+	"github.com/amplifier-go/sessionstorage/hybrid"
+	"github.com/amplifier-go/sessionstorage/hybrid/hybridtest"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/acp"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
@@ -58,4 +63,49 @@ func Example() {
 	// "title":"Hello"
 	// "text":"You said Hello"
 	// "result":{"stopReason":"end_turn"}}
+}
+
+// A store with a remote sends the sessions to the user's other devices.
+func ExampleSessions_open() {
+	ctx, remote := context.Background(), hybridtest.New() // as cosmos.Connect or dir.Open return one
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	all, err := projects.Open(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer all.Close()
+	var mu sync.Mutex
+	stores := map[string]*hybrid.Store{}
+	p := &parrot{acp.Sessions{Projects: all, Open: func(dir string) (_ *sessionstore.Store, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		st := stores[dir]
+		if st == nil {
+			st, err = hybrid.Open(ctx, dir, &hybrid.Options{Remote: remote, Project: filepath.Base(filepath.Dir(dir)), User: "ada", Device: "laptop"})
+			if err != nil {
+				return nil, err
+			}
+			stores[dir] = st
+		}
+		return st.Store, nil
+	}}}
+	in, requests := io.Pipe()
+	answers, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- acp.Serve(ctx, p, in, out) }()
+	fmt.Fprintf(requests, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", dir)
+	bufio.NewScanner(answers).Scan()
+	requests.Close()
+	if err := <-served; err != nil {
+		log.Fatal(err)
+	}
+	for _, st := range stores {
+		done, err := st.Sync(ctx)
+		fmt.Println(done.Sessions, err, st.Close())
+	}
+	// Output: 1 <nil> <nil>
 }

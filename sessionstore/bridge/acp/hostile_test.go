@@ -95,8 +95,13 @@ func TestHostile(t *testing.T) {
 		check("resume in", b, err)
 		_, err = c.NewSession(t.Context(), proto.NewSessionRequest{Cwd: b, McpServers: servers})
 		check("new in", b, err)
-		_, err = c.ListSessions(t.Context(), proto.ListSessionsRequest{Cwd: &b})
-		check("list in", b, err)
+		list, err := c.ListSessions(t.Context(), proto.ListSessionsRequest{Cwd: &b})
+		if filepath.IsAbs(b) { // it may have had sessions
+			require.NoError(t, err)
+			require.Empty(t, list.Sessions, b)
+		} else {
+			check("list in", b, err)
+		}
 	}
 	for _, there := range []string{other, dir, "/", filepath.Dir(cwd)} { // they have no sessions
 		_, err := c.LoadSession(t.Context(), proto.LoadSessionRequest{SessionId: id, Cwd: there, McpServers: servers})
@@ -150,6 +155,17 @@ func TestDamaged(t *testing.T) {
 	_, err = two.LoadSession(t.Context(), proto.LoadSessionRequest{SessionId: good, Cwd: cwd, McpServers: []proto.McpServer{}})
 	_, message := refused(t, err)
 	require.Contains(t, message, "is not a directory that exists")
+	list, err = two.ListSessions(t.Context(), proto.ListSessionsRequest{Cwd: &cwd})
+	require.NoError(t, err)
+	require.NotEmpty(t, list.Sessions, "of a directory that is gone")
+	require.Equal(t, cwd, list.Sessions[0].Cwd)
+	link := filepath.Join(realDir(t), "link")
+	if os.Symlink(filepath.Dir(cwd), link) == nil {
+		link = filepath.Join(link, filepath.Base(cwd))
+		list, err = two.ListSessions(t.Context(), proto.ListSessionsRequest{Cwd: &link})
+		require.NoError(t, err)
+		require.NotEmpty(t, list.Sessions, "by another name")
+	}
 	_, err = two.UnstableDeleteSession(t.Context(), proto.UnstableDeleteSessionRequest{SessionId: good})
 	require.NoError(t, err)
 }

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -72,7 +73,14 @@ func childAgent(dir, argument string) error {
 	if argument == "loads" {
 		return Serve(context.Background(), loads{a}, r, os.Stdout)
 	}
-	return Serve(context.Background(), a, r, os.Stdout)
+	if err := Serve(context.Background(), a, r, os.Stdout); err != nil {
+		return err
+	}
+	_, err = fmt.Println("served") // a client that is gone does not end the program now either
+	if argument == "alone" {
+		err = os.WriteFile(filepath.Join(dir, "after"), fmt.Append(nil, err), 0o600)
+	}
+	return err
 }
 
 // loads is an agent that loads sessions and does not resume them.
@@ -192,6 +200,9 @@ func TestClientGone(t *testing.T) {
 	_, err = io.WriteString(in, "\x04\n") // no more lines, as testenv has it
 	require.NoError(t, err)
 	require.NoError(t, cmd.Wait())
+	after, err := os.ReadFile(filepath.Join(dir, "after"))
+	require.NoError(t, err)
+	require.Contains(t, string(after), "broken pipe")
 	shown := connect(t, dir, &tester{}).load(t, id, cwd)
 	require.Len(testenv.Lost(t), shown, 2)
 	require.Greater(testenv.Lost(t), len(shown[1]), len(before)+100)

@@ -225,3 +225,21 @@ func TestHugeCall(t *testing.T) {
 	c.say(t, id, "go")
 	c.say(t, id, "again")
 }
+
+// TestNoTool calls a tool that does not exist: the model reads that, and the agent goes on.
+func TestNoTool(t *testing.T) {
+	t.Parallel()
+	dir, cwd := realDir(t), realDir(t)
+	c := connect(t, dir, &tester{answer: func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
+		call := sessionstore.ToolCall{ID: "c", Name: "fly"}
+		if err := tn.Step(ctx, calling("", call)); err != nil {
+			return "", err
+		}
+		row, err := tn.Call(ctx, call, nil)
+		return "", errors.Join(err, tn.Say(row.Content()))
+	}})
+	c.permit = choose("once")
+	id := c.begin(t, cwd)
+	c.say(t, id, "go")
+	require.Contains(t, c.take(), "call c: failed Error: there is no such tool")
+}

@@ -170,11 +170,14 @@ func (t *Turn) Step(ctx context.Context, row sessionstore.Message) error {
 // Call asks the client about a call of the last step, runs it and stores its result, as
 // [turn.Turn.Call] does, and sends what becomes of it.
 func (t *Turn) Call(ctx context.Context, call sessionstore.ToolCall, run turn.Run) (sessionstore.Message, error) {
-	id := t.ses.calling(call.ID)
-	row, err := t.turn.Call(ctx, call, func(ctx context.Context, call sessionstore.ToolCall) (sessionstore.Message, error) {
-		_ = t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusInProgress))) // without the client it runs, too
-		return run(ctx, call)
-	})
+	id, seen := t.ses.calling(call.ID), run
+	if run != nil {
+		seen = func(ctx context.Context, call sessionstore.ToolCall) (sessionstore.Message, error) {
+			_ = t.Update(proto.UpdateToolCall(id, proto.WithUpdateStatus(proto.ToolCallStatusInProgress))) // without the client it runs, too
+			return run(ctx, call)
+		}
+	}
+	row, err := t.turn.Call(ctx, call, seen)
 	if row.Role() == "" { // it stays open, or there is no such call
 		if id == "" {
 			return row, err

@@ -47,7 +47,7 @@ func (s *Sessions) NewSession(ctx context.Context, r proto.NewSessionRequest) (a
 	ses := &session{id: proto.SessionId(sessionstore.NewID()), cwd: cwd, servers: r.McpServers}
 	md, err := sessionstore.NewMetadata(map[string]any{"working_dir": cwd})
 	if err == nil {
-		ses.st, err = s.Projects.Store(sessionstore.ProjectSlug(cwd))
+		ses.st, err = s.store(sessionstore.ProjectSlug(cwd))
 	}
 	if err == nil {
 		err = ses.st.Create(ctx, string(ses.id), md)
@@ -62,8 +62,8 @@ func (s *Sessions) NewSession(ctx context.Context, r proto.NewSessionRequest) (a
 // changed at the same time.
 const page = 100
 
-// ListSessions lists the sessions for people, the last changed first: those of the client's
-// working directory, or all whose working directory is known. A session that cannot be read
+// ListSessions lists the sessions for people, the last changed first: those of a working
+// directory, which may be gone, or all whose working directory is known. A session that cannot be read
 // hides no other.
 func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest) (a proto.ListSessionsResponse, err error) {
 	before, last, cwd, slug := math.Inf(1), math.Inf(1), "", ""
@@ -73,8 +73,11 @@ func (s *Sessions) ListSessions(ctx context.Context, r proto.ListSessionsRequest
 		}
 	}
 	if r.Cwd != nil {
-		if cwd, err = workingDir(*r.Cwd); err != nil {
+		if cwd, err = workingDir(*r.Cwd); err != nil && !filepath.IsAbs(*r.Cwd) {
 			return a, err
+		} else if err != nil { // it is gone, and its sessions are not
+			parent, _ := filepath.EvalSymlinks(filepath.Dir(*r.Cwd))
+			cwd = filepath.Join(cmp.Or(parent, filepath.Dir(*r.Cwd)), filepath.Base(*r.Cwd))
 		}
 		slug = sessionstore.ProjectSlug(cwd)
 	}
@@ -269,7 +272,17 @@ func (s *Sessions) locate(ctx context.Context, id proto.SessionId, slug string) 
 	if err != nil {
 		return nil, err
 	}
-	return s.Projects.Store(filepath.Base(filepath.Dir(filepath.Dir(dir))))
+	return s.store(filepath.Base(filepath.Dir(filepath.Dir(dir))))
+}
+
+// store returns the store of a project.
+func (s *Sessions) store(slug string) (st *sessionstore.Store, err error) {
+	if s.Open == nil {
+		return s.Projects.Store(slug)
+	}
+	dir := filepath.Join(s.Projects.Dir(), slug, "sessions")
+	err = s.guard("Open", func() error { st, err = s.Open(dir); return err })
+	return st, err
 }
 
 // workingDir returns the working directory of a client without symlinks, as

@@ -25,7 +25,9 @@ func messageOf(e *session.Event, before *kept) (m sessionstore.Message, size int
 	}
 	if e.Content != nil {
 		for _, p := range e.Content.Parts {
-			text += p.Text
+			if p != nil {
+				text += p.Text
+			}
 		}
 	}
 	event, err := json.Marshal(e)

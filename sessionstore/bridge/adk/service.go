@@ -28,6 +28,8 @@ var _ session.Service = (*Service)(nil)
 // New returns a service over a directory of projects, which must stay open.
 func New(p *projects.Projects) *Service { return &Service{p} }
 
+var errNil = errors.New("adk: the request, the session or the event is nil")
+
 // store returns the store of the sessions of a user.
 func (s *Service) store(app, user string) (*sessionstore.Store, error) {
 	return s.projects.Store(fmt.Sprintf("adk.%x.%x", app, user))
@@ -36,7 +38,7 @@ func (s *Service) store(app, user string) (*sessionstore.Store, error) {
 // Create makes a session. The error Is [fs.ErrExist] when there is one of that id, and
 // [sessionstore.ErrInvalidID] for an id that no directory can have.
 func (s *Service) Create(ctx context.Context, r *session.CreateRequest) (*session.CreateResponse, error) {
-	if r.AppName == "" || r.UserID == "" {
+	if r == nil || r.AppName == "" || r.UserID == "" {
 		return nil, errors.New("create a session: the app and the user need names")
 	}
 	id := cmp.Or(r.SessionID, sessionstore.NewID())
@@ -61,6 +63,9 @@ func (s *Service) Create(ctx context.Context, r *session.CreateRequest) (*sessio
 // Get reads a session. The error Is [sessionstore.ErrNotFound] when there is none. See the
 // package for what it reads.
 func (s *Service) Get(ctx context.Context, r *session.GetRequest) (*session.GetResponse, error) {
+	if r == nil {
+		return nil, errNil
+	}
 	t := &talk{app: r.AppName, user: r.UserID, id: r.SessionID}
 	if err := s.read(ctx, t, r); err != nil {
 		return nil, err
@@ -95,6 +100,9 @@ func (s *Service) read(ctx context.Context, t *talk, r *session.GetRequest) erro
 // Their state is read when it is asked for; State().Get returns the error of that, and
 // State().All has nothing then. With an error List returns the sessions that could be listed.
 func (s *Service) List(ctx context.Context, r *session.ListRequest) (*session.ListResponse, error) {
+	if r == nil {
+		return nil, errNil
+	}
 	slugs, err := s.projects.Slugs(ctx)
 	if err != nil {
 		return nil, err
@@ -128,6 +136,9 @@ func (s *Service) List(ctx context.Context, r *session.ListRequest) (*session.Li
 
 // Delete removes a session with its events, if there is one.
 func (s *Service) Delete(ctx context.Context, r *session.DeleteRequest) error {
+	if r == nil {
+		return errNil
+	}
 	st, err := s.store(r.AppName, r.UserID)
 	if err == nil {
 		err = st.Delete(ctx, r.SessionID)
@@ -143,7 +154,9 @@ func (s *Service) Delete(ctx context.Context, r *session.DeleteRequest) error {
 // written before it. An event that follows one of the same id is passed over by Get, so an
 // append whose answer was lost may be repeated.
 func (s *Service) AppendEvent(ctx context.Context, to session.Session, e *session.Event) error {
-	if e.Partial {
+	if to == nil || e == nil {
+		return errNil
+	} else if e.Partial {
 		return nil
 	}
 	t, ours := to.(*talk)

@@ -209,3 +209,23 @@ func TestService(t *testing.T) {
 	_, err = s.Create(ctx, &session.CreateRequest{AppName: "a"})
 	require.ErrorContains(t, err, "need names")
 }
+
+// TestNil asks for nothing: that is an error.
+func TestNil(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, t.TempDir())
+	made, err := s.Create(t.Context(), &session.CreateRequest{AppName: "a", UserID: "u"})
+	require.NoError(t, err)
+	_, err = s.Create(t.Context(), nil)
+	require.Error(t, err)
+	_, err = s.Get(t.Context(), nil)
+	require.Error(t, err)
+	_, err = s.List(t.Context(), nil)
+	require.Error(t, err)
+	require.Error(t, s.Delete(t.Context(), nil))
+	require.Error(t, s.AppendEvent(t.Context(), nil, &session.Event{}))
+	require.Error(t, s.AppendEvent(t.Context(), made.Session, nil))
+	e := session.NewEvent(t.Context(), "x")
+	e.Content = &genai.Content{Parts: []*genai.Part{nil, {Text: "hello"}}}
+	require.NoError(t, s.AppendEvent(t.Context(), made.Session, e), "a part is nil")
+}
