@@ -271,7 +271,7 @@ type shelf struct {
 	Redo   redoCommand   `cmd:"" group:"Mend" help:"Make the change again that undo took back."`
 	Rename renameCommand `cmd:"" group:"Mend" help:"Give a session a name. undo takes it back."`
 	Verify verifyCommand `cmd:"" group:"Mend" help:"Check every file of all sessions."`
-	Rescue rescueCommand `cmd:"" group:"Mend" help:"Make a sound session of a broken one of Claude Code or Codex."`
+	Rescue rescueCommand `cmd:"" group:"Mend" help:"Mend a session that does not go on, or make a sound one of a broken one of Claude Code or Codex."`
 
 	Trash  trashCommand  `cmd:"" group:"Copy and remove" help:"Show what was deleted, or remove it for good; undo brings it back."`
 	Export exportCommand `cmd:"" group:"Copy and remove" help:"Write a session as Markdown, HTML, JSONL or an archive."`

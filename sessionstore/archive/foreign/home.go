@@ -276,7 +276,8 @@ func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w
 	if t, ok := md.Created(); ok {
 		out.last = t
 	}
-	out.lines = tool.Maker(out.w, thread.About{ID: out.id, Dir: md.Text("working_dir"), Model: md.Text("model"), Began: out.last})
+	home, _ := Home(Tool(out.tool)) // "": no settings are there
+	out.lines = tool.Maker(out.w, thread.About{Home: home, ID: out.id, Dir: md.Text("working_dir"), Model: md.Text("model"), Began: out.last})
 	return out
 }
 

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -83,20 +84,26 @@ func (codexRescuer) order(lines []line, _ func(string) bool) (ordered []line, fa
 
 // headLike returns the first line of a session that has lines without it.
 func headLike(lines []line) []byte {
-	at, dir, first := "", "", int64(-1)
-	for _, l := range lines {
-		at, dir = cmp.Or(at, get(l.raw, "timestamp")), cmp.Or(dir, get(thread.Members(l.raw, "payload")[0], "cwd"))
-		if first < 0 {
-			first = number(l.raw)
+	about, first := thread.About{Dir: "/", Began: time.Unix(0, 0)}, int64(-1)
+	for _, l := range slices.Backward(lines) { // the first one counts
+		if at, err := time.Parse(time.RFC3339, get(l.raw, "timestamp")); err == nil {
+			about.Began = at
 		}
+		if n := number(l.raw); n >= 0 {
+			first = n
+		}
+		about.Dir = cmp.Or(get(thread.Members(l.raw, "payload")[0], "cwd"), about.Dir)
 	}
-	at, dir = cmp.Or(at, thread.Stamp(time.Unix(0, 0))), cmp.Or(dir, "/")
-	numbered, mode := "", ""
+	about.Home, _ = Home(Codex)
+	var b bytes.Buffer
+	w := &thread.LineWriter{Out: bufio.NewWriter(&b)}
+	_ = errors.Join(programs[string(Codex)].Maker(w, about).Begin(), w.Flush()) // they go to memory
+	head := bytes.TrimSpace(b.Bytes())
 	if first >= 0 {
-		numbered, mode = fmt.Sprintf(`"ordinal":%d,`, max(0, first-1)), `,"history_mode":"paginated"`
+		payload := pyjson.Splice(thread.Members(head, "payload")[0], "history_mode", quoted("paginated"))
+		head = pyjson.Splice(pyjson.Splice(head, "payload", payload), "ordinal", fmt.Appendf(nil, "%d", max(0, first-1)))
 	}
-	return fmt.Appendf(nil, `{"timestamp":%s,%s"type":"session_meta","payload":{"id":"","timestamp":%s,"cwd":%s,"originator":"amplifier","cli_version":"0.144.3","source":"cli"%s}}`,
-		quoted(at), numbered, quoted(at), quoted(dir), mode)
+	return head
 }
 
 // itemAt returns the item that a record is, nil for another one, and the kind of its line.

@@ -129,6 +129,9 @@ func TestRescue(t *testing.T) {
 				why, is := refuses(tool, made)
 				assert.False(t, is, "%v", why)
 				assert.NotContains(t, string(made), f.id())
+				if kinds["missing_head"] {
+					assert.Contains(t, string(made), `"model_provider":`) // else Codex does not resume it
+				}
 				if tool == Claude {
 					for _, row := range f.file() {
 						assert.NotContains(t, string(made), row["uuid"])

@@ -1,8 +1,12 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -42,7 +46,21 @@ func (c *maker) Begin() error {
 		Originator string `json:"originator"`
 		Version    string `json:"cli_version"`
 		Source     string `json:"source"`
-	}{c.about.ID, thread.Stamp(c.about.Began), c.about.Dir, "amplifier", "0.144.3", "cli"})
+		Provider   string `json:"model_provider"` // without it, the tool resumes no session
+	}{c.about.ID, thread.Stamp(c.about.Began), c.about.Dir, "amplifier", "0.144.3", "cli", c.provider()})
+}
+
+// settingOf finds the provider in the settings of the tool.
+var settingOf = regexp.MustCompile(`(?m)^model_provider\s*=\s*["']([^"']+)["']`)
+
+// provider returns the provider that the settings of the tool name on this machine.
+func (c *maker) provider() string {
+	settings, err := os.ReadFile(filepath.Join(c.about.Home, "config.toml"))
+	all, _, _ := bytes.Cut(settings, []byte("\n[")) // the rest is of tables
+	if m := settingOf.FindSubmatch(all); m != nil && err == nil {
+		return string(m[1])
+	}
+	return "openai"
 }
 
 // Join drops the conversation of the tool's lines, unless all of it stays.

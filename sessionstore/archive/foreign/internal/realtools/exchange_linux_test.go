@@ -76,6 +76,8 @@ func openProjects(t *testing.T) *projects.Projects {
 // what the tool wrote. It returns the number of sessions.
 func exchange(t *testing.T, m *model, p *projects.Projects, to tool, all []kept) int32 {
 	t.Helper()
+	to.list(t) // it ran here before
+	to.stop()
 	exports, ids := make([]foreign.Exported, len(all)), make([]string, len(all))
 	for i, k := range all {
 		exports[i] = export(t, k, to)

@@ -40,6 +40,7 @@ type Made struct {
 // About describes the session in the lines.
 type About struct {
 	ID, Dir, Model string
+	Home           string // the directory of the tool on this machine
 	Began          time.Time
 }
 
