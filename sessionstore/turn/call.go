@@ -151,23 +151,25 @@ func (t *Turn) free(name string) {
 }
 
 // claim asks about a call that is undecided, and claims it. It returns [agentstate.Approved]
-// when the call is to run now, and else why it does not run. A call that nothing was decided
-// about is stored, so that another program may decide.
+// when the call is to run now, and else why it does not run. A call that the user is asked about
+// is stored before, so that other programs see it.
 func (t *Turn) claim(ctx context.Context, a agentstate.Approval, call sessionstore.ToolCall) (agentstate.Verdict, error) {
 	v, err := agentstate.Approved, error(nil)
 	isNew := a.Verdict == ""
-	ask := isNew || a.Verdict == agentstate.Undecided
-	if ask && t.opts.Approve != nil {
-		v, err = t.opts.Approve(ctx, call)
-	}
-	if err == nil && v == agentstate.Undecided {
-		err = agentstate.ErrNotApproved
+	undecided := isNew || a.Verdict == agentstate.Undecided
+	if undecided && t.opts.Approve != nil {
+		if isNew {
+			err = t.state.KeepPending(ctx, a.ID, valueOf(call))
+		}
+		if err == nil {
+			v, err = t.opts.Approve(ctx, call)
+		}
 	}
 	switch {
-	case err != nil && isNew:
-		err = errors.Join(err, t.state.KeepPending(context.WithoutCancel(ctx), a.ID, valueOf(call)))
 	case err != nil:
-	case ask:
+	case v == agentstate.Undecided:
+		err = agentstate.ErrNotApproved
+	case undecided:
 		err = t.state.ClaimDecided(ctx, a.ID, valueOf(call), v)
 	default:
 		err = t.state.Claim(ctx, a.ID, valueOf(call))

@@ -26,8 +26,9 @@
 //
 // A call has an approval in package agentstate before it runs, under an id that is made of
 // its own id and of the number and content of its row: a model may use ids again, and rows may
-// come again after a rewind. It is written once, when the user has decided. A call that the
-// user did not decide about waits there, and another program may decide. An approved call
+// come again after a rewind. It is written before the user is asked, so that other programs
+// see it, and with the verdict. A call that the user did not decide about waits there, and
+// another program may decide. An approved call
 // runs at most once on one device. Where a process ended between the claim of a call and its
 // result, the outcome of the call is not known: Resume and Call store a result that says so to
 // the model, and run nothing. A program that calls accept.Fix alone tells the model as much,

@@ -171,7 +171,15 @@ func TestApprove(t *testing.T) {
 	t.Parallel()
 	st := newStore(t, nil)
 	verdict, fails := agentstate.Undecided, error(nil)
-	o := &Options{Approve: func(context.Context, sessionstore.ToolCall) (agentstate.Verdict, error) { return verdict, fails }}
+	o := &Options{Approve: func(ctx context.Context, _ sessionstore.ToolCall) (agentstate.Verdict, error) {
+		state, err := agentstate.Open(again(t, st), id, nil)
+		require.NoError(t, err)
+		seen, err := state.Approvals(ctx)
+		require.NoError(t, err)
+		require.Len(t, seen, 1)
+		require.Equal(t, agentstate.Undecided, seen[0].Verdict, "other programs see what the user is asked")
+		return verdict, fails
+	}}
 	turn := begin(t, st, o)
 	require.NoError(t, turn.Step(t.Context(), calls(t, "c1")))
 	open, err := turn.Calls(t.Context())
