@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"regexp"
+	"time"
 	"unicode/utf8"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/nfc"
@@ -17,14 +18,16 @@ type Sought struct {
 	Text   string         // in upper or lower case, with accents composed or decomposed
 	Regexp *regexp.Regexp // in place of Text; nil: Text is looked for
 	Tools  bool           // the calls of tools and their results are searched, too: arguments as JSON and each of their strings
+	Role   string         // who said it: "user", "assistant", or "tool" for results alone, with or without Tools; "": anyone
 	Each   int            // the most messages to find in a session; 0: all
 }
 
 // Hit is a message with a match.
 type Hit struct {
-	Message int // its number, from 1
-	Turn    int // the number of its turn, from 1; 0: it comes before the first turn
-	Role    string
+	Message int       // its number, from 1
+	Turn    int       // the number of its turn, from 1; 0: it comes before the first turn
+	Role    string    // tool for a result of a tool, also where it is a block of a user's message
+	Time    time.Time // of the message; zero: unknown
 
 	// The first match in the message, up to 500 bytes of it, and up to 60 bytes of text
 	// on each side. No character is cut. An ellipsis replaces more text there.
@@ -60,6 +63,7 @@ func (st *Store) Search(ctx context.Context, id string, sought Sought) iter.Seq2
 			}
 			if sought.in(m, pattern, &h) {
 				hits++
+				h.Time, _ = m.Timestamp()
 				more = yield(h, nil) && hits != sought.Each
 			}
 			return more
@@ -73,6 +77,8 @@ func (st *Store) Search(ctx context.Context, id string, sought Sought) iter.Seq2
 // pattern returns the expression to look for.
 func (s *Sought) pattern() (*regexp.Regexp, error) {
 	switch {
+	case s.Role != "" && s.Role != "user" && s.Role != "assistant" && s.Role != "tool":
+		return nil, errors.New("the role to find is none of user, assistant and tool")
 	case s.Regexp != nil:
 		return s.Regexp, nil
 	case s.Text == "":
@@ -84,10 +90,22 @@ func (s *Sought) pattern() (*regexp.Regexp, error) {
 // in reports whether the message matches pattern, and notes the match in h.
 func (s *Sought) in(m Message, pattern *regexp.Regexp, h *Hit) bool {
 	h.Role = m.Role()
-	if (s.Tools || h.Role != "tool") && h.found(m.Content(), pattern) {
+	tools, wanted := s.Tools || s.Role == "tool", s.Role == "" || s.Role == h.Role
+	if wanted && (tools || h.Role != "tool") && h.found(m.Content(), pattern) {
 		return true
 	}
-	if !s.Tools {
+	if !tools {
+		return false
+	}
+	if s.Role == "" || s.Role == "tool" {
+		for text := range m.results() {
+			if h.found(text, pattern) {
+				h.Role = "tool"
+				return true
+			}
+		}
+	}
+	if !wanted {
 		return false
 	}
 	for _, call := range m.ToolCalls() {
@@ -101,6 +119,25 @@ func (s *Sought) in(m Message, pattern *regexp.Regexp, h *Hit) bool {
 		}
 	}
 	return false
+}
+
+// results yields the texts of the results of tools that are blocks of the message.
+func (m Message) results() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range pyjson.Pick(m.blocks(), "type", "content") {
+			switch kind := pyjson.KindOf(f[1]); {
+			case !pyjson.KeyIs(f[0], "tool_result"):
+			case kind == pyjson.String && !yield(pyjson.Text(f[1])):
+				return
+			case kind == pyjson.Array:
+				for _, t := range pyjson.Pick(f[1], "type", "text") {
+					if pyjson.KeyIs(t[0], "text") && !yield(pyjson.Text(t[1])) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // stringsIn yields the text of each string of a JSON value, names too. What follows a

@@ -37,6 +37,12 @@ func calls(p *projects.Projects, text string) map[string]func(context.Context) e
 			}
 			return failed
 		},
+		"Files": func(ctx context.Context) (failed error) {
+			for _, err := range p.Files(ctx, "/file", projects.Query{Project: text}) {
+				failed = err
+			}
+			return failed
+		},
 	}
 }
 

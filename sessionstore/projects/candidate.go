@@ -28,7 +28,12 @@ import (
 type Query struct {
 	Project       string    // slug of the one project to look in
 	After, Before time.Time // Created lies strictly between; sessions without a readable time stay
+	Tool          string    // from which the session came, as in [Found]
 	Keyword       string    // in a row of the transcript as Python writes it, in any case: "role": "user" is in most
+
+	// Skip leaves out the session in a directory before any of its files is read: no error is
+	// about it. Many goroutines call it at once.
+	Skip func(dir string) bool
 
 	// Match decides last, and only on sessions that fit all other members. It is called
 	// for one session at a time, with the name of its directory.
@@ -59,6 +64,7 @@ type Found struct {
 	CreatedText string    // "" where it is missing or no string
 
 	Bundle, Model string // "" where they are missing or no strings
+	Tool          string // from whose history the session was imported, as "claude" or "codex"; else "native"
 }
 
 // candidate is a session that may be found.
@@ -74,9 +80,9 @@ type candidate struct {
 
 // describe fills in the facts about the session from obj, the metadata of c.
 func (c *candidate) describe(obj []byte) {
-	c.ID = c.name
+	c.ID, c.Tool = c.name, "native"
 	for m := range pyjson.Members(obj) {
-		if len(m.Key) < 2 || strings.IndexByte(`scbm\`, m.Key[1]) < 0 {
+		if len(m.Key) < 2 || strings.IndexByte(`scbmi\`, m.Key[1]) < 0 {
 			continue // none of the names below, nor an escape that may begin one
 		}
 		text := ""
@@ -98,6 +104,9 @@ func (c *candidate) describe(obj []byte) {
 			c.Bundle = text
 		case pyjson.KeyIs(m.Key, "model"):
 			c.Model = text
+		case pyjson.KeyIs(m.Key, "import") && pyjson.KindOf(m.Value) == pyjson.Object:
+			tool, _ := pyjson.Lookup(m.Value, "tool")
+			c.Tool = cmp.Or(pyjson.Text(tool), c.Tool)
 		}
 	}
 	c.Created, c.timed = pytime.ParseCreated(c.CreatedText)
@@ -134,7 +143,7 @@ func readCandidate(c *candidate, q *Query, buf []byte) {
 		obj = md.AppendTo(nil)
 	}
 	c.describe(pyjson.Trim(obj))
-	c.ok = !c.timed || q.spans(c.Created)
+	c.ok = (!c.timed || q.spans(c.Created)) && (q.Tool == "" || q.Tool == c.Tool)
 }
 
 // readWithBackup reads the metadata of the session in path as [sessionstore.Store.Load] reads

@@ -63,8 +63,6 @@ type search struct {
 	dirs     []*vfs.Reader
 	failed   []failure
 
-	skip func(dir string) bool // leaves out the session in dir unread; nil: none
-
 	// hits searches a session that fits the query, and decides last; nil: the session is
 	// found.
 	hits func(ctx context.Context, st *sessionstore.Store, c *candidate) (bool, error)
@@ -137,7 +135,7 @@ func (s *search) candidates(ctx context.Context) ([]*candidate, error) {
 	return s.dropUnfit(all), ctx.Err()
 }
 
-func (s *search) skips(dir string) bool { return s.skip != nil && s.skip(dir) }
+func (s *search) skips(dir string) bool { return s.query.Skip != nil && s.query.Skip(dir) }
 
 func (s *search) slugs(ctx context.Context) ([]string, error) {
 	slug := s.query.Project
@@ -311,41 +309,58 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 			yield(Hit{}, core.Wrap("search", "", errors.New("the text to find is not UTF-8")))
 			return
 		}
+		sought.Tools = sought.Tools || sought.Role == "tool"
 		if q.Keyword == "" && sought.Regexp == nil {
 			q.Keyword = surelyStored(sought)
 		}
-		if err := checkContext(ctx); err != nil {
-			yield(Hit{}, core.Wrap("search", "", err))
-			return
-		}
-		within, stop := context.WithCancel(ctx)
-		defer stop()
-		more := true
-		s := &search{projects: p, query: q, hits: func(ctx context.Context, st *sessionstore.Store, c *candidate) (found bool, err error) {
-			for h, err := range st.Search(ctx, c.name, sought) {
-				if err != nil {
-					return found, err
-				}
-				found = true
-				if more = yield(Hit{c.Found, h}, nil); !more {
-					stop()
-					return found, nil
+		look(ctx, p, q, "search", yield, func(f Found) Hit { return Hit{Found: f} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[Hit, error] {
+			return func(yield func(Hit, error) bool) {
+				for h, err := range st.Search(ctx, id, sought) {
+					if !yield(Hit{f, h}, err) {
+						return
+					}
 				}
 			}
-			return found, nil
-		}}
-		_, err := s.run(within)
-		if !more {
-			return
-		}
-		for _, f := range s.failed {
-			if !yield(Hit{Found: Found{Project: f.project, ID: f.id}}, f.err) {
-				return
+		})
+	}
+}
+
+// look yields what in yields for each session that q describes, and then what could not be
+// read as [Projects.Search] does. of returns the row of a session with an error.
+func look[T any](ctx context.Context, p *Projects, q Query, op string, yield func(T, error) bool, of func(Found) T,
+	in func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[T, error],
+) {
+	if err := checkContext(ctx); err != nil {
+		yield(of(Found{}), core.Wrap(op, "", err))
+		return
+	}
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	more := true
+	s := &search{projects: p, query: q, hits: func(ctx context.Context, st *sessionstore.Store, c *candidate) (found bool, err error) {
+		for h, err := range in(ctx, st, c.Found, c.name) {
+			if err != nil {
+				return found, err
+			}
+			found = true
+			if more = yield(h, nil); !more {
+				stop()
+				return found, nil
 			}
 		}
-		if err != nil {
-			yield(Hit{}, core.Wrap("search", "", err))
+		return found, nil
+	}}
+	_, err := s.run(within)
+	if !more {
+		return
+	}
+	for _, f := range s.failed {
+		if !yield(of(Found{Project: f.project, ID: f.id}), f.err) {
+			return
 		}
+	}
+	if err != nil {
+		yield(of(Found{}), core.Wrap(op, "", err))
 	}
 }
 

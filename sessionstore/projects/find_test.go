@@ -52,10 +52,10 @@ func TestFindInProjects(t *testing.T) {
 	require.Equal(t, []projects.Found{
 		{
 			ID: "weird", Project: "-home-a", Dir: filepath.Join(sessions, "s"),
-			Created: found[0].Created, CreatedText: "2026-01-02T05:00:00+09:00", Bundle: "bundle:b", Model: "m",
+			Created: found[0].Created, CreatedText: "2026-01-02T05:00:00+09:00", Bundle: "bundle:b", Model: "m", Tool: "native",
 		},
-		{ID: ".hidden", Project: "-home-a", Dir: filepath.Join(sessions, ".hidden")},
-		{ID: "s_sub", Project: "-home-a", Dir: filepath.Join(sessions, "s_sub")},
+		{ID: ".hidden", Project: "-home-a", Dir: filepath.Join(sessions, ".hidden"), Tool: "native"},
+		{ID: "s_sub", Project: "-home-a", Dir: filepath.Join(sessions, "s_sub"), Tool: "native"},
 	}, found)
 	require.True(t, found[0].Created.Equal(time.Date(2026, 1, 1, 20, 0, 0, 0, time.UTC)))
 }

@@ -48,14 +48,16 @@ func (p *Projects) Usage(ctx context.Context, q Query) iter.Seq2[Usage, error] {
 	return func(yield func(Usage, error) bool) {
 		within := q
 		q.After, q.Before = time.Time{}, time.Time{}
-		s := &search{projects: p, query: q}
 		if !within.After.IsZero() {
-			s.skip = func(dir string) bool { return unchanged(dir, within.After) }
+			q.Skip = func(dir string) bool {
+				return within.Skip != nil && within.Skip(dir) || unchanged(dir, within.After)
+			}
 		}
+		s := &search{projects: p, query: q}
 		found, ended := s.run(ctx)
 		failed, ended := s.failed, core.Wrap("find", "", ended)
 		slices.SortStableFunc(found, byCreation)
-		if ended == nil && q.Keyword == "" && q.Match == nil && q.Limit <= 0 {
+		if ended == nil && q.Keyword == "" && q.Tool == "" && q.Match == nil && q.Limit <= 0 {
 			var more []Found
 			more, ended = s.withoutMetadata(ctx, found)
 			found = append(found, more...)

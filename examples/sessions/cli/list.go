@@ -29,6 +29,7 @@ type listCommand struct {
 	AllProjects bool   `help:"Show sessions from all projects."`
 	All         bool   `short:"a" help:"Show sub-sessions too."`
 	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
+	Sort        string `enum:"time,size" default:"time" placeholder:"WHAT" help:"time; or size: what each session takes of the disk, the largest first, as \"stats --by size\" tells it of projects."`
 	Tree        string `short:"t" placeholder:"SESSION" help:"Show instead what this session was forked from, and what was forked from it or started by it."`
 }
 
@@ -54,6 +55,17 @@ func (c *listCommand) Run(a *app) error {
 	}
 	if err := notNegative("limit", c.Limit); err != nil {
 		return err
+	}
+	if c.Sort == "size" {
+		p, err := a.known(where(c.local))
+		if err != nil {
+			return err
+		}
+		slug, err := where(c.local).existing(a, p, !c.AllProjects)
+		if err != nil {
+			return err
+		}
+		return a.sizes(p, slug, true, c.Limit)
 	}
 	rows, err := c.rows(a)
 	if err != nil {

@@ -116,7 +116,7 @@ func (c *resumeCommand) noteImported(a *app, t target) error {
 	}
 	longer, err := foreign.Longer(t.store, t.id)
 	if longer {
-		a.Notef("%s the session holds more than the tool that it was imported from would send; with --with that tool goes on from its last summary", a.PaintError(screen.Yellow, "note:"))
+		a.Notef("%s the session holds more than the tool that it was imported from would send; with --with that tool goes on from its last summary; \"sessions show --hidden %s\" tells what stood before it", a.PaintError(screen.Yellow, "note:"), t.id)
 	}
 	return err
 }

@@ -19,8 +19,11 @@ import (
 )
 
 type searchCommand struct {
-	Text string `arg:"" help:"Text to find, in upper or lower case."`
+	Text string `arg:"" optional:"" help:"Text to find, in upper or lower case."`
 	everywhere
+	File       string `type:"path" placeholder:"PATH" help:"Find instead the calls of tools that name this file, which need not exist; \"?\" marks a path in a command line."`
+	Tool       string `enum:",claude,codex,native" default:"" placeholder:"TOOL" help:"Only sessions that came from this tool: claude, codex or native."`
+	Said       string `enum:",user,assistant,tool" default:"" placeholder:"WHO" help:"Only what the user, the assistant or a tool said."`
 	IgnoreCase bool   `short:"i" help:"Take upper and lower case for the same, as search does anyway."`
 	Context    int    `short:"C" default:"0" placeholder:"N" help:"Show so many messages before and after each that was found, too."`
 	Regexp     bool   `short:"E" help:"The text is a regular expression (RE2)."`
@@ -33,12 +36,14 @@ type searchCommand struct {
 
 // Help is shown below the usage.
 func (searchCommand) Help() string {
-	return `Looks through what users and assistants wrote, in all projects, sub-sessions too, those created last first. "find --keyword" looks at the raw lines instead. In a pipe every line has session, message, role and the text around what was found, separated by tabs; of the messages that -C adds, the beginning. The exit code is 1 when nothing was found.`
+	return `Looks through what users and assistants wrote, in all projects, sub-sessions too, those created last first. "find --keyword" looks at the raw lines instead. In a pipe every line has session, message, role and the text around what was found, separated by tabs; of the messages that -C adds, the beginning. --file compares whole paths; a relative one in a call is one of the directory of its session. The exit code is 1 when nothing was found.`
 }
 
 // hit is a message in which something was found.
 type hit struct {
-	Message int    `json:"message"` // from 1
+	Message int    `json:"message"`         // from 1
+	Turn    int    `json:"turn,omitempty"`  // from 1
+	Guess   bool   `json:"guess,omitempty"` // a command line has the path, which may be another file
 	Role    string `json:"role"`
 	Before  string `json:"before"`
 	Text    string `json:"text"` // "" where nothing was found in it
@@ -68,7 +73,7 @@ func (c *searchCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	q := projects.Query{Limit: c.Limit}
+	q := projects.Query{Limit: c.Limit, Tool: c.Tool}
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
@@ -86,7 +91,12 @@ func (c *searchCommand) Run(a *app) error {
 		bar.Step(1)
 		return true, nil
 	}
-	found, err := collect(p.Search(a.ctx, sought, q))
+	var found []matches
+	if c.File != "" {
+		found, err = collect(p.Files(a.ctx, c.File, q), c.Each, call)
+	} else {
+		found, err = collect(p.Search(a.ctx, sought, q), c.Each, said)
+	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
@@ -105,7 +115,13 @@ func (c *searchCommand) Run(a *app) error {
 }
 
 func (c *searchCommand) sought() (sessionstore.Sought, error) {
-	sought := sessionstore.Sought{Text: c.Text, Tools: c.Tools, Each: c.Each}
+	sought := sessionstore.Sought{Text: c.Text, Tools: c.Tools, Role: c.Said, Each: c.Each}
+	if c.File != "" {
+		if c.Text != "" || c.Regexp || c.Said != "" || c.Tools {
+			return sought, errors.New("--file: it finds calls of tools; leave out the text, --regexp, --said and --tools")
+		}
+		return sought, nil
+	}
 	if c.Text == "" {
 		return sought, errors.New("the text to find is empty")
 	}
@@ -116,21 +132,35 @@ func (c *searchCommand) sought() (sessionstore.Sought, error) {
 	return sought, err
 }
 
-// collect returns the sessions in which something was found.
-func collect(all iter.Seq2[projects.Hit, error]) (found []matches, failed error) {
+// collect returns the sessions in which something was found, at most each hits of one.
+func collect[T any](all iter.Seq2[T, error], each int, in func(T) (projects.Found, hit)) (found []matches, failed error) {
 	found = []matches{}
-	for h, err := range all {
+	for one, err := range all {
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if n := len(found); n == 0 || found[n-1].Path != h.Dir {
-			found = append(found, matches{ID: h.ID, Project: h.Project, Path: h.Dir, Created: moment(h.Created)})
+		f, h := in(one)
+		if n := len(found); n == 0 || found[n-1].Path != f.Dir {
+			found = append(found, matches{ID: f.ID, Project: f.Project, Path: f.Dir, Created: moment(f.Created)})
 		}
-		last := &found[len(found)-1]
-		last.Matches = append(last.Matches, hit{Message: h.Message, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
+		if last := &found[len(found)-1]; each == 0 || len(last.Matches) < each {
+			h.Before, h.Text, h.After = line(h.Before), line(h.Text), line(h.After)
+			last.Matches = append(last.Matches, h)
+		}
 	}
 	return found, failed
+}
+
+// said is a message in which a text was found.
+func said(h projects.Hit) (projects.Found, hit) {
+	return h.Found, hit{Message: h.Message, Turn: h.Turn, Role: h.Role, Before: h.Before, Text: h.Text, After: h.After}
+}
+
+// call is a call that names a file.
+func call(c projects.FileCall) (projects.Found, hit) {
+	_, _, begin := excerpt.Of(string(c.Call.Arguments), 0, 0, 4*around)
+	return c.Found, hit{Message: c.Message, Turn: c.Turn, Role: "assistant", Guess: c.Guess, Text: c.Call.Name, After: " " + begin}
 }
 
 // addNearby adds to the hits the messages near them that are asked for.
@@ -186,6 +216,10 @@ func near(n int, m sessionstore.Message) hit {
 
 // show writes the hits for people, and for programs a line each.
 func (c *searchCommand) show(a *app, found []matches) {
+	if len(found) == 0 && c.File != "" {
+		a.Notef("No call of a tool names %s.", screen.Plain(c.File))
+		return
+	}
 	if len(found) == 0 {
 		a.Notef("Nothing found in what users and assistants wrote%s.", c.elsewhere())
 		return
@@ -238,6 +272,9 @@ func (c *searchCommand) elsewhere() string {
 }
 
 func (a *app) hit(id string, h hit) {
+	if h.Guess {
+		h.Before = "? "
+	}
 	if !a.Terminal() {
 		a.Printf("%s\t%d\t%s\t%s\n", screen.Plain(id), h.Message, screen.Plain(h.Role), h.Before+h.Text+h.After)
 		return

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -20,6 +21,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
 type showCommand struct {
@@ -28,6 +30,7 @@ type showCommand struct {
 	WithTranscript bool `short:"T" xor:"part" help:"Show the transcript too."`
 	Turn           *int `placeholder:"N" xor:"part" help:"Show this turn alone, counted from 1."`
 	Last           *int `placeholder:"N" xor:"part" help:"Show the last so many turns alone."`
+	Hidden         bool `xor:"part" help:"List instead what stood before the last compaction of the tool from which the session came: prompts, answers, commands, files."`
 	Tools          bool `help:"Show the arguments and results of tools whole, and not in a line each." group:"Output"`
 }
 
@@ -41,6 +44,9 @@ func (c *showCommand) Run(a *app) error {
 	t, err := c.find(a)
 	if err != nil {
 		return err
+	}
+	if c.Hidden {
+		return hidden(a, t)
 	}
 	if c.Turn != nil || c.Last != nil {
 		return c.turns(a, t)
@@ -141,6 +147,28 @@ func (c *showCommand) asked(a *app, t target) (rows iter.Seq2[sessionstore.Messa
 	}
 	all, err := v.Range(a.ctx, first, last-first+1) // of a backup, which is in memory
 	return inMemory(all), damage, err
+}
+
+// hidden lists what stood before the last compaction.
+func hidden(a *app, t target) error {
+	n, err := foreign.Hidden(a.ctx, t.store, t.id)
+	if err != nil {
+		return err
+	}
+	all, rows := []conversation.Note{}, [][]string{}
+	for note, err := range conversation.Hidden(t.store.Messages(a.ctx, t.id), n) {
+		if err != nil {
+			return err
+		}
+		all = append(all, note)
+		rows = append(rows, []string{strconv.Itoa(note.Turn), note.Kind, line(note.Text)})
+	}
+	a.page()
+	return a.list(object{{"session_id", t.id}, {"messages", n}, {"hidden", all}}, "No compaction hid messages of this session.", []screen.Column{
+		{Title: "Turn", Right: true, Tint: screen.In(screen.Yellow)},
+		{Title: "What", Tint: screen.In(screen.Green)},
+		{Title: "Text", Min: 20},
+	}, rows)
 }
 
 func (c *showCommand) fields(a *app, s *shown) {

@@ -22,7 +22,7 @@ import (
 
 type statsCommand struct {
 	everywhere
-	By     string `enum:"day,month,model,project,session" default:"day" placeholder:"WHAT" help:"Add up by day, month, model, project or session (default: day)."`
+	By     string `enum:"day,month,model,project,session,size" default:"day" placeholder:"WHAT" help:"Add up by day, month, model, project or session (default: day); or size: what projects take of the disk."`
 	After  string `aliases:"since" placeholder:"DATE" help:"Only what was used after this date, as 2026-08-01, 7d or yesterday; --since is the same."`
 	Before string `placeholder:"DATE" help:"Only what was used before this date."`
 	TZ     string `placeholder:"ZONE" help:"Days and hours, also those of flags, are those of this time zone, as Europe/Berlin or UTC, and not of this machine's."`
@@ -33,6 +33,9 @@ type statsCommand struct {
 func (statsCommand) Help() string {
 	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts at the time at which it began, and not in --line. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
 
+--by size tells instead how many bytes are sessions, logs, backups, kept histories, originals of imports and trash, and the command that frees each: in a pipe the columns project, session, what, bytes and command. "sessions list --sort size" tells it of sessions.
+
+    sessions stats --by size
     sessions stats --since 30d --tz Europe/Berlin
     sessions stats --line`
 }
@@ -63,6 +66,12 @@ func (c *statsCommand) Run(a *app) error {
 	}
 	if q.Before, err = a.date("before", c.Before); err != nil {
 		return err
+	}
+	if c.By == "size" {
+		if c.After != "" || c.Before != "" || c.TZ != "" || c.Line {
+			return usageError{"--by size: it is what is there now; leave out --after, --before, --tz and --line"}
+		}
+		return a.sizes(p, q.Project, false, 0)
 	}
 	bar := a.Progress("reading", 0)
 	defer bar.Done()

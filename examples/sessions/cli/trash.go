@@ -85,11 +85,7 @@ func (c *trashListCommand) Run(a *app) error {
 		receipts = append(receipts, b.Receipt)
 		project := filepath.Base(filepath.Dir(b.store.Dir()))
 		for _, s := range b.Sessions {
-			bytes := size(s.Bytes)
-			if !a.Terminal() {
-				bytes = fmt.Sprint(s.Bytes)
-			}
-			rows = append(rows, []string{b.ID, a.when(b.At), project, s.ID, s.Name, bytes, b.Reason})
+			rows = append(rows, []string{b.ID, a.when(b.At), project, s.ID, s.Name, a.bytes(s.Bytes), b.Reason})
 		}
 	}
 	return a.list(receipts, "The trash is empty.", []screen.Column{

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -110,8 +112,13 @@ func (p *Places) search(ctx context.Context, project, text string) (out []foundS
 	if p.projects == nil {
 		return p.searchOne(ctx, sought)
 	}
+	q := projects.Query{Project: project, Limit: maxFound}
+	hits := p.projects.Search(ctx, sought, q)
+	if path, ok := strings.CutPrefix(text, "file:"); ok {
+		hits = callsOf(p.projects.Files(ctx, path, q))
+	}
 	last := "" // directory of the last session in out
-	for h, err := range p.projects.Search(ctx, sought, projects.Query{Project: project, Limit: maxFound}) {
+	for h, err := range hits {
 		if err != nil {
 			damage = errors.Join(damage, err)
 			continue
@@ -123,10 +130,26 @@ func (p *Places) search(ctx context.Context, project, text string) (out []foundS
 			}
 			out, last = append(out, at.found(ctx, p.dir(ctx, h.Project), filepath.Base(h.Dir), h.Created)), h.Dir
 		}
-		f := &out[len(out)-1]
-		f.Hits = append(f.Hits, shownHit(h.Hit))
+		if f := &out[len(out)-1]; len(f.Hits) < maxEach {
+			f.Hits = append(f.Hits, shownHit(h.Hit))
+		}
 	}
 	return out, damage
+}
+
+// callsOf yields calls that name a file as hits, with ? before a guess.
+func callsOf(calls iter.Seq2[projects.FileCall, error]) iter.Seq2[projects.Hit, error] {
+	return func(yield func(projects.Hit, error) bool) {
+		for c, err := range calls {
+			h := projects.Hit{Found: c.Found, Hit: sessionstore.Hit{Message: c.Message, Role: "assistant", Text: c.Call.Name}}
+			if _, _, h.After = excerpt.Of(" "+string(c.Call.Arguments), 0, 0, 3*around); c.Guess {
+				h.Before = "? "
+			}
+			if !yield(h, err) {
+				return
+			}
+		}
+	}
 }
 
 // searchOne looks through the one sessions directory.

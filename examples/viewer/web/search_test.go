@@ -1,6 +1,8 @@
 package web
 
 import (
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 func TestFindInASession(t *testing.T) {
@@ -83,4 +86,33 @@ func TestSearchProjects(t *testing.T) {
 	body = s.get(200, "/p/-two/search?q=graz")
 	require.NotContains(t, body, ">in -one</a>")
 	require.Contains(t, body, ">in -two</a>")
+}
+
+// TestSearchCompacted finds the calls that name a file, in a session that its tool compacted, and
+// leads to what stood before.
+func TestSearchCompacted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "c.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"type":"user","uuid":"1","parentUuid":null,"cwd":"/w","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"before"}}
+{"type":"assistant","uuid":"2","parentUuid":"1","timestamp":"2026-03-04T10:00:02.000Z","message":{"id":"a","content":[{"type":"tool_use","id":"t","name":"Edit","input":{"file_path":"/w/b.go","old":"<i>"}},{"type":"tool_use","id":"u","name":"Bash","input":{"command":"cat b.go"}}]}}
+{"type":"system","subtype":"compact_boundary","uuid":"3","parentUuid":null,"logicalParentUuid":"2","timestamp":"2026-03-04T10:00:03.000Z"}
+{"type":"user","uuid":"5","parentUuid":"3","timestamp":"2026-03-04T10:00:05.000Z","message":{"content":"after"}}
+{"type":"assistant","uuid":"6","parentUuid":"5","timestamp":"2026-03-04T10:00:06.000Z","message":{"id":"b","content":[{"type":"text","text":"answer"}]}}
+`), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "-w", "sessions"), 0o700))
+	places, err := OpenPlaces(dir, nil)
+	require.NoError(t, err)
+	report, err := foreign.Import(t.Context(), places.projects, foreign.History{Tool: foreign.Claude, ID: "c", Path: path, Dir: "/w"}, nil)
+	require.NoError(t, err)
+	s.stop()
+	s.places = places
+	s.serve()
+	body, page := s.get(200, "/search?q=file:/w/x/../b.go"), "/p/"+report.Project+"/s/"+report.Sessions[0].ID
+	require.Contains(t, body, `<a class="hit" href="`+page+`#2"><span class="role">assistant</span> <mark>Edit</mark> {&#34;file_path&#34;: &#34;/w/b.go&#34;, &#34;old&#34;: &#34;&lt;i&gt;`)
+	require.Contains(t, body, `? <mark>Bash</mark> {`)
+	require.Contains(t, s.get(200, "/search?q=file:/w/c.go"), "0 sessions<")
+	require.Contains(t, s.get(200, page), `<a href="`+page+`/hidden">`)
+	answer, _ := s.send(http.MethodGet, page+"/hidden")
+	require.Regexp(t, `#5$`, answer.Header.Get("Location"))
 }

@@ -88,6 +88,7 @@ func (s *Server) routes() map[string]handler {
 		"GET /p/{project}/usage":                 s.handle(s.usage),
 		"GET /p/{project}/search":                s.handle(s.search),
 		"GET " + session:                         s.handle(s.session),
+		"GET " + session + "/hidden":             s.handle(s.hidden),
 		"GET /api/p/{project}/stream":            s.handle(s.listStream),
 		"GET " + api + "/health":                 s.handle(s.health),
 		"GET " + api + "/lineage":                s.handle(s.lineage),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -27,6 +28,7 @@ type panel struct {
 	Decisions            bool     // it may have some
 	Command              string   // resumes it in a shell
 	Origin, Onward       string   // the tool from which it came, and the command that goes on there
+	Hidden               bool     // some messages stand before a compaction
 	Write                bool     // forks are made
 }
 
@@ -73,6 +75,7 @@ func (s *Server) panel(r *request) (*panel, error) {
 	if tool := host.Origin(md); tool != "" {
 		p.Origin, p.Onward = host.Tool(tool), host.OnwardLine(md.Text("working_dir"), tool, r.id)
 	}
+	p.Hidden, _ = foreign.Longer(r.at.store, r.id) // what cannot be read has none
 	p.Conversation, p.Decisions = r.read().has(conversationFile), r.read().has(decisionFiles...)
 	phases, err := r.at.log.Phases(r.Context(), r.id, 0)
 	switch {
@@ -85,6 +88,15 @@ func (s *Server) panel(r *request) (*panel, error) {
 		p.Status = "in_progress" // as for a resume
 	}
 	return p, nil
+}
+
+// hidden leads to the last message that stands before the last compaction.
+func (s *Server) hidden(w http.ResponseWriter, r *request) error {
+	n, err := foreign.Hidden(r.Context(), r.at.store, r.id)
+	if err == nil {
+		http.Redirect(w, r.Request, fmt.Sprintf("%s#%d", pathOf(r.at.name, r.id), max(n, 1)), http.StatusSeeOther)
+	}
+	return err
 }
 
 // factsOf returns facts from the metadata, in the order in which they are shown.

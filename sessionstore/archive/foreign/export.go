@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -258,4 +259,57 @@ func same(a, b sessionstore.Message) bool {
 func Longer(st *sessionstore.Store, id string) (bool, error) {
 	h, err := readHeader(filepath.Join(st.Dir(), id, importFolder))
 	return h.Longer, err
+}
+
+// Hidden returns how many messages of a session stand before the last compaction of a tool
+// that it was imported from: that tool would send a summary of them. It is 0 where no such
+// message is in the session, or the tool's file is not kept, and at most the number of
+// messages at the last import. It reads all of that file; [Longer] is quick. For what the
+// messages say see package slice/conversation.
+func Hidden(ctx context.Context, st *sessionstore.Store, id string) (n int, err error) {
+	md, err := st.Metadata(ctx, id)
+	for _, place := range places {
+		s, lines := stateIn(md, place), []mapped(nil)
+		if err == nil {
+			lines, err = mappedLines(ctx, filepath.Join(st.Dir(), id, place))
+		}
+		for _, folder := range []string{filepath.Join(id, place), filepath.Join(thread.UUID5(s.Tool, s.ID), importFolder)} { // its own, or where it is a branch that of the conversation
+			f, leave := openOriginal(ctx, filepath.Join(st.Dir(), folder), programs[s.Tool], s)
+			if f == nil {
+				continue
+			}
+			n = max(n, hiddenIn(f.Table, lines))
+			leave()
+			break
+		}
+	}
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return 0, fmt.Errorf("hidden messages of session %q: %w", id, err)
+	}
+	return n, nil
+}
+
+// hiddenIn is Hidden for a file of which lines became the messages.
+func hiddenIn(t *thread.Table, lines []mapped) (n int) {
+	numbers, from := map[int32]int{}, int32(-1)
+	for _, l := range lines {
+		numbers[int32(l.line)], from = l.message, max(from, t.RecordAt(l.line))
+	}
+	if slices.Contains(slices.Collect(t.Walk(t.End, thread.WholeLine)), from) { // the file may end with a compaction
+		from = t.End
+	}
+	before, next := false, 0 // the first message after the compaction: those of no line stand before it
+	for at := range t.Walk(from, thread.WholeLine) {
+		switch number := numbers[t.Line(at)]; {
+		case before:
+			n = max(n, number)
+		case number > 0:
+			next = number
+		}
+		before = before || t.Records.At(at).Is(thread.IsBoundary)
+	}
+	if n > 0 && next > 0 {
+		n = next - 1
+	}
+	return n
 }

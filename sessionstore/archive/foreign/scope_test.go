@@ -133,3 +133,44 @@ func TestLonger(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, longer)
 }
+
+// TestHidden counts what stands before the last compaction.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	again := strings.NewReplacer(`"uuid":"3"`, `"uuid":"9"`, `"uuid":"4"`, `"uuid":"10"`, `"logicalParentUuid":"2"`, `"logicalParentUuid":"8"`, `"parentUuid":"3"`, `"parentUuid":"9"`).
+		Replace(strings.Join(strings.Split(compaction(), "\n")[2:4], "\n"))
+	beside := strings.NewReplacer(`"7"`, `"11"`, `"8"`, `"12"`, `"parentUuid":"6"`, `"parentUuid":"2"`, "later", "elsewhere").Replace(laterTurn)
+	for _, tt := range []struct {
+		name, file string
+		hidden     []int // of each session
+	}{
+		{"none", many("g", 2), []int{0}},
+		{"one", compaction(laterTurn), []int{2}},
+		{"two, and nothing after", compaction(laterTurn, again), []int{6}},
+		{"on another line", compaction(laterTurn, beside), []int{0, 2}},
+		{"nothing before it", strings.Join(strings.Split(compaction(), "\n")[2:], "\n"), []int{0}},
+	} {
+		g := newGrowing(t)
+		g.write(tt.file)
+		var hidden []int
+		for _, made := range g.run(nil) {
+			n, err := Hidden(t.Context(), g.st, made.ID)
+			require.NoError(t, err)
+			hidden = append(hidden, n)
+		}
+		require.Equal(t, tt.hidden, hidden, tt.name)
+	}
+	p, hidden := openProjects(t), []int{}
+	for _, h := range codexCorpus(t) {
+		if strings.HasPrefix(h.ID, "019cb8a0-0003") || strings.HasPrefix(h.ID, "019cb8a0-0004") { // in the forms of two versions
+			report, err := Import(t.Context(), p, h, nil)
+			require.NoError(t, err)
+			st, err := p.Store(report.Project)
+			require.NoError(t, err)
+			n, err := Hidden(t.Context(), st, report.Sessions[0].ID)
+			require.NoError(t, err)
+			hidden = append(hidden, n)
+		}
+	}
+	require.Equal(t, []int{8, 7}, hidden)
+}
