@@ -65,11 +65,16 @@ func TestTold(t *testing.T) {
 	require.Empty(lost, told(), "the rules cannot be read")
 }
 
-// TestToldMakesNothing: where there are no rules, none are made.
-func TestToldMakesNothing(t *testing.T) {
+// TestToldWithoutRules: where there are no rules, none are made, and what descends from the trash
+// is not told.
+func TestToldWithoutRules(t *testing.T) {
 	t.Parallel()
-	d := local(t, nil, map[string]string{"plain": "gone"})
-	require.True(t, Told(t.Context(), d.Store.Store, "plain"))
+	d := local(t, nil, map[string]string{"plain": "nobody", "deleted": "", "child": "deleted", "grandchild": "child"})
+	_, err := trash.Delete(t.Context(), d.Store.Store, []string{"deleted"}, &trash.Options{Quiet: -1, Allow: []trash.Kind{trash.Parent}})
+	require.NoError(t, err)
+	for id, want := range map[string]bool{"plain": true, "deleted": false, "child": false, "grandchild": false} {
+		require.Equal(t, want, Told(t.Context(), d.Store.Store, id), id)
+	}
 	require.NoDirExists(t, filepath.Join(d.Dir(), ".sessionstore", "sync"))
 }
 

@@ -5,11 +5,8 @@ package recall
 import (
 	"cmp"
 	"context"
-	"errors"
-	"iter"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,52 +31,37 @@ const instructions = `What was said and done in earlier sessions on this machine
 
 // Run answers until the client goes away or ctx ends.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
-	server := mcp.NewServer(&mcp.Implementation{Name: "sessions", Version: s.Version}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
-	add(s, server, "search_sessions", "Finds words in what was said in earlier sessions: texts that have all of them, up to 3 of a session, those of the session created last first.", search)
-	add(s, server, "list_sessions", "Lists earlier sessions by their titles, those that changed last first.", list)
-	add(s, server, "read_session", "Shows a session from a turn on: what was said, the calls of tools and their results.", read)
-	add(s, server, "hidden_by_compaction", "Shows what stood in a session before its last summary: prompts, answers, commands and files.", hidden)
-	add(s, server, "sessions_of_file", "Finds the calls of tools that name a file, in earlier sessions.", files)
-	return server.Run(ctx, t)
+	to := mcp.NewServer(&mcp.Implementation{Name: "sessions", Version: s.Version}, &mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
+	add(s, to, "search_sessions", "Finds words in what was said in earlier sessions: texts that have all of them, up to 3 of a session, those of the session created last first.", search)
+	add(s, to, "list_sessions", "Lists earlier sessions by their titles, those that changed last first.", list)
+	add(s, to, "read_session", "Shows a session from a turn on: what was said, the calls of tools and their results.", read)
+	add(s, to, "hidden_by_compaction", "Shows what stood in a session before its last summary: prompts, answers, commands and files.", hidden)
+	add(s, to, "sessions_of_file", "Finds the calls of tools that name a file, in earlier sessions.", files)
+	return to.Run(ctx, t)
 }
 
-// asked is one call of a tool.
-type asked struct {
-	*Server
-	slugs []string // the projects that the call is about, unless it is about all
-	page  page
-}
-
-// add adds a tool. tell yields what it tells, with texts that are whole and without secrets.
-func add[A interface{ asked() page }](s *Server, to *mcp.Server, name, text string, tell func(context.Context, *asked, A) iter.Seq2[row, error]) {
+// add adds a tool. do tells rows, with texts that are whole and without secrets.
+func add[A interface{ asked() about }](s *Server, to *mcp.Server, name, text string, do func(context.Context, *call, A) error) {
 	hints := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	mcp.AddTool(to, &mcp.Tool{Name: name, Description: text, Annotations: hints}, func(ctx context.Context, r *mcp.CallToolRequest, args A) (*mcp.CallToolResult, answer, error) {
-		a := &asked{Server: s, slugs: s.scope(ctx, r.Session), page: args.asked()}
-		out, err := a.page.fill(tell(ctx, a, args))
-		return nil, out, errors.Join(err, ctx.Err())
+		c := &call{Server: s, about: args.asked(), slugs: s.scope(ctx, r.Session)}
+		c.begin()
+		err := c.choose(ctx)
+		if err == nil && len(c.slugs) > 0 {
+			err = cmp.Or(do(ctx, c, args), ctx.Err())
+		}
+		return nil, c.out, err
 	})
 }
-
-func (a *asked) within(project string) bool { return a.All || slices.Contains(a.slugs, project) }
-
-// only returns the one project that the call is about, "" for several.
-func (a *asked) only() string {
-	if a.All || len(a.slugs) != 1 {
-		return ""
-	}
-	return a.slugs[0]
-}
-
-// rootsWait is how long a client has to name its roots.
-const rootsWait = 5 * time.Second
 
 // scope returns the projects that calls are about. The person and the client say which, and never
 // the model.
 func (s *Server) scope(ctx context.Context, client *mcp.ServerSession) (slugs []string) {
-	if p := client.InitializeParams(); s.Project != "" || s.All || p == nil || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
+	if p := client.InitializeParams(); s.Project != "" || p == nil || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
 		return []string{cmp.Or(s.Project, s.Here)}
 	}
-	ctx, stop := context.WithTimeout(ctx, rootsWait)
+	const wait = 5 * time.Second
+	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	all, err := client.ListRoots(ctx, nil)
 	if err != nil || len(all.Roots) == 0 {

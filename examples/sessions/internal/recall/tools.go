@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"errors"
-	"iter"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,44 +22,36 @@ type searchArgs struct {
 	Words string `json:"words" jsonschema:"words that one text has, in upper or lower case"`
 	Who   string `json:"who,omitempty" jsonschema:"who said it: user or assistant, both if not given; tool looks into the calls of tools and their results"`
 	about
-	page
 }
 
 // eachSession is how many texts of a session are found at most.
 const eachSession = 3
 
-// search yields texts that have all words. It judges what is told, and not what was said: else a
+// search tells texts that have all words. It judges what is told, and not what was said: else a
 // secret could be guessed a character at a time.
-func search(ctx context.Context, a *asked, args searchArgs) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		words := strings.Fields(norm.NFC.String(args.Words))
-		after, before, err := args.times()
-		if len(words) == 0 {
-			err = errors.New("words: say what to look for")
-		}
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
-		sought := sessionstore.Sought{Text: longest, Tools: args.Who == "tool"}
-		hits := a.Projects.Search(ctx, sought, projects.Query{Project: a.only(), After: after, Before: before, Tool: args.Tool})
-		each(ctx, a, args.about, hits, func(h projects.Hit) projects.Found { return h.Found }, func(s *session, h projects.Hit) bool {
-			for _, r := range a.said(ctx, s, h.Message, h.Turn) {
-				tool := r.Who == "call" || r.Who == "result"
-				if s.found == eachSession || args.Who == "tool" != tool || args.Who != "" && !tool && args.Who != r.Who {
-					continue
-				}
-				if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text == "" {
-					continue
-				}
-				if s.found++; !yield(r, nil) {
-					return false
-				}
-			}
-			return true
-		})
+func search(ctx context.Context, c *call, args searchArgs) error {
+	words := strings.Fields(norm.NFC.String(args.Words))
+	if len(words) == 0 {
+		return errors.New("words: say what to look for")
 	}
+	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
+	hits := c.Projects.Search(ctx, sessionstore.Sought{Text: longest, Tools: args.Who == "tool"}, c.query)
+	return each(ctx, c, hits, func(h projects.Hit) projects.Found { return h.Found }, func(s *session, h projects.Hit) bool {
+		if s.found == eachSession {
+			return true
+		}
+		for _, r := range c.said(ctx, s, h.Message, h.Turn) {
+			tool := r.Who == "call" || r.Who == "result"
+			if args.Who == "tool" != tool || args.Who != "" && !tool && args.Who != r.Who {
+				continue
+			}
+			if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text != "" {
+				s.found++
+				return c.tell(r)
+			}
+		}
+		return true
+	})
 }
 
 var placeholder = regexp.MustCompile(`\[redacted:[^\]]*\]`)
@@ -84,35 +75,25 @@ func excerpt(text string, words []string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text[max(0, first-around):min(len(text), first+around)], ""))
 }
 
-type listArgs struct {
-	about
-	page
-}
+type listArgs struct{ about }
 
-// list yields the titles of sessions.
-func list(ctx context.Context, a *asked, args listArgs) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		after, before, err := args.times()
-		if err != nil {
-			yield(row{}, err)
-			return
+// list tells the titles of sessions.
+func list(ctx context.Context, c *call, _ listArgs) error {
+	for sum, err := range picker.Summaries(ctx, c.Projects, c.query.Project, &sessionstore.ListOptions{NoInternal: true}) {
+		if err != nil || !sum.Changed.After(c.query.After) || !c.query.Before.IsZero() && !sum.Changed.Before(c.query.Before) {
+			continue
 		}
-		for sum, err := range picker.Summaries(ctx, a.Projects, a.only(), &sessionstore.ListOptions{NoInternal: true}) {
-			if err != nil || !sum.Changed.After(after) || !before.IsZero() && !sum.Changed.Before(before) {
-				continue
-			}
-			s := a.open(ctx, sum.Project, sum.ID, args.about)
-			if s == nil {
-				continue
-			}
-			r := a.title(ctx, s)
-			r.Time = sum.Changed.UTC().Format(time.RFC3339)
-			s.close()
-			if !yield(r, nil) {
-				return
-			}
+		s := c.open(ctx, sum.Project, sum.ID)
+		if s == nil {
+			continue
+		}
+		r := c.title(ctx, s)
+		s.close()
+		if r.Time = sum.Changed.UTC().Format(time.RFC3339); !c.tell(r) {
+			break
 		}
 	}
+	return nil
 }
 
 type readArgs struct {
@@ -121,38 +102,32 @@ type readArgs struct {
 	page
 }
 
-// read yields a session from a turn on.
-func read(ctx context.Context, a *asked, args readArgs) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		s, err := a.named(ctx, args.Session)
+// read tells a session from a turn on.
+func read(ctx context.Context, c *call, args readArgs) error {
+	s, err := c.named(ctx, args.Session)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if turns := s.Turns(); c.start == 0 {
+		if args.Turn <= 0 || args.Turn > turns {
+			args.Turn = turns
+		}
+		c.start, _ = s.Start(ctx, args.Turn) // of a session without turns from the beginning
+	}
+	c.start = max(1, c.start)
+	more := c.tell(c.title(ctx, s))
+	s.row = row{}
+	for n := c.start; more && n <= s.Len(); n++ {
+		turn, err := s.TurnAt(ctx, n)
 		if err != nil {
-			yield(row{}, err)
-			return
+			break
 		}
-		defer s.close()
-		if turns := s.Turns(); a.page.start == 0 {
-			if args.Turn <= 0 || args.Turn > turns {
-				args.Turn = turns
-			}
-			a.page.start, _ = s.Start(ctx, args.Turn) // of a session without turns from the beginning
-		}
-		a.page.start = max(1, a.page.start)
-		if !yield(a.title(ctx, s), nil) {
-			return
-		}
-		s.row = row{}
-		for n := a.page.start; n <= s.Len(); n++ {
-			turn, err := s.TurnAt(ctx, n)
-			if err != nil {
-				return
-			}
-			for _, r := range a.said(ctx, s, n, turn) {
-				if !yield(r, nil) {
-					return
-				}
-			}
+		for _, r := range c.said(ctx, s, n, turn) {
+			more = more && c.tell(r)
 		}
 	}
+	return nil
 }
 
 type hiddenArgs struct {
@@ -160,62 +135,54 @@ type hiddenArgs struct {
 	page
 }
 
-// hidden yields what stood before the last compaction of a session.
-func hidden(ctx context.Context, a *asked, args hiddenArgs) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		s, err := a.named(ctx, args.Session)
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		defer s.close()
-		n, err := foreign.Hidden(ctx, s.st, args.Session)
-		if err != nil || n == 0 || !yield(a.title(ctx, s), nil) {
-			return
-		}
-		rows := func(yield func(sessionstore.Message, error) bool) {
-			for m, err := range s.st.Messages(ctx, args.Session) {
-				if !yield(a.redacted(m, err)) {
-					return
-				}
+// hidden tells what stood before the last compaction of a session.
+func hidden(ctx context.Context, c *call, args hiddenArgs) error {
+	s, err := c.named(ctx, args.Session)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	n, err := foreign.Hidden(ctx, s.st, args.Session)
+	if err != nil || n == 0 || !c.tell(c.title(ctx, s)) {
+		return nil
+	}
+	rows := func(yield func(sessionstore.Message, error) bool) {
+		for m, err := range s.st.Messages(ctx, args.Session) {
+			if err == nil {
+				m, err = c.redacted(m)
 			}
-		}
-		for said, err := range conversation.Hidden(rows, n) {
-			if err != nil || !yield(row{Turn: said.Turn, Who: said.Kind, Text: said.Text}, nil) {
+			if !yield(m, err) {
 				return
 			}
 		}
 	}
+	for said, err := range conversation.Hidden(rows, n) {
+		if err != nil || !c.tell(row{Turn: said.Turn, Who: said.Kind, Text: said.Text}) {
+			break
+		}
+	}
+	return nil
 }
 
 type filesArgs struct {
 	Path string `json:"path" jsonschema:"of the file: absolute, or relative to the working directory"`
 	about
-	page
 }
 
-// files yields the calls of tools that name a file.
-func files(ctx context.Context, a *asked, args filesArgs) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		after, before, err := args.times()
-		if err != nil {
-			yield(row{}, err)
-			return
+// files tells the calls of tools that name a file.
+func files(ctx context.Context, c *call, args filesArgs) error {
+	name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(filepath.Base(args.Path)) + `($|[^\pL\pN_/-])`)
+	calls := c.Projects.Files(ctx, args.Path, c.query)
+	return each(ctx, c, calls, func(f projects.FileCall) projects.Found { return f.Found }, func(s *session, f projects.FileCall) (more bool) {
+		if more = true; s.found == f.Message { // another call of it
+			return more
 		}
-		name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(filepath.Base(args.Path)) + `($|[^\pL\pN_/-])`)
-		last := 0
-		calls := a.Projects.Files(ctx, args.Path, projects.Query{Project: a.only(), After: after, Before: before, Tool: args.Tool})
-		each(ctx, a, args.about, calls, func(c projects.FileCall) projects.Found { return c.Found }, func(s *session, c projects.FileCall) bool {
-			if s.found++; s.found > 1 && c.Message == last {
-				return true
+		s.found = f.Message
+		for _, r := range c.said(ctx, s, f.Message, f.Turn) {
+			if r.Guess = f.Guess; more && r.Who == "call" && name.MatchString(bare(r.Text)) {
+				more = c.tell(r)
 			}
-			last = c.Message
-			for _, r := range a.said(ctx, s, c.Message, c.Turn) {
-				if r.Guess = c.Guess; r.Who == "call" && name.MatchString(bare(r.Text)) && !yield(r, nil) {
-					return false
-				}
-			}
-			return true
-		})
-	}
+		}
+		return more
+	})
 }
