@@ -42,6 +42,8 @@ var (
 		Sync(context.Context, ...string) (hybrid.SyncResult, error)
 		Pull(context.Context, ...string) (hybrid.PullResult, error)
 		KeepLocal(context.Context, string) error
+		Hide(context.Context, string) error
+		Unhide(context.Context, string) error
 		Release(context.Context, string) error
 		Histories(context.Context, string) ([]hybrid.History, error)
 		Restore(context.Context, string, hybrid.History) error

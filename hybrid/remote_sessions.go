@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
-	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/private"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -45,39 +45,18 @@ func (s *Store) Remote(ctx context.Context) ([]RemoteSession, error) {
 // is [KeptLate]. The session need not exist yet. Sessions whose parent stays here
 // (parent_id, parent_session_id, fork.source_session_id) stay, too, whether their
 // metadata.json names the parent or the one in context-intelligence. KeepLocal reads the
-// metadata of all sessions, to remember these.
+// metadata of all sessions, to remember these. It needs no remote.
 func (s *Store) KeepLocal(ctx context.Context, id string) error {
-	return s.keep(ctx, "keep local", id, true)
+	return s.rule(ctx, "keep local", id, true, func(b *private.Book) error { return b.SetLocalOnly(id, true) })
 }
 
 // Release lets a session leave this machine, whatever its parent does and whatever name it
 // once had, unless Options.Private keeps its id or its name. It ends that a session is held
 // back. The id of a parent that stays here is not sent with its metadata, nor the
 // fork_cost_boundary, which has it; its messages and events are sent as they are. It is durable when it
-// returns.
+// returns. A hidden session is not released: the error Is [ErrLocal]. It needs no remote.
 func (s *Store) Release(ctx context.Context, id string) error {
-	return s.keep(ctx, "release", id, false)
-}
-
-func (s *Store) keep(ctx context.Context, op, id string, on bool) error {
-	if s.engine == nil {
-		return wrap(op, id, ErrNoRemote)
-	}
-	if err := ctx.Err(); err != nil {
-		return wrap(op, id, err)
-	}
-	if !on {
-		err := s.engine.Privacy.Book.Release(id)
-		if err == nil {
-			s.engine.Dirty.Add(id, replica.Written)
-		}
-		return wrap(op, id, err)
-	}
-	err := s.engine.Privacy.Book.SetLocalOnly(id, true)
-	if err == nil {
-		err = s.engine.survey(ctx) // its descendants are known from now on
-	}
-	return wrap(op, id, err)
+	return s.rule(ctx, "release", id, false, func(b *private.Book) error { return b.Release(id) })
 }
 
 // Preview is what the remote has of a session, in short.

@@ -158,15 +158,15 @@ func (o *Options) check() error {
 }
 
 // survey remembers which of all sessions stay here: their metadata may be lost before a sync.
-func (e *engine) survey(ctx context.Context) error {
-	if !e.Privacy.Ruled() {
+func survey(ctx context.Context, g *private.Guard, c core.Store) error {
+	if !g.Ruled() {
 		return nil
 	}
-	all, err := e.Core.Entries(ctx)
+	all, err := c.Entries(ctx)
 	if err != nil {
 		return err
 	}
-	return e.Privacy.Survey(ctx, func(yield func(string) bool) {
+	return g.Survey(ctx, func(yield func(string) bool) {
 		for _, at := range all {
 			if !yield(at.Name) {
 				return
@@ -175,7 +175,7 @@ func (e *engine) survey(ctx context.Context) error {
 	})
 }
 
-// judgeChanged does the same for the sessions that are not known to be in step.
+// judgeChanged does that for the sessions that are not known to be in step.
 func (e *engine) judgeChanged(ctx context.Context) {
 	if !e.Privacy.Ruled() {
 		return

@@ -240,7 +240,7 @@ func TestClosedAnswers(t *testing.T) {
 
 // coreMethods are those that do something with the directory.
 func coreMethods() []string {
-	return methods(reflect.TypeFor[coreStore](), "Now", "Log", "Syncs", "Workspace", "Stored", "Private", "SetPrivate", "Has", "Settled", "Epoch", "Free", "Acquired", "IsLocal")
+	return methods(reflect.TypeFor[coreStore](), "Now", "Log", "Syncs", "Workspace", "Stored", "Private", "SetPrivate", "Has", "Settled", "Epoch", "Free", "Acquired", "Runs", "IsLocal")
 }
 
 // A nil context and a nil store are mistakes of the caller, and the panic says so.

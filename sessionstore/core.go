@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/commit"
+	"github.com/amplifier-go/sessionstorage/internal/disk/ownership"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/store/access"
@@ -320,6 +321,11 @@ func (c coreStore) Busy(ctx context.Context, id string) error {
 		return err
 	}
 	return c.st.refuseRun(ctx, id)
+}
+
+func (c coreStore) Runs(id string) bool {
+	places, _ := c.st.locateOwner(id) // without a place no host can run it
+	return c.st.cache.hosted(id) || slices.ContainsFunc(places, ownership.Runs)
 }
 
 // refuseRun returns ErrLocked when a host runs session id now.

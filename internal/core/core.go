@@ -193,6 +193,10 @@ type reading interface {
 	// [sessionstore.ErrLocked] or [sessionstore.ErrFenced] when a host runs the session,
 	// and ErrLocked when a call writes it. Tools that take no lock are not noticed.
 	Busy(ctx context.Context, id string) error
+
+	// Runs reports whether a host of this machine runs session id, as it has told: it takes
+	// no lock.
+	Runs(id string) bool
 }
 
 // syncing makes files durable that others wrote, and keeps files beside the sessions.

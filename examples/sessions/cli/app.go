@@ -37,6 +37,7 @@ type app struct {
 	alone  bool   // no other program writes, so no lock of the system is needed
 	place  place  // the remote that the command is about
 	away   error  // why it could not be opened, where it was not asked
+	cache  int64  // as of sessionstore.Options
 	unread bool   // a session or project could not be read; a note of it was written
 
 	reference bool        // the command is one of amplifier-session
@@ -84,7 +85,7 @@ type where struct {
 
 // storeOptions are the options of all stores.
 func (a *app) storeOptions() *sessionstore.Options {
-	return &sessionstore.Options{SingleWriter: a.alone}
+	return &sessionstore.Options{SingleWriter: a.alone, CacheBytes: a.cache}
 }
 
 // projects opens the directory of projects.

@@ -52,7 +52,7 @@ var everyCommand = []struct{ name, calls string }{
 }
 
 // noFiles are the commands that read no session, or first ask for a cloud or a browser.
-var noFiles = []string{"help", "completion", "viewer", "sync", "pull", "status", "keep-local", "rescue"}
+var noFiles = []string{"help", "completion", "viewer", "mcp", "hide", "sync", "pull", "status", "keep-local", "rescue"}
 
 // calls returns the calls of everyCommand.
 func calls(root string) (all [][]string) {

@@ -35,7 +35,7 @@ func leaves(n *kong.Node) map[string][]string {
 }
 
 // documents are the commands whose answers have a form of their own.
-var documents = []string{"help", "completion", "complete"}
+var documents = []string{"help", "completion", "complete", "mcp"}
 
 // TestEveryCommandHasAScript has every command run by a script, and its answer
 // of --json compared with the schema there.

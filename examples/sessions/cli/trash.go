@@ -284,6 +284,8 @@ type shelf struct {
 	Workflow workflowCommand `cmd:"" group:"Look" help:"Show the phases of a session's workflow, what was said about it, and what was decided."`
 	Secrets  secretsCommand  `cmd:"" group:"Look" help:"List the secrets in a transcript by line and kind, and never show one."`
 	Viewer   viewerCommand   `cmd:"" group:"Look" help:"Show sessions in a browser on this machine."`
+	MCP      mcpCommand      `cmd:"" name:"mcp" group:"Look" help:"Tell an agent what was said in earlier sessions, by the Model Context Protocol."`
+	Hide     hideCommand     `cmd:"" group:"Look" help:"Keep a session from being told to agents, and on this machine."`
 
 	Sync   syncCommand   `cmd:"" group:"Remote" help:"Bring sessions into step with a remote, both ways."`
 	Pull   pullCommand   `cmd:"" group:"Remote" help:"Bring sessions of other devices here."`

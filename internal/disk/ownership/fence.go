@@ -118,7 +118,7 @@ func checkNative(s Session) error {
 			return err
 		case err != nil:
 			return untrustedBecause("cannot inspect native session directory", err)
-		case !info.IsDir(), !ours(info):
+		case !info.IsDir(), !Ours(info):
 			return untrusted("native session transfer directory is unsafe")
 		}
 	}

@@ -70,6 +70,18 @@ func ReadOwner(dir *os.Root) *Owner {
 	return nil
 }
 
+// Runs reports whether a process of this machine runs the session at a place, by its record
+// alone: it takes no lock and makes nothing.
+func Runs(place Session) bool {
+	dir, err := os.OpenRoot(place.Directory())
+	if err != nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }() // only read
+	owner := ReadOwner(dir)
+	return owner != nil && owner.presence() == running
+}
+
 // presence reports whether the process that wrote the record still exists.
 func (o Owner) presence() presence {
 	started, _ := pyjson.Lookup(o.Raw, "process_start_identity")

@@ -79,7 +79,7 @@ func checkFile(dir *os.Root, name string) error {
 		return untrustedBecause("cannot inspect state file "+name, err)
 	case !info.Mode().IsRegular():
 		return untrusted("state file " + name + " is not a safe regular file")
-	case !ours(info):
+	case !Ours(info):
 		return untrusted("state file " + name + " is not owned by this user")
 	case info.Mode()&notPrivate != 0:
 		return untrusted("state file " + name + " has unsafe permissions")
@@ -139,7 +139,7 @@ func makePrivate(path string) (fs.FileInfo, error) {
 		return nil, untrustedBecause("cannot inspect state directory "+name, err)
 	case !info.IsDir():
 		return nil, untrusted("state directory " + name + " is not a safe directory")
-	case !ours(info):
+	case !Ours(info):
 		return nil, untrusted("state directory " + name + " is not owned by this user")
 	case info.Mode()&notPrivate != 0:
 		return nil, untrusted("state directory " + name + " has unsafe permissions")

@@ -13,8 +13,8 @@ import (
 
 const supported = true
 
-// ours reports whether a file belongs to the user of the process.
-func ours(info fs.FileInfo) bool {
+// Ours reports whether a file belongs to the user of the process.
+func Ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(stat.Uid) == int64(os.Getuid())
 }

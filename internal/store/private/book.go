@@ -41,7 +41,7 @@ type Book struct {
 	files    Files
 	dir      string // the sessions directory
 	rules    rulesCache
-	changing sync.Mutex // held while SetLocalOnly reads and writes
+	changing sync.Mutex // held while the list of local-only sessions is changed
 	taking   sync.Mutex // guards taken
 	taken    bool       // what earlier programs remembered is taken over
 }

@@ -115,14 +115,14 @@ func (b *Book) Leaves(id string) error {
 
 // Release lets a session leave, durably, whatever became of its name and its parents.
 func (b *Book) Release(id string) error {
+	if err := b.SetLocalOnly(id, false); err != nil {
+		return err
+	}
 	m, err := b.remembered(id)
 	if err != nil || m.Rule != NotJudged { // what cannot be read is replaced
 		err = b.writeMemory(memory{V: version, Session: id, Rule: Leaves, Parents: m.Parents})
 	}
-	if err != nil {
-		return err
-	}
-	return b.SetLocalOnly(id, false)
+	return err
 }
 
 // takenFile says that what earlier programs remembered in the states of sessions, by owner

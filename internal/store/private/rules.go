@@ -31,10 +31,11 @@ func (r *Rules) Redaction() (string, error) { return r.redaction, r.redactionErr
 // they are known.
 func (r *Rules) Err() error { return errors.Join(r.globsErr, r.localErr) }
 
-// Keeps reports whether a session is local only. When that cannot be found out, it is:
+// Keeps reports whether a session is local only, or hidden. When that cannot be found out, it is:
 // nothing leaves by mistake.
 func (r *Rules) Keeps(id string) bool {
-	return r.localErr != nil || slices.Contains(r.local.Sessions, id)
+	is := r.local.of(id)
+	return r.localErr != nil || is.kept || is.hidden
 }
 
 // Released reports whether the session was released by name.
@@ -94,34 +95,77 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
+// The words that stand before the id of a hidden session in the list of local-only sessions. No
+// id has a slash. A hidden session stands there by its id, too: programs that do not know the
+// words keep it here, and keep the words when they write the list.
+const (
+	hiddenWord = "hidden/"
+	keptWord   = "kept/" // it was kept, and will be when it is no longer hidden
+)
+
+// standing is what the list says of a session.
+type standing struct{ kept, hidden, released bool }
+
+// of returns what the list says of a session.
+func (d localOnlyDoc) of(id string) standing {
+	listed, hidden := slices.Contains(d.Sessions, id), slices.Contains(d.Sessions, hiddenWord+id)
+	return standing{listed && (!hidden || slices.Contains(d.Sessions, keptWord+id)), hidden, slices.Contains(d.Released, id)}
+}
+
+// with returns a list that says something else of a session.
+func (d localOnlyDoc) with(id string, is standing) localOnlyDoc {
+	put := func(all []string, name string, on bool) []string {
+		all = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == name })
+		if on {
+			all = append(all, name)
+		}
+		return all
+	}
+	sessions := put(d.Sessions, id, is.kept || is.hidden)
+	sessions = put(put(sessions, hiddenWord+id, is.hidden), keptWord+id, is.hidden && is.kept)
+	return localOnlyDoc{V: version, Sessions: sessions, Released: put(d.Released, id, is.released)}
+}
+
 // SetLocalOnly records, durably, that a session never leaves this machine, or that it may
-// leave, whatever becomes of its parents. Several processes may change it.
+// leave, whatever becomes of its parents. A hidden session may not: that is an error. Several
+// processes may change it.
 func (s *Book) SetLocalOnly(id string, on bool) error {
+	return s.change(id, func(is *standing) error {
+		if is.hidden && !on {
+			return fmt.Errorf("%w: the session is hidden: unhide it first (Store.Unhide; sessions hide --no)", ErrLocal)
+		}
+		is.kept, is.released = on, !on
+		return nil
+	})
+}
+
+// SetHidden records, durably, that a session is hidden, or is what it was before. Several
+// processes may change it.
+func (s *Book) SetHidden(id string, on bool) error {
+	return s.change(id, func(is *standing) error {
+		is.hidden = on
+		return nil
+	})
+}
+
+func (s *Book) change(id string, edit func(*standing) error) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	return s.files.Alone(func() error { return s.setLocalOnly(id, on) })
-}
-
-func (s *Book) setLocalOnly(id string, on bool) error {
-	was, err := s.readLocalOnly()
-	if err != nil {
-		return err
-	}
-	doc := localOnlyDoc{V: version, Sessions: without(was.Sessions, id), Released: without(was.Released, id)}
-	if on {
-		doc.Sessions = append(doc.Sessions, id)
-	} else {
-		doc.Released = append(doc.Released, id)
-	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	return s.files.Write(LocalOnlyFile, text)
-}
-
-func without(all []string, id string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == id })
+	return s.files.Alone(func() error {
+		doc, err := s.readLocalOnly()
+		if err != nil {
+			return err
+		}
+		is := doc.of(id)
+		if err := edit(&is); err != nil {
+			return err
+		}
+		text, err := json.Marshal(doc.with(id, is))
+		if err != nil {
+			return err
+		}
+		return s.files.Write(LocalOnlyFile, text)
+	})
 }
 
 // readLocalOnly reads the list of sessions that never leave this machine.

@@ -1,0 +1,188 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
+	"github.com/amplifier-go/sessionstorage/slice/conversation"
+)
+
+type searchArgs struct {
+	Words string `json:"words" jsonschema:"words that one text has, in upper or lower case"`
+	Who   string `json:"who,omitempty" jsonschema:"who said it: user or assistant, both if not given; tool looks into the calls of tools and their results"`
+	about
+}
+
+// eachSession is how many texts of a session are found at most.
+const eachSession = 3
+
+// search tells texts that have all words. It judges what is told, and not what was said: else a
+// secret could be guessed a character at a time.
+func search(ctx context.Context, c *call, args searchArgs) error {
+	words := strings.Fields(norm.NFC.String(args.Words))
+	if len(words) == 0 {
+		return errors.New("words: say what to look for")
+	}
+	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
+	hits := c.Projects.Search(ctx, sessionstore.Sought{Text: longest, Tools: args.Who == "tool"}, c.query)
+	return each(ctx, c, hits, func(h projects.Hit) projects.Found { return h.Found }, func(s *session, h projects.Hit) bool {
+		if s.found == eachSession {
+			return true
+		}
+		for _, r := range c.said(ctx, s, h.Message, h.Turn) {
+			tool := r.Who == "call" || r.Who == "result"
+			if args.Who == "tool" != tool || args.Who != "" && !tool && args.Who != r.Who {
+				continue
+			}
+			if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text != "" {
+				s.found++
+				return c.tell(r)
+			}
+		}
+		return true
+	})
+}
+
+var placeholder = regexp.MustCompile(`\[redacted:[^\]]*\]`)
+
+// bare returns a text without the words of the placeholders for secrets: nothing is found in them.
+func bare(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(p string) string { return strings.Repeat("\x00", len(p)) })
+}
+
+// excerpt returns the text around the first of words, "" where it lacks one.
+func excerpt(text string, words []string) string {
+	const around = 300
+	first, bare := len(text), bare(text)
+	for _, w := range words {
+		at := regexp.MustCompile("(?i)" + regexp.QuoteMeta(w)).FindStringIndex(bare)
+		if at == nil {
+			return ""
+		}
+		first = min(first, at[0])
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text[max(0, first-around):min(len(text), first+around)], ""))
+}
+
+type listArgs struct{ about }
+
+// list tells the titles of sessions.
+func list(ctx context.Context, c *call, _ listArgs) error {
+	for sum, err := range picker.Summaries(ctx, c.Projects, c.query.Project, &sessionstore.ListOptions{NoInternal: true}) {
+		if err != nil || !sum.Changed.After(c.query.After) || !c.query.Before.IsZero() && !sum.Changed.Before(c.query.Before) {
+			continue
+		}
+		s := c.open(ctx, sum.Project, sum.ID)
+		if s == nil {
+			continue
+		}
+		r := c.title(ctx, s)
+		s.close()
+		if r.Time = sum.Changed.UTC().Format(time.RFC3339); !c.tell(r) {
+			break
+		}
+	}
+	return nil
+}
+
+type readArgs struct {
+	Session string `json:"session" jsonschema:"the id that another tool told"`
+	Turn    int    `json:"turn,omitempty" jsonschema:"from this turn on, from 1; the last one if not given"`
+	page
+}
+
+// read tells a session from a turn on.
+func read(ctx context.Context, c *call, args readArgs) error {
+	s, err := c.named(ctx, args.Session)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if turns := s.Turns(); c.start == 0 {
+		if args.Turn <= 0 || args.Turn > turns {
+			args.Turn = turns
+		}
+		c.start, _ = s.Start(ctx, args.Turn) // of a session without turns from the beginning
+	}
+	c.start = max(1, c.start)
+	more := c.tell(c.title(ctx, s))
+	s.row = row{}
+	for n := c.start; more && n <= s.Len(); n++ {
+		turn, err := s.TurnAt(ctx, n)
+		if err != nil {
+			break
+		}
+		for _, r := range c.said(ctx, s, n, turn) {
+			more = more && c.tell(r)
+		}
+	}
+	return nil
+}
+
+type hiddenArgs struct {
+	Session string `json:"session" jsonschema:"the id that another tool told"`
+	page
+}
+
+// hidden tells what stood before the last compaction of a session.
+func hidden(ctx context.Context, c *call, args hiddenArgs) error {
+	s, err := c.named(ctx, args.Session)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	n, err := foreign.Hidden(ctx, s.st, args.Session)
+	if err != nil || n == 0 || !c.tell(c.title(ctx, s)) {
+		return nil
+	}
+	rows := func(yield func(sessionstore.Message, error) bool) {
+		for m, err := range s.st.Messages(ctx, args.Session) {
+			if err == nil {
+				m, err = c.redacted(m)
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+	for said, err := range conversation.Hidden(rows, n) {
+		if err != nil || !c.tell(row{Turn: said.Turn, Who: said.Kind, Text: said.Text}) {
+			break
+		}
+	}
+	return nil
+}
+
+type filesArgs struct {
+	Path string `json:"path" jsonschema:"of the file: absolute, or relative to the working directory"`
+	about
+}
+
+// files tells the calls of tools that name a file.
+func files(ctx context.Context, c *call, args filesArgs) error {
+	name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(filepath.Base(args.Path)) + `($|[^\pL\pN_/-])`)
+	calls := c.Projects.Files(ctx, args.Path, c.query)
+	return each(ctx, c, calls, func(f projects.FileCall) projects.Found { return f.Found }, func(s *session, f projects.FileCall) (more bool) {
+		if more = true; s.found == f.Message { // another call of it
+			return more
+		}
+		s.found = f.Message
+		for _, r := range c.said(ctx, s, f.Message, f.Turn) {
+			if r.Guess = f.Guess; more && r.Who == "call" && name.MatchString(bare(r.Text)) {
+				more = c.tell(r)
+			}
+		}
+		return more
+	})
+}
