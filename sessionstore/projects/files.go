@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/store/keyword"
 	"github.com/amplifier-go/sessionstorage/internal/store/named"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -27,7 +28,8 @@ type FileCall struct {
 // followed: it does not matter whether the file exists. A relative path in a call is one in
 // the directory that the call names, or else in the session's working_dir.
 //
-// Most transcripts without the base name of the file are skipped without being parsed.
+// Most transcripts without the base name of the file are skipped without being parsed, and so
+// are most without the name of its directory, unless the session worked there.
 func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[FileCall, error] {
 	return func(yield func(FileCall, error) bool) {
 		path, err := filepath.Abs(path)
@@ -38,8 +40,8 @@ func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[Fi
 		if q.Keyword == "" {
 			q.Keyword = sureIn(filepath.Base(path))
 		}
-		look(ctx, p, q, "find file", yield, func(f Found) FileCall { return FileCall{Hit: Hit{Found: f}} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[FileCall, error] {
-			return callsOf(ctx, st, f, id, path)
+		p.look(ctx, q, "find file", yield, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error {
+			return callsOf(ctx, st, c, path, yield)
 		})
 	}
 }
@@ -53,41 +55,40 @@ func sureIn(name string) string {
 }
 
 // callsOf yields the calls of a session that name the file at path.
-func callsOf(ctx context.Context, st *sessionstore.Store, f Found, id, path string) iter.Seq2[FileCall, error] {
-	return func(yield func(FileCall, error) bool) {
-		md, err := st.Metadata(ctx, id)
+func callsOf(ctx context.Context, st *sessionstore.Store, c *candidate, path string, yield func(FileCall) bool) error {
+	md, err := st.Metadata(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	dir, at := md.Text("working_dir"), FileCall{Hit: Hit{c.Found, sessionstore.Hit{Role: "assistant"}}}
+	base, parent := sureIn(filepath.Base(path)), sureIn(filepath.Base(filepath.Dir(path)))
+	if strings.Contains(dir, parent) { // the session may work in that directory, and name the file alone
+		parent = ""
+	} else if found, err := containsKeyword(ctx, keyword.New(parent).Reader(), c.dir, c.name); !found {
+		return err
+	}
+	for m, err := range st.Messages(ctx, c.name) {
 		if err != nil {
-			yield(FileCall{}, err)
-			return
+			return err
 		}
-		dir, at := md.Text("working_dir"), FileCall{Hit: Hit{f, sessionstore.Hit{Role: "assistant"}}}
-		base, parent := []byte(sureIn(filepath.Base(path))), []byte(sureIn(filepath.Base(filepath.Dir(path))))
-		if strings.Contains(dir, string(parent)) { // the session may work in that directory, and name the file alone
-			parent = nil
+		at.Message++
+		if m.Role() == "user" && turns.ReadUser(core.From(m, "content"), false, nil).Begins {
+			at.Turn++
 		}
-		for m, err := range st.Messages(ctx, id) {
-			if err != nil {
-				yield(FileCall{}, err)
-				return
-			}
-			at.Message++
-			if m.Role() == "user" && turns.ReadUser(core.From(m, "content"), false, nil).Begins {
-				at.Turn++
-			}
-			if row := core.Row(m); !bytes.Contains(row, base) || !bytes.Contains(row, parent) {
+		if row := core.Row(m); !bytes.Contains(row, []byte(base)) || !bytes.Contains(row, []byte(parent)) {
+			continue
+		}
+		at.Time, _ = m.Timestamp()
+		for _, at.Call = range m.ToolCalls() {
+			found := false
+			if found, at.Guess = named.Names(at.Call.Arguments, dir, path); !found {
 				continue
 			}
-			at.Time, _ = m.Timestamp()
-			for _, at.Call = range m.ToolCalls() {
-				found := false
-				if found, at.Guess = named.Names(at.Call.Arguments, dir, path); !found {
-					continue
-				}
-				at.Text, at.After = at.Call.Name, " "+limits.Cut(string(at.Call.Arguments), shownArguments)
-				if !yield(at, nil) {
-					return
-				}
+			at.Text, at.After = at.Call.Name, " "+limits.Cut(string(at.Call.Arguments), shownArguments)
+			if !yield(at) {
+				return nil
 			}
 		}
 	}
+	return nil
 }
