@@ -260,7 +260,7 @@ func (m mover) step(a *app, t target, backup string) error {
 	if err != nil {
 		return err
 	}
-	if kept := a.beforeRescue(t); m.way == back && backup == "" && kept != "" {
+	if kept := a.beforeRescue(t); m.way == back && backup == "" && kept != "" && len(next) > 0 && next[0].Name != kept {
 		backup, m.force = kept, true // all its steps at once: nothing went on since
 	}
 	named := backup != "" && (len(next) == 0 || backup != next[0].Name)
