@@ -105,6 +105,9 @@ func (g *Guard) Binds(ctx context.Context, id string) bool {
 func (g *Guard) Survey(ctx context.Context, ids iter.Seq[string]) error {
 	j := g.judging()
 	for id := range ids {
+		if j.circular {
+			j = g.judging()
+		}
 		if j.judge(ctx, id, nil); ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -144,6 +147,8 @@ type judging struct {
 	rules  *Rules
 	judged map[string]Verdict // of the sessions that were judged: many may have one ancestor
 	notes  []memory           // what is to be remembered
+
+	circular bool // sessions name each other as parents: judged may lack what the one says that was judged first
 }
 
 func (g *Guard) judging() *judging {
@@ -215,7 +220,10 @@ func (j *judging) judgeChild(ctx context.Context, was memory, is described, belo
 	if err != nil && !released && ruled {
 		return Verdict{Held: fmt.Errorf("%w: %w", ErrHeld, err), Above: above}
 	}
-	parents := slices.DeleteFunc(slices.Clone(above), func(parent string) bool { return slices.Contains(below, parent) })
+	parents := slices.DeleteFunc(slices.Clone(above), func(parent string) bool {
+		j.circular = j.circular || parent != id && slices.Contains(below, parent)
+		return slices.Contains(below, parent)
+	})
 	if len(parents) == 0 {
 		kept := was.Rule == Inherited && !released
 		return Verdict{Kept: kept, Inherited: kept}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,5 +112,27 @@ func TestNoParentIsTold(t *testing.T) {
 	} {
 		got := string(private.WithoutParents([]byte(text), "s"))
 		require.Equal(testenv.Lost(t), want, got, text)
+	}
+}
+
+// TestParentsInACircle: two sessions name each other, and one of them a session that stays. Both
+// stay, in whichever order they are surveyed, also after their metadata were lost.
+func TestParentsInACircle(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		g, _ := guard(t, []string{"draft"}, map[string]string{
+			"kept/metadata.json":   `{"name": "draft"}`,
+			"a/metadata.json":      `{"parent_id": "b", "parent_session_id": "kept"}`,
+			"b/metadata.json":      `{"parent_id": "a", "parent_session_id": "letter"}`,
+			"letter/metadata.json": `{}`,
+		})
+		require.NoError(t, g.Survey(t.Context(), slices.Values(order)))
+		for _, id := range order {
+			require.NoError(t, os.Remove(filepath.Join(g.Dir, id, "metadata.json")))
+		}
+		require.NoError(t, os.RemoveAll(filepath.Join(g.Dir, "kept")))
+		for _, id := range order {
+			require.True(testenv.Lost(t), g.Judge(t.Context(), id).Kept, "%s of %v", id, order)
+		}
 	}
 }

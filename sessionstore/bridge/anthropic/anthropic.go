@@ -10,6 +10,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/internal/said"
@@ -67,6 +68,10 @@ func Message(response *sdk.Message) (sessionstore.Message, error) {
 	for i, block := range response.Content {
 		if answer[i] = json.RawMessage(block.RawJSON()); len(answer[i]) == 0 {
 			return sessionstore.Message{}, fmt.Errorf("store an answer of anthropic: block %d was not read from JSON", i+1)
+		}
+		cut := response.StopReason == sdk.StopReasonMaxTokens || response.StopReason == sdk.StopReasonModelContextWindowExceeded
+		if cut && i == len(response.Content)-1 && block.Type == "tool_use" && string(block.Input) == "{}" { // the SDK drops the half that came
+			answer[i] = pyjson.Splice(answer[i], "input", []byte(`{"arguments": ""}`))
 		}
 	}
 	return said.Anthropic.Row([][]json.RawMessage{answer}, string(response.Model), time.Now())

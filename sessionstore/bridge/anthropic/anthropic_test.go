@@ -92,6 +92,28 @@ func TestStream(t *testing.T) {
 	require.Contains(t, string(row.AppendTo(nil)), `"signature": "EqQB"`)
 }
 
+// A call that was cut off in its arguments, as by max_tokens, is not the call without arguments
+// that the SDK makes of it, which a program would run.
+func TestStreamCutInCall(t *testing.T) {
+	t.Parallel()
+	var whole sdk.Message
+	for _, event := range []string{
+		`{"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}}`,
+		`{"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "toolu_1", "name": "remove", "input": {}}}`,
+		`{"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{\"path\": \"a"}}`,
+		`{"type": "content_block_stop", "index": 0}`,
+		`{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 9}}`,
+		`{"type": "message_stop"}`,
+	} {
+		var e sdk.MessageStreamEventUnion
+		require.NoError(t, json.Unmarshal([]byte(event), &e))
+		require.NoError(t, whole.Accumulate(e))
+	}
+	row, err := anthropic.Message(&whole)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"arguments": ""}`, string(row.ToolCalls()[0].Arguments))
+}
+
 // What Anthropic cannot be told is left out and named; what breaks a conversation is an error.
 func TestReport(t *testing.T) {
 	t.Parallel()

@@ -193,7 +193,7 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 func (f *Format) wire(m sessionstore.Message) (list []json.RawMessage) {
 	raw, _ := m.Lookup("metadata")
 	for piece := range pyjson.Elements(member(member(raw, f.Name), "wire_content")) {
-		if f.Fits != nil && !f.Fits(piece) { // a tool changed it
+		if pyjson.KindOf(piece) != pyjson.Object || f.Fits != nil && !f.Fits(piece) { // a tool changed it
 			return nil
 		}
 		list = append(list, piece)
