@@ -58,7 +58,7 @@ var (
 	btrfs   = need{"mkfs.btrfs", "btrfs-progs"}
 	browser = []need{{"chromium", "chromium fonts-dejavu-core"}, {"tmux", "tmux"}, {"ps", "procps"}, {"zsh", "zsh"}, {"fish", "fish"}}
 	pg      = need{"pgbouncer", "postgresql pgbouncer"}
-	all     = slices.Concat(tools, browser, []need{fuse, ext4, xfs, btrfs, pg, {"npm", "npm"}})
+	all     = slices.Concat(tools, browser, []need{fuse, ext4, xfs, btrfs, pg, {"npm", "npm"}, {"rg", "ripgrep"}})
 	qemu    = []need{{"qemu-aarch64-static", "qemu-user-static"}}
 	wine    = []need{{"/usr/lib/wine/wine64", "wine64"}, {"x86_64-w64-mingw32-ld", "binutils-mingw-w64-x86-64"}}
 )

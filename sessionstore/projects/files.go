@@ -6,9 +6,10 @@ import (
 	"iter"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
+	"github.com/amplifier-go/sessionstorage/internal/format/limits"
+	"github.com/amplifier-go/sessionstorage/internal/store/keyword"
 	"github.com/amplifier-go/sessionstorage/internal/store/named"
 	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -16,12 +17,9 @@ import (
 
 // FileCall is a call of a tool that names the file of [Projects.Files].
 type FileCall struct {
-	Found             // the session
-	Message int       // the number of the message that makes the call, from 1
-	Turn    int       // the number of its turn, from 1; 0: it comes before the first turn
-	Time    time.Time // of the message; zero: unknown
-	Call    sessionstore.ToolCall
-	Guess   bool // the path is in a command line, or in an argument that need not be a path
+	Hit   // the message that makes the call: Text is the name of the tool, and After the beginning of the arguments
+	Call  sessionstore.ToolCall
+	Guess bool // the path is in a command line, or in an argument that need not be a path
 }
 
 // Files yields the calls of tools whose arguments name the file at path, in the sessions that
@@ -30,7 +28,8 @@ type FileCall struct {
 // followed: it does not matter whether the file exists. A relative path in a call is one in
 // the directory that the call names, or else in the session's working_dir.
 //
-// Most transcripts without the base name of the file are skipped without being parsed.
+// Most transcripts without the base name of the file are skipped without being parsed, and so
+// are most without the name of its directory, unless the session worked there.
 func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[FileCall, error] {
 	return func(yield func(FileCall, error) bool) {
 		path, err := filepath.Abs(path)
@@ -41,11 +40,14 @@ func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[Fi
 		if q.Keyword == "" {
 			q.Keyword = sureIn(filepath.Base(path))
 		}
-		look(ctx, p, q, "find file", yield, func(f Found) FileCall { return FileCall{Found: f} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[FileCall, error] {
-			return callsOf(ctx, st, f, id, path)
+		p.look(ctx, q, "find file", yield, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error {
+			return callsOf(ctx, st, c, path, yield)
 		})
 	}
 }
+
+// shownArguments is how many bytes of the arguments of a call are in its hit.
+const shownArguments = 240
 
 // sureIn returns a part of a name that stands in each row that has the name.
 func sureIn(name string) string {
@@ -53,37 +55,40 @@ func sureIn(name string) string {
 }
 
 // callsOf yields the calls of a session that name the file at path.
-func callsOf(ctx context.Context, st *sessionstore.Store, f Found, id, path string) iter.Seq2[FileCall, error] {
-	return func(yield func(FileCall, error) bool) {
-		md, err := st.Metadata(ctx, id)
+func callsOf(ctx context.Context, st *sessionstore.Store, c *candidate, path string, yield func(FileCall) bool) error {
+	md, err := st.Metadata(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	dir, at := md.Text("working_dir"), FileCall{Hit: Hit{c.Found, sessionstore.Hit{Role: "assistant"}}}
+	base, parent := sureIn(filepath.Base(path)), sureIn(filepath.Base(filepath.Dir(path)))
+	if strings.Contains(dir, parent) { // the session may work in that directory, and name the file alone
+		parent = ""
+	} else if found, err := containsKeyword(ctx, keyword.New(parent).Reader(), c.dir, c.name); !found {
+		return err
+	}
+	for m, err := range st.Messages(ctx, c.name) {
 		if err != nil {
-			yield(FileCall{}, err)
-			return
+			return err
 		}
-		dir, at := md.Text("working_dir"), FileCall{Found: f}
-		base, parent := []byte(sureIn(filepath.Base(path))), []byte(sureIn(filepath.Base(filepath.Dir(path))))
-		if strings.Contains(dir, string(parent)) { // the session may work in that directory, and name the file alone
-			parent = nil
+		at.Message++
+		if m.Role() == "user" && turns.ReadUser(core.From(m, "content"), false, nil).Begins {
+			at.Turn++
 		}
-		for m, err := range st.Messages(ctx, id) {
-			if err != nil {
-				yield(FileCall{}, err)
-				return
-			}
-			at.Message++
-			if m.Role() == "user" && turns.ReadUser(core.From(m, "content"), false, nil).Begins {
-				at.Turn++
-			}
-			if row := core.Row(m); !bytes.Contains(row, base) || !bytes.Contains(row, parent) {
+		if row := core.Row(m); !bytes.Contains(row, []byte(base)) || !bytes.Contains(row, []byte(parent)) {
+			continue
+		}
+		at.Time, _ = m.Timestamp()
+		for _, at.Call = range m.ToolCalls() {
+			found := false
+			if found, at.Guess = named.Names(at.Call.Arguments, dir, path); !found {
 				continue
 			}
-			at.Time, _ = m.Timestamp()
-			for _, at.Call = range m.ToolCalls() {
-				found := false
-				if found, at.Guess = named.Names(at.Call.Arguments, dir, path); found && !yield(at, nil) {
-					return
-				}
+			at.Text, at.After = at.Call.Name, " "+limits.Cut(string(at.Call.Arguments), shownArguments)
+			if !yield(at) {
+				return nil
 			}
 		}
 	}
+	return nil
 }

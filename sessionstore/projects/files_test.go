@@ -2,10 +2,13 @@ package projects_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
@@ -26,6 +29,7 @@ func fileCalls(t *testing.T, p *projects.Projects, path string, q projects.Query
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "the paths are those of Unix")
 	dir := t.TempDir()
 	session := func(id, created, metadata string, lines ...string) {
 		write(t, `{"created": "`+created+`"`+metadata+`}`, dir, "p", "sessions", id, metadataFile)
@@ -39,7 +43,7 @@ func TestFiles(t *testing.T) {
 		user("go on"), call("bash", `"{\"command\": \"cat 'docs/a-b.md'\"}"`), block)
 	session("old", "2026-01-01T00:00:00Z", `, "working_dir": "/w/docs"`, call("read", `{"path": "a-b.md"}`), call("read", `{"path": "docs/a-b.md"}`))
 	session("nowhere", "2026-01-03T00:00:00Z", ``, call("read", `{"path": "a-b.md"}`))
-	session("torn", "2026-01-04T00:00:00Z", ``, user("a-b.md"), `{"role": "us`)
+	session("torn", "2026-01-04T00:00:00Z", ``, user("docs/a-b.md"), `{"role": "us`)
 	p := openProjects(t, dir)
 
 	all, failed := fileCalls(t, p, "/w/x/../docs//a-b.md", projects.Query{})

@@ -313,54 +313,51 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 		if q.Keyword == "" && sought.Regexp == nil {
 			q.Keyword = surelyStored(sought)
 		}
-		look(ctx, p, q, "search", yield, func(f Found) Hit { return Hit{Found: f} }, func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[Hit, error] {
-			return func(yield func(Hit, error) bool) {
-				for h, err := range st.Search(ctx, id, sought) {
-					if !yield(Hit{f, h}, err) {
-						return
-					}
+		found := func(c FileCall, err error) bool { return yield(c.Hit, err) }
+		p.look(ctx, q, "search", found, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error {
+			for h, err := range st.Search(ctx, c.name, sought) {
+				if err != nil || !yield(FileCall{Hit: Hit{c.Found, h}}) {
+					return err
 				}
 			}
+			return nil
 		})
 	}
 }
 
 // look yields what in yields for each session that q describes, and then what could not be
-// read as [Projects.Search] does. of returns the row of a session with an error.
-func look[T any](ctx context.Context, p *Projects, q Query, op string, yield func(T, error) bool, of func(Found) T,
-	in func(ctx context.Context, st *sessionstore.Store, f Found, id string) iter.Seq2[T, error],
+// read as [Projects.Search] does.
+func (p *Projects) look(ctx context.Context, q Query, op string, yield func(FileCall, error) bool,
+	in func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error,
 ) {
 	if err := checkContext(ctx); err != nil {
-		yield(of(Found{}), core.Wrap(op, "", err))
+		yield(FileCall{}, core.Wrap(op, "", err))
 		return
 	}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	more := true
 	s := &search{projects: p, query: q, hits: func(ctx context.Context, st *sessionstore.Store, c *candidate) (found bool, err error) {
-		for h, err := range in(ctx, st, c.Found, c.name) {
-			if err != nil {
-				return found, err
-			}
+		err = in(ctx, st, c, func(call FileCall) bool {
 			found = true
-			if more = yield(h, nil); !more {
+			if more = yield(call, nil); !more {
 				stop()
-				return found, nil
 			}
-		}
-		return found, nil
+			return more
+		})
+		return found, err
 	}}
 	_, err := s.run(within)
 	if !more {
 		return
 	}
 	for _, f := range s.failed {
-		if !yield(of(Found{Project: f.project, ID: f.id}), f.err) {
+		if !yield(FileCall{Hit: Hit{Found: Found{Project: f.project, ID: f.id}}}, f.err) {
 			return
 		}
 	}
 	if err != nil {
-		yield(of(Found{}), core.Wrap(op, "", err))
+		yield(FileCall{}, core.Wrap(op, "", err))
 	}
 }
 

@@ -44,12 +44,14 @@ func TestBesideRipgrep(t *testing.T) { //nolint:paralleltest // it measures
 			return len(hits)
 		}
 	}
-	file := func(ctx context.Context) (n int) {
-		for _, err := range p.Files(ctx, "/work/src/pkg_7/main.go", projects.Query{}) {
-			require.NoError(t, err)
-			n++
+	file := func(path string) func(ctx context.Context) int {
+		return func(ctx context.Context) (n int) {
+			for _, err := range p.Files(ctx, path, projects.Query{}) {
+				require.NoError(t, err)
+				n++
+			}
+			return n
 		}
-		return n
 	}
 	for _, tt := range []struct {
 		what, word string
@@ -58,7 +60,8 @@ func TestBesideRipgrep(t *testing.T) { //nolint:paralleltest // it measures
 		{"a rare word", "qwertzuiop", search("qwertzuiop", 0)},
 		{"a common word", "delegate", search("delegate", 0)},
 		{"a common word, 20 sessions", "delegate", search("delegate", 20)},
-		{"a path", "/work/src/pkg_7/main.go", file},
+		{"a path", "/work/src/pkg_7/main.go", file("/work/src/pkg_7/main.go")},
+		{"a path that is nowhere", "/work/other_dir/main.go", file("/work/other_dir/main.go")},
 	} {
 		best, theirs, found := time.Hour, time.Hour, 0
 		for range 3 {

@@ -93,9 +93,9 @@ func (c *searchCommand) Run(a *app) error {
 	}
 	var found []matches
 	if c.File != "" {
-		found, err = collect(p.Files(a.ctx, c.File, q), c.Each, call)
+		found, err = collect(p.Files(a.ctx, c.File, q), c.Each, func(c projects.FileCall) (projects.Hit, bool) { return c.Hit, c.Guess })
 	} else {
-		found, err = collect(p.Search(a.ctx, sought, q), c.Each, said)
+		found, err = collect(p.Search(a.ctx, sought, q), c.Each, func(h projects.Hit) (projects.Hit, bool) { return h, false })
 	}
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
@@ -132,35 +132,24 @@ func (c *searchCommand) sought() (sessionstore.Sought, error) {
 	return sought, err
 }
 
-// collect returns the sessions in which something was found, at most each hits of one.
-func collect[T any](all iter.Seq2[T, error], each int, in func(T) (projects.Found, hit)) (found []matches, failed error) {
+// collect returns the sessions in which something was found, at most each hits of one. in
+// returns a hit, and whether it is a guess.
+func collect[T any](all iter.Seq2[T, error], each int, in func(T) (projects.Hit, bool)) (found []matches, failed error) {
 	found = []matches{}
 	for one, err := range all {
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		f, h := in(one)
-		if n := len(found); n == 0 || found[n-1].Path != f.Dir {
-			found = append(found, matches{ID: f.ID, Project: f.Project, Path: f.Dir, Created: moment(f.Created)})
+		h, guess := in(one)
+		if n := len(found); n == 0 || found[n-1].Path != h.Dir {
+			found = append(found, matches{ID: h.ID, Project: h.Project, Path: h.Dir, Created: moment(h.Created)})
 		}
 		if last := &found[len(found)-1]; each == 0 || len(last.Matches) < each {
-			h.Before, h.Text, h.After = line(h.Before), line(h.Text), line(h.After)
-			last.Matches = append(last.Matches, h)
+			last.Matches = append(last.Matches, hit{Message: h.Message, Turn: h.Turn, Guess: guess, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
 		}
 	}
 	return found, failed
-}
-
-// said is a message in which a text was found.
-func said(h projects.Hit) (projects.Found, hit) {
-	return h.Found, hit{Message: h.Message, Turn: h.Turn, Role: h.Role, Before: h.Before, Text: h.Text, After: h.After}
-}
-
-// call is a call that names a file.
-func call(c projects.FileCall) (projects.Found, hit) {
-	_, _, begin := excerpt.Of(string(c.Call.Arguments), 0, 0, 4*around)
-	return c.Found, hit{Message: c.Message, Turn: c.Turn, Role: "assistant", Guess: c.Guess, Text: c.Call.Name, After: " " + begin}
 }
 
 // addNearby adds to the hits the messages near them that are asked for.

@@ -15,47 +15,39 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
-// share names what takes room on the disk: files of one kind, of a session or of all.
-type share struct{ project, session, what string }
+// share names what takes room on the disk: files of one kind, of a session or of all, which a
+// command frees.
+type share struct{ project, session, what, command string }
 
 // shareOf returns the share of a file, by its path below the sessions directory of a project.
 func shareOf(project string, path []string) share {
 	session, name, last := path[0], path[min(1, len(path)-1)], path[len(path)-1]
 	switch {
 	case session == ".trash":
-		return share{project, "", "trash"}
+		return share{project, "", "trash", "trash empty"}
 	case len(path) == 1 || strings.HasPrefix(session, "."):
-		return share{project, "", "bookkeeping"}
+		return share{project, "", "bookkeeping", ""}
 	case strings.Contains(last, ".bak-"):
-		return share{project, session, "kept histories"}
+		return share{project, session, "kept histories", "undo --drop"}
 	case strings.HasSuffix(last, ".backup"):
-		return share{project, session, "backups"}
+		return share{project, session, "backups", "delete"}
 	case len(path) > 2 && (name == "import" || strings.HasPrefix(name, "import_")):
-		return share{project, session, "originals"}
+		return share{project, session, "originals", "delete"}
 	case name == "events.jsonl" || name == "context-intelligence":
-		return share{project, session, "logs"}
+		return share{project, session, "logs", "delete"}
 	}
-	return share{project, session, "sessions"}
+	return share{project, session, "sessions", "delete"}
 }
 
 // frees returns the command that frees a share, "" where none does.
 func (s share) frees() string {
-	command := []string{"sessions", "delete"}
 	switch {
-	case s.what == "bookkeeping":
+	case s.command == "":
 		return ""
-	case s.what == "trash":
-		command = []string{"sessions", "trash", "empty"}
-	case s.what == "kept histories":
-		command = []string{"sessions", "undo", "--drop"}
 	case s.session == "":
-		command[1] = "cleanup"
+		return "sessions " + s.command + " --project=" + host.Line("", s.project)
 	}
-	line := host.Line("", command...) + " --project=" + host.Line("", s.project)
-	if s.session != "" {
-		line += " " + host.Line("", host.Argument(s.session)...)
-	}
-	return line
+	return "sessions " + s.command + " --project=" + host.Line("", s.project) + " " + host.Line("", host.Argument(s.session)...)
 }
 
 // addShares adds the sizes of the files of a project, but for those that vanish meanwhile.
@@ -73,7 +65,7 @@ func addShares(sums map[share]int64, dir, project string, bySession bool) error 
 		}
 		s := shareOf(project, strings.Split(path[len(dir)+1:], string(filepath.Separator)))
 		if !bySession {
-			s.session = ""
+			s.session, s.command = "", strings.Replace(s.command, "delete", "cleanup", 1)
 		}
 		sums[s] += fi.Size()
 		return nil

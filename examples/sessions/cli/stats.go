@@ -33,7 +33,7 @@ type statsCommand struct {
 func (statsCommand) Help() string {
 	return `Tells what models used: tokens, costs as the providers' prices in the logs say, time, and calls of tools. A response counts once, also where forks and copies of sessions tell of it again. What an imported session used in its own tool counts at the time at which it began, and not in --line. "*" marks a row with responses that no id identifies; they are told apart by time and size. In a pipe every line has the columns what, responses, input, cached, output, reasoning, tools, seconds and cost, separated by tabs.
 
---by size tells instead how many bytes are sessions, logs, backups, kept histories, originals of imports and trash, and the command that frees each: in a pipe the columns project, session, what, bytes and command. "sessions list --sort size" tells it of sessions.
+--by size tells instead how many bytes are sessions, logs, backups, kept histories, originals of imports and trash, and the command that frees each, "delete" and "cleanup" once the trash is emptied: in a pipe the columns project, session, what, bytes and command. "sessions list --sort size" tells it of sessions.
 
     sessions stats --by size
     sessions stats --since 30d --tz Europe/Berlin

@@ -141,11 +141,10 @@ func (p *Places) search(ctx context.Context, project, text string) (out []foundS
 func callsOf(calls iter.Seq2[projects.FileCall, error]) iter.Seq2[projects.Hit, error] {
 	return func(yield func(projects.Hit, error) bool) {
 		for c, err := range calls {
-			h := projects.Hit{Found: c.Found, Hit: sessionstore.Hit{Message: c.Message, Role: "assistant", Text: c.Call.Name}}
-			if _, _, h.After = excerpt.Of(" "+string(c.Call.Arguments), 0, 0, 3*around); c.Guess {
-				h.Before = "? "
+			if c.Guess {
+				c.Before = "? "
 			}
-			if !yield(h, err) {
+			if !yield(c.Hit, err) {
 				return
 			}
 		}

@@ -4,11 +4,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
@@ -92,6 +94,7 @@ func TestSearchProjects(t *testing.T) {
 // leads to what stood before.
 func TestSearchCompacted(t *testing.T) {
 	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "the paths are those of Unix")
 	s := newSite(t)
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "c.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(`{"type":"user","uuid":"1","parentUuid":null,"cwd":"/w","timestamp":"2026-03-04T10:00:01.000Z","message":{"content":"before"}}

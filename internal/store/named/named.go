@@ -94,7 +94,7 @@ func Names(arguments []byte, dir, path string) (found, guess bool) {
 		switch {
 		case kind == Command:
 			guess = guess || slices.ContainsFunc(between.Split(text, -1), isPath)
-		case !isPath(text):
+		case strings.Contains(text, "\n") || !isPath(text): // no search for it in the text of files
 		case kind == File || filepath.IsAbs(text):
 			return true, false
 		default:

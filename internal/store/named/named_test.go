@@ -2,14 +2,18 @@ package named
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestNames judges calls in the directory /w for the file /w/cmd/main.go.
 func TestNames(t *testing.T) {
 	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "the paths are those of Unix")
 	for _, tt := range []struct{ arguments, is string }{
 		{`{"file_path": "/w/cmd/main.go"}`, "named"},
 		{`{"file_path": "cmd/main.go", "content": "x"}`, "named"},
