@@ -17,12 +17,12 @@ import (
 // everyCommand has calls of each command about the sessions "talk" and "other" of a project,
 // those that change something last. DIR is a directory for what they write.
 var everyCommand = []struct{ name, calls string }{
-	{"list", "list|list --all --detailed|list --all-projects --json|list --tree talk|list --compact"},
-	{"show", "show talk|show talk -T|show talk -T --json|show talk --last=3|show talk --turn=1 --json"},
+	{"list", "list --sort size|list|list --all --detailed|list --all-projects --json|list --tree talk|list --compact"},
+	{"show", "show talk --hidden|show talk|show talk -T|show talk -T --json|show talk --last=3|show talk --turn=1 --json"},
 	{"info", "info talk"},
 	{"find", "find|find --keyword word|find --status healthy|find --status broken"},
-	{"search", "search word|search -E w.rd --tools -C 1"},
-	{"stats", "stats|stats --by session --json"},
+	{"search", "search --file /word|search word|search -E w.rd --tools -C 1"},
+	{"stats", "stats|stats --by session --json|stats --by size"},
 	{"secrets", "secrets talk"},
 	{"tail", "tail talk|tail talk --events|tail talk --json"},
 	{"events list", "events talk|events talk --name x*"},

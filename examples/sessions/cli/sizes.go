@@ -50,18 +50,19 @@ func (s share) frees() string {
 	return "sessions " + s.command + " --project=" + host.Line("", s.project) + " " + host.Line("", host.Argument(s.session)...)
 }
 
-// addShares adds the sizes of the files of a project, but for those that vanish meanwhile.
-func addShares(sums map[share]int64, dir, project string, bySession bool) error {
-	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+// addShares adds the sizes of the files of a project, but for those that vanish meanwhile. What
+// cannot be read hides nothing else; the error joins all of that.
+func addShares(sums map[share]int64, dir, project string, bySession bool) (failed error) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // it goes on after each error
 		var fi fs.FileInfo
 		if err == nil && !e.IsDir() {
 			fi, err = e.Info()
 		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+		if err != nil || fi == nil {
 			return nil
-		case err != nil || fi == nil:
-			return err
 		}
 		s := shareOf(project, strings.Split(path[len(dir)+1:], string(filepath.Separator)))
 		if !bySession {
@@ -70,6 +71,7 @@ func addShares(sums map[share]int64, dir, project string, bySession bool) error 
 		sums[s] += fi.Size()
 		return nil
 	})
+	return failed
 }
 
 // sizes shows what a project, or all, takes of the disk, or what its sessions do.

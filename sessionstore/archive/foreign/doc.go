@@ -20,7 +20,7 @@
 // of kind last-prompt names one that the last record does not follow from. It reads a
 // conversation of Codex from line to line, and leaves out the turns that were rolled back.
 // The summary of a compaction becomes part of the conversation only if the file lacks the
-// messages that the compaction hid. The parts of one response, which the tools write as
+// messages that the compaction hid; [Hidden] counts the messages before the last one. The parts of one response, which the tools write as
 // several lines, become one message; the results of its calls follow it. A call without a
 // result gets one that says so, and results without an answer get an answer that says so.
 // Prompts with no answer between them become one message. Texts that the tool itself wrote
