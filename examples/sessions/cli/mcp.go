@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
@@ -84,17 +82,9 @@ func (c *mcpCommand) print(a *app) error {
 	if c.AllProjects {
 		args = append(args, "--all-projects")
 	}
-	command, err := json.Marshal(program)
-	if err != nil {
-		return err
-	}
-	list, err := json.Marshal(args)
-	if err != nil {
-		return err
-	}
 	config := configs[c.PrintConfig]
 	a.Notef("In %s:", config.file)
-	a.Print(fmt.Sprintf(config.form, command, list))
+	a.Printf(config.form, raw(program), raw(args))
 	return nil
 }
 

@@ -45,6 +45,7 @@ func add[A interface{ asked() about }](s *Server, to *mcp.Server, name, text str
 	hints := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	mcp.AddTool(to, &mcp.Tool{Name: name, Description: text, Annotations: hints}, func(ctx context.Context, r *mcp.CallToolRequest, args A) (*mcp.CallToolResult, answer, error) {
 		c := &call{Server: s, about: args.asked(), slugs: s.scope(ctx, r.Session)}
+		defer func() { c.last.close() }()
 		c.begin()
 		err := c.choose(ctx)
 		if err == nil && len(c.slugs) > 0 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,6 +36,8 @@ type call struct {
 	part
 	slugs []string       // the projects that it is about
 	query projects.Query // what about says
+	dir   string         // of the last hit
+	last  *session       // of it
 }
 
 // choose reads what about says. c.slugs are the projects that may be told of.
@@ -101,23 +102,13 @@ func (c *call) named(ctx context.Context, id string) (s *session, err error) {
 	return s, err
 }
 
-// each calls do for what was found, with its session, until do returns false.
-func each[H any](ctx context.Context, c *call, found iter.Seq2[H, error], in func(H) projects.Found, do func(*session, H) bool) error {
-	dir, s := "", (*session)(nil)
-	defer func() { s.close() }()
-	for h, err := range found {
-		if err != nil { // also of a session that is not told
-			continue
-		}
-		if at := in(h); at.Dir != dir {
-			s.close()
-			dir, s = at.Dir, c.open(ctx, at.Project, filepath.Base(at.Dir))
-		}
-		if s != nil && !do(s, h) {
-			break
-		}
+// at returns the session of a hit, which is often that of the hit before; nil: it is not told.
+func (c *call) at(ctx context.Context, hit projects.Found) *session {
+	if hit.Dir != c.dir {
+		c.last.close()
+		c.dir, c.last = hit.Dir, c.open(ctx, hit.Project, filepath.Base(hit.Dir))
 	}
-	return nil
+	return c.last
 }
 
 // redacted returns a message without its secrets. The row is redacted whole: a part of it need not

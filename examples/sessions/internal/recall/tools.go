@@ -14,7 +14,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
-	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 	"github.com/amplifier-go/sessionstorage/slice/conversation"
 )
 
@@ -35,23 +34,37 @@ func search(ctx context.Context, c *call, args searchArgs) error {
 		return errors.New("words: say what to look for")
 	}
 	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
-	hits := c.Projects.Search(ctx, sessionstore.Sought{Text: longest, Tools: args.Who == "tool"}, c.query)
-	return each(ctx, c, hits, func(h projects.Hit) projects.Found { return h.Found }, func(s *session, h projects.Hit) bool {
-		if s.found == eachSession {
-			return true
+	for h, err := range c.Projects.Search(ctx, sessionstore.Sought{Text: longest, Tools: args.Who == "tool"}, c.query) {
+		if err != nil { // also of a session that is not told
+			continue
 		}
-		for _, r := range c.said(ctx, s, h.Message, h.Turn) {
-			tool := r.Who == "call" || r.Who == "result"
-			if args.Who == "tool" != tool || args.Who != "" && !tool && args.Who != r.Who {
-				continue
-			}
-			if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text != "" {
-				s.found++
-				return c.tell(r)
-			}
+		s := c.at(ctx, h.Found)
+		if s == nil || s.found == eachSession {
+			continue
 		}
-		return true
-	})
+		r, ok := firstIn(c.said(ctx, s, h.Message, h.Turn), args.Who, words)
+		if !ok {
+			continue
+		}
+		if s.found++; !c.tell(r) {
+			break
+		}
+	}
+	return nil
+}
+
+// firstIn returns the first of rows that someone said and that has all words, as an excerpt.
+func firstIn(rows []row, who string, words []string) (r row, ok bool) {
+	for _, r := range rows {
+		tool := r.Who == "call" || r.Who == "result"
+		if who == "tool" != tool || who != "" && !tool && who != r.Who {
+			continue
+		}
+		if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text != "" {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 var placeholder = regexp.MustCompile(`\[redacted:[^\]]*\]`)
@@ -116,15 +129,16 @@ func read(ctx context.Context, c *call, args readArgs) error {
 		c.start, _ = s.Start(ctx, args.Turn) // of a session without turns from the beginning
 	}
 	c.start = max(1, c.start)
-	more := c.tell(c.title(ctx, s))
+	if !c.tell(c.title(ctx, s)) {
+		return nil
+	}
 	s.row = row{}
-	for n := c.start; more && n <= s.Len(); n++ {
-		turn, err := s.TurnAt(ctx, n)
-		if err != nil {
-			break
-		}
+	for n := c.start; n <= s.Len(); n++ {
+		turn, _ := s.TurnAt(ctx, n)
 		for _, r := range c.said(ctx, s, n, turn) {
-			more = more && c.tell(r)
+			if !c.tell(r) {
+				return nil
+			}
 		}
 	}
 	return nil
@@ -172,17 +186,20 @@ type filesArgs struct {
 // files tells the calls of tools that name a file.
 func files(ctx context.Context, c *call, args filesArgs) error {
 	name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(filepath.Base(args.Path)) + `($|[^\pL\pN_/-])`)
-	calls := c.Projects.Files(ctx, args.Path, c.query)
-	return each(ctx, c, calls, func(f projects.FileCall) projects.Found { return f.Found }, func(s *session, f projects.FileCall) (more bool) {
-		if more = true; s.found == f.Message { // another call of it
-			return more
+	for f, err := range c.Projects.Files(ctx, args.Path, c.query) {
+		if err != nil { // also of a session that is not told
+			continue
+		}
+		s := c.at(ctx, f.Found)
+		if s == nil || s.found == f.Message { // which was told for another call
+			continue
 		}
 		s.found = f.Message
 		for _, r := range c.said(ctx, s, f.Message, f.Turn) {
-			if r.Guess = f.Guess; more && r.Who == "call" && name.MatchString(bare(r.Text)) {
-				more = c.tell(r)
+			if r.Guess = f.Guess; r.Who == "call" && name.MatchString(bare(r.Text)) && !c.tell(r) {
+				return nil
 			}
 		}
-		return more
-	})
+	}
+	return nil
 }
