@@ -216,6 +216,27 @@ func TestPiNames(t *testing.T) {
 	require.Equal(t, "Mend it", md.Text("name"))
 }
 
+// TestPiNamesFollow renames a session in pi: the session follows, until it is renamed here.
+func TestPiNamesFollow(t *testing.T) {
+	t.Parallel()
+	h, id := newPiHome(t), idOf(Pi, "p1")
+	entries := piTurn("1", "", "One")
+	rename := func(to string) string {
+		n := len(entries)
+		entries = append(entries, fmt.Sprintf(`{"type":"session_info","id":"n%d","parentId":"1a","timestamp":"2026-11-01T10:00:02.000Z","name":%q}`, n, to))
+		h.put("p1", "", entries...)
+		h.run()
+		md, err := h.store().Metadata(t.Context(), id)
+		require.NoError(t, err)
+		return md.Text("name")
+	}
+	require.Equal(t, "First", rename("First"))
+	require.Equal(t, "Second", rename("Second"))
+	_, _, err := h.store().SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	require.NoError(t, err)
+	require.Equal(t, "Here", rename("Third"))
+}
+
 // TestPiFirstVersion imports a file whose entries have no ids: each follows the one before.
 func TestPiFirstVersion(t *testing.T) {
 	t.Parallel()
