@@ -35,12 +35,12 @@ func Tools() (all []Tool) {
 	return all
 }
 
-// program returns what is known of a tool, of an unknown one what Claude Code has.
+// program returns what is known of a tool.
 func (t Tool) program() thread.Program {
 	if p := programs[string(t)]; p != nil {
 		return p.Program()
 	}
-	return claude.Tool{}.Program()
+	return thread.Program{Title: string(t), Target: claude.Tool{}.Program().Target}
 }
 
 // Title returns the name of the tool for people.

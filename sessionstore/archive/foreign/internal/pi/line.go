@@ -92,11 +92,14 @@ func (l line) Spent() (model string, used thread.Usage) {
 	return l.model, used
 }
 
-// shown returns the texts and images of the content.
+// shown returns the texts and images of the content. A command that a person gave to the shell is
+// what pi tells the model of it.
 func (l line) shown() (p thread.UserParts) {
-	if pyjson.KindOf(l.content) == pyjson.String {
-		p.Said.Say(pyjson.Text(l.content))
+	if l.kind == "bashExecution" {
+		m := thread.Members(l.body, "command", "output")
+		p.Said.Say("Ran `" + thread.Text(m[0]) + "`\n```\n" + thread.Text(m[1]) + "\n```")
 	}
+	p.Said.Say(thread.Text(l.content))
 	for b := range pyjson.Elements(l.content) {
 		m := thread.Members(b, "type", "text", "data", "mimeType")
 		switch kind, data, media := thread.Text(m[0]), thread.Text(m[2]), thread.Text(m[3]); {
@@ -111,14 +114,8 @@ func (l line) shown() (p thread.UserParts) {
 	return p
 }
 
-// User: a command that a person gave to the shell is what pi tells the model of it.
 func (l line) User() (p thread.UserParts) {
-	switch l.kind {
-	case "toolResult":
-	case "bashExecution":
-		m := thread.Members(l.body, "command", "output")
-		p.Said.Say("Ran `" + thread.Text(m[0]) + "`\n```\n" + thread.Text(m[1]) + "\n```")
-	default:
+	if l.kind != "toolResult" {
 		p = l.shown()
 	}
 	return p
