@@ -79,7 +79,12 @@ func (c *importCommand) history(a *app) error {
 	if err != nil {
 		return err
 	}
-	all, failed := foreign.Find(a.ctx, foreign.Tool(c.Tool), &foreign.FindOptions{Since: since})
+	var all []foreign.History
+	var failed error
+	for _, tool := range c.tools() {
+		some, err := foreign.Find(a.ctx, tool, &foreign.FindOptions{Since: since})
+		all, failed = append(all, some...), errors.Join(failed, err)
+	}
 	if slug != "" {
 		all = slices.DeleteFunc(all, func(h foreign.History) bool { return h.Project() != slug })
 	}
@@ -116,24 +121,31 @@ func (c *importCommand) history(a *app) error {
 	return failed
 }
 
-// nothingFound returns the error of an import without a history; it names the directory.
+// tools returns the tools of --from.
+func (c *importCommand) tools() []foreign.Tool {
+	if c.Tool == "all" {
+		return foreign.Tools()
+	}
+	return []foreign.Tool{foreign.Tool(c.Tool)}
+}
+
+// nothingFound returns the error of an import without a history; it names the directories.
 func (c *importCommand) nothingFound() error {
-	home, err := foreign.Home(foreign.Tool(c.Tool))
-	if err != nil {
-		return err
+	which, names, homes, variables := "", []string{}, []string{}, []string{}
+	for _, tool := range c.tools() {
+		home, err := foreign.Home(tool)
+		if err != nil {
+			return err
+		}
+		names, homes, variables = append(names, tool.Title()), append(homes, screen.Plain(home)), append(variables, tool.Variable())
 	}
-	name, variable := "Claude Code", "CLAUDE_CONFIG_DIR"
-	if c.Tool == string(foreign.Codex) {
-		name, variable = "Codex", "CODEX_HOME"
-	}
-	which := ""
 	if c.Project != "" {
 		which += " of project " + screen.Plain(c.Project)
 	}
 	if c.Since != "" {
 		which += " that was changed since " + screen.Plain(c.Since)
 	}
-	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", name, which, screen.Plain(home), variable)
+	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", strings.Join(names, ", "), which, strings.Join(homes, ", "), strings.Join(variables, ", "))
 }
 
 // importAll imports histories one after the other, and calls the function with the

@@ -18,6 +18,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -30,6 +31,7 @@ type listCommand struct {
 	All         bool   `short:"a" help:"Show sub-sessions too."`
 	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
 	Sort        string `enum:"time,size" default:"time" placeholder:"WHAT" help:"time; or size: what each session takes of the disk, the largest first, as \"stats --by size\" tells it of projects."`
+	From        string `enum:",all,claude,codex,pi" default:"" placeholder:"TOOL" help:"Only sessions that were imported from that tool: claude, codex, pi, or all of them."`
 	Tree        string `short:"t" placeholder:"SESSION" help:"Show instead what this session was forked from, and what was forked from it or started by it."`
 }
 
@@ -123,8 +125,14 @@ func (c *listCommand) rows(a *app) ([]projects.Summary, error) {
 			failed = append(failed, err)
 			continue
 		}
+		if c.From != "" && !a.isFrom(s, c.From) {
+			continue
+		}
 		rows = append(rows, s)
 		bar.Step(1)
+		if c.From != "" && len(rows) == c.Limit {
+			break
+		}
 	}
 	bar.Done()
 	a.warn(errors.Join(failed...))
@@ -147,6 +155,9 @@ func (a *app) noteIndex(rows []projects.Summary) {
 // summaries returns the sessions to list, of one project or of all.
 func (c *listCommand) summaries(a *app) (iter.Seq2[projects.Summary, error], error) {
 	opts := &sessionstore.ListOptions{All: c.All, NoInternal: c.NoInternal, Limit: c.Limit}
+	if c.From != "" { // then c.rows counts
+		opts.Limit = 0
+	}
 	if c.AllProjects {
 		p, err := a.known(where(c.local))
 		if err != nil {
@@ -184,6 +195,17 @@ func (a *app) messages(s projects.Summary) string {
 		return "?"
 	}
 	return strconv.Itoa(s.Messages)
+}
+
+// isFrom reports whether a session was imported from a tool, or from any.
+func (a *app) isFrom(s projects.Summary, tool string) bool {
+	st, err := a.opened.Store(s.Project)
+	if err != nil {
+		return false
+	}
+	md, _ := st.Metadata(a.ctx, s.ID)
+	of := host.Origin(md)
+	return of == tool || of != "" && tool == "all"
 }
 
 // description returns the description of a session whose metadata can be read.

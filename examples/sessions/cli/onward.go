@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,18 +93,23 @@ func (c *resumeCommand) with(a *app, t target) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"--resume", o.exported.ID}
-	if o.tool == foreign.Codex {
-		args[0] = "resume"
-	}
+	args := o.tool.Resume(o.exported.ID)
 	if o.other != "" {
 		return c.with(a, target{o.t.store, o.other})
 	}
 	if a.json {
-		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.home[foreign.Claude] + o.home[foreign.Codex], filled(o.former), left, mendedJSON(o.exported.Changes), o.dir, append([]string{c.With}, args...)})
+		return a.writeJSON(handedOn{t.id, o.tool, o.exported.ID, o.path, !o.plan, added, o.cameHome(), filled(o.former), left, mendedJSON(o.exported.Changes), o.dir, append([]string{c.With}, args...)})
 	}
 	o.tell(added, left)
 	return begin.run(a, os.Environ(), args...)
+}
+
+// cameHome returns how many turns came home from all tools.
+func (o *onward) cameHome() (n int) {
+	for _, turns := range o.home {
+		n += turns
+	}
+	return n
 }
 
 // handOver brings home what the tool added, and writes its file. Until it is done it holds the
@@ -192,7 +196,7 @@ func (o *onward) export(n int) (err error) {
 // one, and bringHome asks which of them goes out.
 func (o *onward) bringHome() error {
 	var copies []foreign.History
-	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
+	for _, tool := range foreign.Tools() {
 		found, unfound := foreign.Find(o.a.ctx, tool, nil)
 		if tool == o.tool {
 			o.found, o.unfound = found, unfound
@@ -321,54 +325,24 @@ func (o *onward) continues() (bool, error) {
 			return false, o.beingWritten()
 		case failed != nil: // nothing can follow a line that was cut off
 			return len(next) == 0, nil
-		case speaks(o.tool, line):
+		case o.tool.Speaks(line):
 			return false, nil
 		}
 	}
 	return false, err
 }
 
-// speaks reports whether a line of a tool's file is a part of the conversation, or decides
-// about the lines that may follow it.
-func speaks(tool foreign.Tool, line []byte) bool {
-	var l struct {
-		Type    string
-		Ordinal *json.RawMessage
-		Payload struct{ Type string }
-	}
-	if json.Unmarshal(line, &l) != nil {
-		return true
-	}
-	if tool == foreign.Claude {
-		return l.Type == "user" || l.Type == "assistant" || l.Type == "system"
-	}
-	return l.Ordinal != nil || l.Type != "turn_context" && (l.Type != "event_msg" || l.Payload.Type != "token_count")
-}
-
-var notInFolder = regexp.MustCompile(`[^A-Za-z0-9]`)
-
-// maxFolder is the longest name of a folder that Claude Code does not shorten.
-const maxFolder = 200
-
 // place returns the path of a new file at which the tool looks for the session.
 func (o *onward) place() (string, error) {
-	home, err := foreign.Home(o.tool)
-	if err != nil {
-		return "", err
-	}
-	if o.tool == foreign.Codex {
-		day, _, _ := strings.Cut(strings.TrimPrefix(o.exported.File, "rollout-"), "T")
-		return filepath.Join(home, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), o.exported.File), nil
-	}
 	dir := o.dir
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	folder := notInFolder.ReplaceAllString(dir, "-")
-	if len(folder) > maxFolder {
-		return "", fmt.Errorf("the name of the folder for %s is so long that Claude Code shortens it; sessions export --to=claude writes the file, for you to place", screen.Plain(dir))
+	path, err := o.tool.Place(dir, o.exported)
+	if err != nil {
+		err = fmt.Errorf("%s: %w; sessions export --to=%s writes the file, for you to place", screen.Plain(dir), err, o.tool)
 	}
-	return filepath.Join(home, "projects", folder, o.exported.File), nil
+	return path, err
 }
 
 // write copies what the tool's file lacks of the draft to its end, and returns the number of

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 // Variable is the environment variable that names the program.
@@ -46,22 +47,19 @@ func Argument(id string) []string {
 	return []string{id}
 }
 
-// tools are the names for people of the tools that import makes sessions of.
-var tools = map[string]string{"claude": "Claude Code", "codex": "Codex"}
-
-// Origin returns the tool that import made a session of, "claude" or "codex", by the session's
-// metadata. It returns "" for other sessions.
+// Origin returns the tool that import made a session of, as "claude", by the session's metadata.
+// It returns "" for other sessions.
 func Origin(md sessionstore.Metadata) string {
 	raw, _ := md.Lookup("import")
 	var made struct{ Tool string }
-	if json.Unmarshal(raw, &made) != nil || tools[made.Tool] == "" {
+	if json.Unmarshal(raw, &made) != nil || !slices.Contains(foreign.Tools(), foreign.Tool(made.Tool)) {
 		return ""
 	}
 	return made.Tool
 }
 
 // Tool returns the name of a tool for people.
-func Tool(tool string) string { return tools[tool] }
+func Tool(tool string) string { return foreign.Tool(tool).Title() }
 
 // OnwardLine returns the command that goes on with a session in another tool, in a shell.
 func OnwardLine(dir, tool, id string) string {

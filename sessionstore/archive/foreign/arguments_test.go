@@ -25,7 +25,7 @@ func TestExportArguments(t *testing.T) {
 			`{"role": "tool", "tool_call_id": "c1", "name": "look", "content": "seen"}`,
 			`{"role": "assistant", "content": "Seen"}`,
 		}
-		for _, tool := range []Tool{Claude, Codex} {
+		for _, tool := range Tools() {
 			t.Run(string(tool)+" "+here, func(t *testing.T) {
 				t.Parallel()
 				a := newAway(t, openProjects(t), nativeID, tool, rows...)

@@ -1,12 +1,12 @@
-// Package foreign brings the histories of Claude Code and Codex into a store.
+// Package foreign brings the histories of Claude Code, Codex and pi into a store.
 //
 // [Find] lists the histories on this machine, and [Import] makes sessions of one. A history
-// is one session of Claude Code or Codex (the tool), as its files describe it. The new
+// is one session of one of them (the tool), as its files describe it. The new
 // session holds the conversation, in the form of the Amplifier tools, and beside it
 // everything that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's files, compressed, one file behind the other
-//	import/map.jsonl            the scope of the conversation; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code
+//	import/map.jsonl            the scope of the conversation; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code and pi
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
 // tool's session, and the lines that the message was made of.
@@ -41,6 +41,10 @@
 // begins with text that an editor or a command put there, the name is the first text that a
 // person typed. A sub-session has the name of its task.
 //
+// A session of pi is a tree of entries in one file: the conversation goes back from the last
+// entry. What pi sends in the user's name, such as a command given to the shell or the text of
+// an extension, becomes a <system-reminder>.
+//
 // A record of Claude Code may name a parent that is in no file. It follows the record
 // before it then; the tool stops there.
 //
@@ -67,7 +71,7 @@
 // When the tool continues an exported file, and the exported session is in the store, the
 // import appends the new turns to that session. Its own messages stay to the byte, with
 // everything that a file of the tool cannot hold, such as its name and its model. The lines
-// that the tool wrote are kept in import_claude or import_codex, in the form of import, and
+// that the tool wrote are kept in import_claude, import_codex or import_pi, in the form of import, and
 // the member of metadata with that name describes it. When the session has changed since
 // the export, because it went on in the store or was rewound, it stays, and the tool's side
 // becomes a fork. So do the turns that the tool wrote behind an earlier turn. The lines that
@@ -95,8 +99,8 @@
 // file with no lines but those that the session keeps of it
 // changes nothing. A file may go on without records that the session was made of, or have
 // them on no line that becomes a session: then the two went on apart, too. Import compares
-// records and not messages: records of Claude Code by their uuids and contents, records of
-// Codex by their contents.
+// records and not messages: records of Claude Code and pi by their ids and contents, records
+// of Codex by their contents.
 //
 // # Memory and kills
 //
@@ -140,5 +144,8 @@
 // revert, a compaction, a resume and a call, and of sessions that Claude Code itself wrote,
 // with a fork, a compaction, a resume, a call and a sub-agent. Each of 60 broken sessions,
 // which the tools wrote and the test cut, joined and changed, goes on once it is rescued; before,
-// the tool could not open it, sent less than all of it, or was refused.
+// the tool could not open it, sent less than all of it, or was refused. pi 1.6.0 lists, reads and
+// resumes exports, asked by a model that refuses what the provider refuses; Import brings what pi
+// wrote, with a fork, a rewind, a compaction, parallel calls, pictures, a resume and a kill. The
+// page README.md has the table of the tools, SOURCES.md explains how a further one is added.
 package foreign

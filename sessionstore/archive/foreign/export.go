@@ -225,7 +225,7 @@ func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
 	if n, err := io.Copy(out.w, io.NewSectionReader(f.Reader, 0, f.Size)); err != nil || n < f.Size {
 		return 0, cmp.Or(err, thread.ErrChanged)
 	}
-	if f.Tool.IsLinked() {
+	if f.Tool.Program().Linked {
 		out.floor = f.Table.Facts.Last
 	}
 	parent := int32(-1)
@@ -235,7 +235,7 @@ func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
 		}
 	}
 	if !c.whole {
-		if _, err, more := c.next(); c.kept == 0 || !more && err == nil || !f.Tool.IsLinked() {
+		if _, err, more := c.next(); c.kept == 0 || !more && err == nil || !f.Tool.Program().Linked {
 			c.kept, parent = 0, -1 // the line to go on from is no end, or there is none
 		}
 	}

@@ -196,7 +196,7 @@ func TestExportElsewhere(t *testing.T) {
 	require.NoError(t, md.Set("working_dir", "/home/ana/site"))
 	require.NoError(t, st.Save(t.Context(), id, nil, md))
 	later(t, st, id)
-	for _, tool := range []Tool{Claude, Codex} {
+	for _, tool := range Tools() {
 		readBack(t, st, id, tool)
 		require.Equal(t, exported(t, st, id, tool), exported(t, st, id, tool))
 		path := filepath.Join(t.TempDir(), "x.jsonl")
@@ -213,7 +213,7 @@ func TestExportElsewhere(t *testing.T) {
 		}
 		st, err := p.Store(report.Project)
 		require.NoError(t, err)
-		to := map[Tool]Tool{Claude: Codex, Codex: Claude}[h.Tool]
+		to := map[Tool]Tool{Claude: Codex, Codex: Pi, Pi: Pi}[h.Tool]
 		readBack(t, st, report.Sessions[0].ID, to)
 	}
 	_, err = Export(t.Context(), st, id, "other", &bytes.Buffer{}, nil)

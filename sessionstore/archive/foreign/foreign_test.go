@@ -39,7 +39,7 @@ func openProjects(t testing.TB) *projects.Projects {
 func corpus(t testing.TB) []History {
 	t.Helper()
 	var all []History
-	for _, tool := range []Tool{Claude, Codex} {
+	for _, tool := range Tools() {
 		for _, home := range []string{filepath.Join("testdata", string(tool)), filepath.Join("testdata", "facts", string(tool))} {
 			found, err := Find(t.Context(), tool, &FindOptions{Home: home})
 			require.NoError(t, err)

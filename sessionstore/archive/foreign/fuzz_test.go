@@ -60,6 +60,29 @@ func FuzzImportCodex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Codex, data) })
 }
 
+// FuzzImportPi does it with bytes of pi.
+func FuzzImportPi(f *testing.F) {
+	paths, err := filepath.Glob("testdata/pi/sessions/*/*.jsonl")
+	require.NoError(f, err)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(string(data))
+		for _, r := range [][2]string{
+			{`"parentId":"`, `"parentId":"x`},
+			{`"id":"`, `"xid":"`},
+			{`"role":"user"`, `"role":"assistant"`},
+			{`"toolu_call_0001_1"`, `"toolu_call_0001_0"`},
+			{`"type":"message"`, `"type":"compaction"`},
+			{`"firstKeptEntryId":"`, `"firstKeptEntryId":"x`},
+			{`"version":3`, `"version":4`},
+		} {
+			f.Add(strings.ReplaceAll(string(data), r[0], r[1]))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Pi, data) })
+}
+
 func fuzzImport(t *testing.T, tool Tool, data string) {
 	t.Helper()
 	top := t.TempDir()

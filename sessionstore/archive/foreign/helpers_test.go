@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,11 +74,11 @@ func counting(t testing.TB) (context.Context, *count.Counts) {
 // isUUID is the form of the ids that both tools give.
 var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// uuidIn returns the uuid of a record of Claude Code, "" where it has none.
+// uuidIn returns the id of a record of Claude Code or pi, "" where it has none.
 func uuidIn(row string) string {
-	var record struct{ UUID string }
+	var record struct{ UUID, ID string }
 	_ = json.Unmarshal([]byte(row), &record)
-	return record.UUID
+	return cmp.Or(record.UUID, record.ID)
 }
 
 // reminded returns a text as a message that no person wrote has it.

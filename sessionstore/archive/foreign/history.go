@@ -3,26 +3,10 @@ package foreign
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
-	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/codex"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
-
-// Tool is a program whose history can be imported.
-type Tool string
-
-// The tools.
-const (
-	Claude Tool = "claude" // Claude Code
-	Codex  Tool = "codex"  // the Codex CLI
-)
-
-// programs are the tools.
-var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}}
 
 // History is one session of a tool, as its files say.
 type History struct {
@@ -95,23 +79,4 @@ func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) 
 		err = fmt.Errorf("find histories: %w", err)
 	}
 	return all, err
-}
-
-// Home returns the directory in which a tool keeps its histories: $CLAUDE_CONFIG_DIR
-// or $CODEX_HOME, or ~/.claude or ~/.codex where that is not set. It may not be there.
-// The error Is [ErrTool] for another tool.
-func Home(tool Tool) (string, error) {
-	variable, name := "CLAUDE_CONFIG_DIR", ".claude"
-	switch tool {
-	case Claude:
-	case Codex:
-		variable, name = "CODEX_HOME", ".codex"
-	default:
-		return "", fmt.Errorf("%w %q", ErrTool, tool)
-	}
-	if dir := os.Getenv(variable); dir != "" {
-		return dir, nil
-	}
-	home, err := os.UserHomeDir()
-	return filepath.Join(home, name), err
 }

@@ -136,14 +136,14 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 		top.parent, path = ld.origin, beside(ld.thread)
 	case top.parent != "":
 		top.parent, err = ld.sessionOf(cmp.Or(h.Parent, t.Lineage.Spawner, t.Lineage.Original))
-		if top.kind == Conversation && ld.tool.IsLinked() {
+		if top.kind == Conversation && ld.tool.Program().Linked {
 			path = beside(t.Lineage.Original)
 		}
 	}
 	if path == "" || ld.has(top.id) { // else it is known where it leaves its origin
 		return err
 	}
-	uuids, copied, exported := ld.tool.UUIDs(ctx, path), 0, 0
+	uuids, copied, exported := ld.uuidsIn(ctx, path), 0, 0
 	for _, at := range top.chain {
 		r := t.Records.At(at)
 		if !r.Is(thread.IsPerson) {
@@ -158,6 +158,21 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 	}
 	top.turn = max(top.turn, copied, exported)
 	return err
+}
+
+// uuidsIn returns hashes of the uuids of the records of a file, in order; none where it cannot
+// be read.
+func (ld *lander) uuidsIn(ctx context.Context, path string) (all []uint64) {
+	f, leave, err := thread.Open(ctx, thread.Source{Segments: thread.Whole(path)}, ld.tool, "", thread.NewNotes())
+	if err != nil {
+		return nil
+	}
+	defer leave()
+	for _, r := range f.Table.Records.All() {
+		all = append(all, r.UUID)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // sessionOf returns the id of the session for the tool's session id: the session imported

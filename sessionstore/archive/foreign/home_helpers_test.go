@@ -76,10 +76,9 @@ func (a *away) export() {
 	var b bytes.Buffer
 	done, err := Export(a.t.Context(), a.st, a.id, a.tool, &b, nil)
 	require.NoError(a.t, err)
-	a.path = filepath.Join(a.home, "projects", "-w", done.File)
-	if a.tool == Codex {
-		a.path = filepath.Join(a.home, "sessions", "2026", "03", "04", done.File)
-	}
+	place, err := programs[string(a.tool)].Place("/w", done.File)
+	require.NoError(a.t, err)
+	a.path = filepath.Join(a.home, place)
 	require.NoError(a.t, os.MkdirAll(filepath.Dir(a.path), 0o700))
 	require.NoError(a.t, os.WriteFile(a.path, b.Bytes(), 0o600))
 }
@@ -120,6 +119,11 @@ func (a *away) turn(text, parent string) string {
 			fmt.Sprintf(`{"timestamp":"%s","type":"event_msg","payload":{"type":"user_message","message":"%s by the user","images":[]}}`+"\n", at, text) +
 			fmt.Sprintf(item, at, a.n, "assistant", "output", text, "assistant") +
 			fmt.Sprintf(`{"timestamp":"%s","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":0,"output_tokens":7,"total_tokens":%d},"last_token_usage":{"input_tokens":100,"output_tokens":7,"total_tokens":107}}}}`+"\n", at, 100*a.n, 100*a.n+7)
+	}
+	if a.tool == Pi {
+		item := `{"type":"message","id":"%08x","parentId":"%s","timestamp":"%s","message":{"role":"%s","content":[{"type":"text","text":"%s by the %[4]s"}]%[6]s}}` + "\n"
+		return fmt.Sprintf(item, 2*a.n, parent, at, "user", text, "") +
+			fmt.Sprintf(item, 2*a.n+1, fmt.Sprintf("%08x", 2*a.n), at, "assistant", text, `,"model":"their-model","usage":{"input":100,"output":7},"stopReason":"stop"`)
 	}
 	ask, answer := fmt.Sprintf("%s-ask-%d", a.thread(), a.n), fmt.Sprintf("%s-answer-%d", a.thread(), a.n)
 	return fmt.Sprintf(`{"type":"user","uuid":%q,"parentUuid":%q,"cwd":"/w","sessionId":%q,"timestamp":"%s","message":{"role":"user","content":"%s by the user"}}`+"\n", ask, parent, a.thread(), at, text) +

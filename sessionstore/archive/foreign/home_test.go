@@ -22,7 +22,7 @@ const nativeID = "18f814b7-8af9-43da-b84e-49efb14e6492"
 // eachTool runs a test with a session that was written here, for each tool.
 func eachTool(t *testing.T, test func(t *testing.T, a *away)) {
 	t.Helper()
-	for _, tool := range []Tool{Claude, Codex} {
+	for _, tool := range Tools() {
 		t.Run(string(tool), func(t *testing.T) {
 			t.Parallel()
 			test(t, newAway(t, openProjects(t), nativeID, tool, native...))
@@ -264,7 +264,7 @@ func TestHomeElsewhere(t *testing.T) {
 // TestHomeOfSubSession exports a session that another one began.
 func TestHomeOfSubSession(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []Tool{Claude, Codex} {
+	for _, tool := range Tools() {
 		a := newAway(t, openProjects(t), sessionstore.NewSubID("", "look", ""), tool, native...)
 		a.export()
 		a.goOn("Theirs")
@@ -278,7 +278,7 @@ func TestHomeOfSubSession(t *testing.T) {
 func TestHomeOfImported(t *testing.T) {
 	t.Parallel()
 	for _, h := range corpus(t) {
-		for _, tool := range []Tool{Claude, Codex} {
+		for _, tool := range Tools() {
 			t.Run(h.ID+" to "+string(tool), func(t *testing.T) {
 				t.Parallel()
 				p := openProjects(t)
@@ -324,7 +324,7 @@ func TestHomeOfImported(t *testing.T) {
 func TestHomeFromBoth(t *testing.T) {
 	t.Parallel()
 	eachTool(t, func(t *testing.T, a *away) {
-		b := newAway(t, a.p, a.id, map[Tool]Tool{Claude: Codex, Codex: Claude}[a.tool])
+		b := newAway(t, a.p, a.id, map[Tool]Tool{Claude: Codex, Codex: Pi, Pi: Claude}[a.tool])
 		a.export()
 		b.export()
 		a.goOn("One")
@@ -377,7 +377,7 @@ func TestHomeOfThoughts(t *testing.T) {
 	t.Parallel()
 	thought := `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."}],"thinking_text":"Hm."}`
 	for _, rows := range [][]string{{native[0], thought}, {native[0], thought, native[5], native[6], thought, thought}, {thought, native[0], native[6]}} {
-		for _, tool := range []Tool{Claude, Codex} {
+		for _, tool := range Tools() {
 			a := newAway(t, openProjects(t), nativeID, tool, rows...)
 			here := a.rows(a.id)
 			a.export()
@@ -450,6 +450,9 @@ func TestHomeOfForks(t *testing.T) {
 			const forked = "090fbfb7-d3a1-485b-b069-9a37fbb57ee4"
 			b.path = strings.ReplaceAll(a.path, a.id, forked)
 			copied := strings.ReplaceAll(original(t, a.path), `"sessionId":"`+a.id, `"sessionId":"`+forked)
+			if a.tool == Pi {
+				copied = strings.Replace(original(t, a.path), `"id":"`+a.id+`"`, `"id":"`+forked+`","parentSession":"`+a.path+`"`, 1)
+			}
 			if a.tool == Codex {
 				copied = `{"timestamp":"2026-11-25T01:00:00.000Z","type":"session_meta","payload":{"id":"` + forked + `","forked_from_id":"` + a.id + `","timestamp":"2026-11-25T01:00:00.000Z","cwd":"/w"}}` + "\n"
 				for row := range strings.Lines(original(t, a.path)) {
@@ -587,7 +590,7 @@ func TestHomeKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lost := testenv.Lost(t)
-			for _, tool := range []Tool{Claude, Codex} {
+			for _, tool := range Tools() {
 				for at, cut := int64(1), true; cut; at++ {
 					a := newAway(t, openProjects(t), nativeID, tool, native...)
 					a.export()

@@ -45,7 +45,7 @@ func TestHostileDirectories(t *testing.T) {
 func TestHostileIDs(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"-rf", "--help", ".git", "../../h", "con\nnl", "CON", "a\x00b", "y;touch pwned;", strings.Repeat("a", 300)} {
-		for _, tool := range []Tool{Claude, Codex} {
+		for _, tool := range Tools() {
 			require.Empty(t, sessiondir.Foreign(idOf(tool, id)), "%q", id)
 		}
 		require.Empty(t, sessiondir.Foreign(thread.SubID("claude", id, id)), "%q", id)

@@ -85,7 +85,7 @@ func TestImagesInOrder(t *testing.T) {
 			require.Equal(t, want, blocks(prompt), tool)
 			id := sessionstore.NewID()
 			require.NoError(t, st.Save(t.Context(), id, []sessionstore.Message{prompt}, sessionstore.Metadata{}))
-			for _, to := range []Tool{Claude, Codex} {
+			for _, to := range Tools() {
 				var b strings.Builder
 				_, err := Export(t.Context(), st, id, to, &b, &ExportOptions{AsItIs: true}) // the images are made up
 				require.NoError(t, err)

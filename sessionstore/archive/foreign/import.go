@@ -373,7 +373,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 // repeats reports whether a file of an agent repeats the conversation of its session.
 func (ld *lander) repeats(top target, f *thread.File, path string) bool {
 	copied, _ := ld.tool.Repeats(path)
-	return copied || ld.tool.IsLinked() && top.file.Table.Has(f.Table)
+	return copied || ld.tool.Program().Linked && top.file.Table.Has(f.Table)
 }
 
 // sideQuestion is the name of the sub-session of a question that a person asked beside

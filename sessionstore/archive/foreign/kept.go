@@ -44,11 +44,11 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 		return unkept, 0, ctx.Err() // a copy that cannot be read is no loss
 	}
 	defer leave()
-	theirs, err := f.Format.Says(ctx, f)
+	theirs, err := f.Compared(ctx)
 	if err != nil {
 		return unkept, 0, err
 	}
-	ours, err := k.Format.Says(ctx, k)
+	ours, err := k.Compared(ctx)
 	switch {
 	case err != nil:
 	case thread.ContainsAll(ours, theirs):

@@ -211,7 +211,7 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 		Here: r.FromHere(),
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
-		s.Spent = tg.file.Format.Spent(tg.file.Table, tg.mine)
+		s.Spent = tg.file.Table.Spent(tg.mine)
 	}
 	if tg.kind == Conversation {
 		for _, id := range tg.file.Table.Facts.GoesOn {

@@ -160,7 +160,7 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 	}
 	uses := func(func(thread.Used) bool) {}
 	if tg.mine != nil {
-		uses = tg.file.Format.Responses(tg.file.Table, tg.mine)
+		uses = tg.file.Table.Responses(tg.mine)
 	}
 	for u := range uses {
 		row = fmt.Appendf(row[:0], `{"response": "%s", "model": `, thread.InMap(u.ID))

@@ -16,7 +16,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
-	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // ErrUnmended is the kind of error of an export that cannot be changed so that the provider
@@ -31,18 +30,6 @@ type ExportOptions struct {
 
 	// AsItIs leaves in the export what the provider refuses.
 	AsItIs bool
-}
-
-// Target returns what a tool sends its conversations to unless it is set up otherwise: the
-// API of its maker. Pictures are made smaller by package scale. Claude Code itself refuses
-// pictures above 5 MB, as base64.
-func Target(tool Tool) accept.Target {
-	if tool == Codex {
-		return accept.Target{Provider: accept.OpenAIResponses, Scale: scale.Picture}
-	}
-	rules := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
-	rules.Bytes.Certain = 5 << 20
-	return accept.Target{Provider: accept.Anthropic, Pictures: &rules, Scale: scale.Picture}
 }
 
 // Change is a change of an export, without which the provider would refuse it.

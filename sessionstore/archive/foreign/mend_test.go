@@ -109,6 +109,7 @@ func (a *away) sent(line string) string {
 	l := struct {
 		Kind    string `json:"type"`
 		Message json.RawMessage
+		Content string
 		Payload struct {
 			Type, Role, Name, Arguments, Output string
 			CallID                              string `json:"call_id"`
@@ -121,6 +122,10 @@ func (a *away) sent(line string) string {
 	switch {
 	case a.tool == Claude && (l.Kind == "user" || l.Kind == "assistant"):
 		return string(l.Message)
+	case a.tool == Pi && l.Kind == "message":
+		row = a.sentByPi(l.Message)
+	case l.Kind == "custom_message":
+		row = object{"role": "user", "content": l.Content}
 	case l.Kind != "response_item" || p.Role == "developer":
 		return ""
 	case p.Type == "message":
@@ -145,12 +150,44 @@ func (a *away) sent(line string) string {
 	return string(b)
 }
 
+// sentByPi returns what pi sends of its own message.
+func (a *away) sentByPi(message []byte) any {
+	type object = map[string]any
+	m := struct {
+		Role, ToolCallID string
+		Content          []struct {
+			Type, Text, Data, MimeType, ID, Name string
+			Arguments                            json.RawMessage
+		}
+	}{}
+	require.NoError(a.t, json.Unmarshal(message, &m))
+	content, calls := []any{}, []any{}
+	for _, c := range m.Content {
+		switch c.Type {
+		case "toolCall":
+			calls = append(calls, object{"id": c.ID, "tool": c.Name, "arguments": c.Arguments})
+		case "image":
+			content = append(content, object{"type": "image", "source": object{"type": "base64", "media_type": c.MimeType, "data": c.Data}})
+		default:
+			content = append(content, object{"type": "text", "text": c.Text})
+		}
+	}
+	row := object{"role": m.Role, "content": content}
+	if len(calls) > 0 {
+		row["tool_calls"] = calls
+	}
+	if m.Role == "toolResult" {
+		row = object{"role": "tool", "tool_call_id": m.ToolCallID, "content": content}
+	}
+	return row
+}
+
 // TestExportMended exports sessions that a provider would refuse, and brings them home: the
 // provider takes what was exported, the session stays as it is, and only what is new comes.
 func TestExportMended(t *testing.T) {
 	t.Parallel()
 	for name, rows := range refusedRows(t) {
-		for _, tool := range []Tool{Claude, Codex} {
+		for _, tool := range Tools() {
 			t.Run(name+"/"+string(tool), func(t *testing.T) {
 				t.Parallel()
 				a := newAway(t, openProjects(t), "0a0a0a0a-0000-4000-8000-000000000001", tool, rows...)
@@ -200,7 +237,7 @@ func TestExportMended(t *testing.T) {
 func TestExportMendedLater(t *testing.T) {
 	t.Parallel()
 	for name, rows := range refusedRows(t) {
-		for _, tool := range []Tool{Claude, Codex} {
+		for _, tool := range Tools() {
 			t.Run(name+"/"+string(tool), func(t *testing.T) {
 				t.Parallel()
 				a := newAway(t, openProjects(t), "0a0a0a0a-0000-4000-8000-000000000002", tool, rows...)

@@ -129,6 +129,24 @@ func TestUnchangedIsNotRead(t *testing.T) {
 	require.Equal(t, Created, again[1].Sessions[0].Action)
 }
 
+// TestUnchangedPi imports sessions of pi again: each file is opened once, to find it.
+func TestUnchangedPi(t *testing.T) {
+	t.Parallel()
+	h := newPiHome(t)
+	h.put("p1", "", piTurn("1", "", "One")...)
+	h.put("p2", `,"parentSession":"/x/2026_p1.jsonl"`, joined(piTurn("1", "", "One"), piTurn("2", "1a", "Two"))...)
+	path, began := filepath.Join(h.dir, "clock"), time.Now()
+	require.Eventually(t, func() bool {
+		require.NoError(t, os.WriteFile(path, []byte(time.Now().String()), 0o600))
+		fi, err := os.Stat(path)
+		return err == nil && fi.ModTime().Sub(began) > 30*time.Millisecond
+	}, time.Minute, 5*time.Millisecond)
+	h.run()
+	opened := watchOpens(t, filepath.Dir(h.path("p1")))
+	require.Equal(t, Unchanged, h.run()["p2"].Sessions[0].Action)
+	require.Equal(t, 2, opened.since())
+}
+
 // TestNotesOfOrphans imports the file of a sub-agent in whose folder no conversation is, and
 // which names a parent that is nowhere.
 func TestNotesOfOrphans(t *testing.T) {

@@ -23,7 +23,13 @@ const (
 // places are the folders in which a session may keep the files of tools, and the members of
 // metadata that describe them: for the file that it was imported from, and for the files
 // that its exports became.
-var places = []string{importFolder, importFolder + "_claude", importFolder + "_codex"}
+var places = func() (all []string) {
+	all = append(all, importFolder)
+	for _, tool := range Tools() {
+		all = append(all, importFolder+"_"+string(tool))
+	}
+	return all
+}()
 
 // state describes the file that a session was imported from, and the result of the import.
 type state struct {

@@ -159,10 +159,18 @@ func (tg target) name(r *thread.Rendering) string {
 	return name + note
 }
 
-// nameIn gives a session without a name its name.
+// renames reports whether the tool's name of a session takes the place of the one that it has: a
+// person gave it in the tool, and an import gave the other one.
+func (tg target) renames(md sessionstore.Metadata) bool {
+	_, here := md.Lookup("name_revision")
+	_, byHost := md.Lookup("name_generated_at")
+	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && tg.place() == importFolder && stateIn(md, importFolder).Tool != ""
+}
+
+// nameIn gives a session its name, unless it has one that stays.
 func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
 	name, from := tg.name(r), "generated"
-	if name == "" || md.Text("name") != "" {
+	if name == "" || md.Text("name") != "" && !tg.renames(*md) {
 		return nil
 	}
 	if tg.file.Table.ByPerson {

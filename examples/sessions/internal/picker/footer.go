@@ -37,7 +37,7 @@ func (m *Model) footer(width int) []string {
 		return m.hintLines(m.commands(false), width, footerLines)
 	}
 	lines := m.hintLines(m.hints(), width, 1)
-	if m.mode == browsing && m.list.shown > 0 && m.offer.any() { // an empty list has the offer itself
+	if m.mode == browsing && m.list.shown > 0 && m.offer.total() > 0 { // an empty list has the offer itself
 		lines = append(lines, m.paragraph(cyan, m.offer.sentence(), width)...)
 	}
 	return lines
@@ -126,7 +126,7 @@ var commands = []struct {
 // commands returns the commands after ctrl+k, or as the help shows them.
 func (m *Model) commands(help bool) (all []hint) {
 	for _, c := range commands {
-		if c.key == "i" && !m.offer.any() || help && c.whole == "" {
+		if c.key == "i" && m.offer.total() == 0 || help && c.whole == "" {
 			continue
 		}
 		if help {
@@ -181,7 +181,7 @@ func (h *histories) seek(ctx context.Context, s store) tea.Msg {
 	defer h.mu.Unlock()
 	h.found, h.failed = nil, nil
 	var all []foreign.History
-	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
+	for _, tool := range foreign.Tools() {
 		some, err := foreign.Find(ctx, tool, &foreign.FindOptions{Home: h.homes[tool]})
 		all, h.failed = append(all, some...), errors.Join(h.failed, err)
 	}
@@ -200,11 +200,10 @@ func (h *histories) seek(ctx context.Context, s store) tea.Msg {
 		}
 		here[id] = true
 		h.found = append(h.found, one)
-		if one.Tool == foreign.Claude {
-			offer.Claude++
-		} else {
-			offer.Codex++
+		if offer == nil {
+			offer = Offer{}
 		}
+		offer[one.Tool]++
 	}
 	return Offered{offer}
 }

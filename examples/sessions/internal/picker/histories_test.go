@@ -18,6 +18,7 @@ import (
 var corpus = map[foreign.Tool]string{
 	foreign.Claude: "../../../../sessionstore/archive/foreign/testdata/claude",
 	foreign.Codex:  "../../../../sessionstore/archive/foreign/testdata/codex",
+	foreign.Pi:     "../../../../sessionstore/archive/foreign/testdata/pi",
 }
 
 // imports imports with the package alone.
@@ -38,9 +39,10 @@ func TestSeek(t *testing.T) {
 	s, _ := openTest(t)
 	h := &histories{homes: corpus}
 	offer := h.seek(t.Context(), s).(Offered).Offer
-	require.NotZero(t, offer.Claude)
-	require.NotZero(t, offer.Codex)
-	total := offer.Claude + offer.Codex
+	for _, tool := range foreign.Tools() {
+		require.NotZero(t, offer[tool], tool)
+	}
+	total := offer.total()
 	require.Len(t, h.found, total)
 
 	stop, end := context.WithCancel(t.Context())
@@ -53,7 +55,7 @@ func TestSeek(t *testing.T) {
 	})
 	require.Equal(t, []tea.Msg{Progressed{0, total}, Progressed{1, total}, Progressed{2, total}, Imported{Report: "stopped"}}, told)
 	offer = h.seek(t.Context(), s).(Offered).Offer
-	require.Equal(t, total-2, offer.Claude+offer.Codex)
+	require.Equal(t, total-2, offer.total())
 
 	told = nil
 	h.bring(t.Context(), t.Context(), imports(s), func(e tea.Msg) { told = append(told, e) })
@@ -103,7 +105,7 @@ func TestSeekNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := openTest(t)
 	home := t.TempDir()
-	h := &histories{homes: map[foreign.Tool]string{foreign.Claude: filepath.Join(home, "claude"), foreign.Codex: filepath.Join(home, "codex")}}
+	h := &histories{homes: map[foreign.Tool]string{foreign.Claude: filepath.Join(home, "claude"), foreign.Codex: filepath.Join(home, "codex"), foreign.Pi: filepath.Join(home, "pi")}}
 	require.Equal(t, Offered{}, h.seek(t.Context(), s))
 	folder := filepath.Join(home, "claude", "projects", "-w")
 	require.NoError(t, os.MkdirAll(folder, 0o700))

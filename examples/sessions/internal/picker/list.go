@@ -196,7 +196,7 @@ func shownPart(n, cursor, height int) (from, to int) {
 func (m *Model) listLines(width, height int) (lines []string) {
 	if m.list.shown == 0 {
 		lines = []string{screen.Fit(m.emptyText(), width)}
-		if m.mode == browsing && m.list.query == "" && m.offer.any() {
+		if m.mode == browsing && m.list.query == "" && m.offer.total() > 0 {
 			lines = append(lines, m.paragraph(cyan, m.offer.sentence(), width)...)
 		}
 		return fill(lines, height)

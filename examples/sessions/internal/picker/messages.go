@@ -92,7 +92,7 @@ type (
 		Session Session
 		Obstacle
 		Command string // for a shell, clean
-		Origin  string // the tool from which it came, if that is on PATH: "claude" or "codex"
+		Origin  string // the tool from which it came, if that is on PATH: as "claude"
 		Err     error  // why it cannot be resumed
 	}
 

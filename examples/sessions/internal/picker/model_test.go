@@ -182,7 +182,7 @@ func TestOnward(t *testing.T) {
 	m.Update(Returned{Key: s.Key})
 	press(m, "^t")
 	require.Empty(t, did(m, Checked{Session: s}))
-	require.Contains(t, m.note.text, "did not come from Claude Code or Codex")
+	require.Contains(t, m.note.text, "did not come from another tool")
 }
 
 func must(s *Session, ok bool) *Session {

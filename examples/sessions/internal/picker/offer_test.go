@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
@@ -18,10 +19,11 @@ func TestOfferWords(t *testing.T) {
 		offer Offer
 		want  string
 	}{
-		{Offer{12, 3}, "12 conversations of Claude Code and 3 of Codex are not here: ctrl+k i imports them"},
-		{Offer{1, 1}, "1 conversation of Claude Code and 1 of Codex are not here: ctrl+k i imports them"},
-		{Offer{1, 0}, "1 conversation of Claude Code is not here: ctrl+k i imports it"},
-		{Offer{0, 2}, "2 conversations of Codex are not here: ctrl+k i imports them"},
+		{Offer{foreign.Claude: 12, foreign.Codex: 3}, "12 conversations of Claude Code and 3 of Codex are not here: ctrl+k i imports them"},
+		{Offer{foreign.Claude: 1, foreign.Codex: 1}, "1 conversation of Claude Code and 1 of Codex are not here: ctrl+k i imports them"},
+		{Offer{foreign.Claude: 1}, "1 conversation of Claude Code is not here: ctrl+k i imports it"},
+		{Offer{foreign.Pi: 2, foreign.Codex: 1, foreign.Claude: 4}, "4 conversations of Claude Code and 1 of Codex and 2 of pi are not here: ctrl+k i imports them"},
+		{Offer{foreign.Codex: 2}, "2 conversations of Codex are not here: ctrl+k i imports them"},
 	} {
 		m := newModel(t)
 		require.NotContains(t, screenText(m, 100, 24), "not here")
@@ -55,7 +57,7 @@ func TestImportKeys(t *testing.T) {
 	require.NotContains(t, screenText(m, 100, 24), "import")
 	press(m, "esc")
 
-	m.Update(Offered{Offer{12, 3}})
+	m.Update(Offered{Offer{foreign.Claude: 12, foreign.Codex: 3}})
 	press(m, "^?")
 	require.Contains(t, screenText(m, 100, 24), "\n  i          import what other tools have\n")
 	press(m, "esc", "^i")
@@ -72,13 +74,13 @@ func TestImportKeys(t *testing.T) {
 
 	require.Equal(t, []call{{"list", 2, "", false}, {"seek"}}, did(m, Imported{Report: "Imported 15 histories."})[:2])
 	require.Contains(t, screenText(m, 100, 24), "Imported 15 histories.")
-	require.False(t, m.offer.any(), "it holds no more")
+	require.False(t, m.offer.total() > 0, "it holds no more")
 	m.Update(Listed{Gen: 2, Sessions: []Session{at("/c", "9", "New")}, Done: true})
 	require.Equal(t, "9", m.list.choice().ID)
 	press(m, "down")
 	require.NotContains(t, screenText(m, 100, 24), "not here")
 
-	m.Update(Offered{Offer{0, 1}})
+	m.Update(Offered{Offer{foreign.Codex: 1}})
 	press(m, "^i", "y")
 	m.Update(Imported{Report: "Imported 1 history.", Err: errors.New("disk\x1b full")})
 	require.Equal(t, note{"Imported 1 history. Not all could be imported: disk\ufffd full", true}, m.note)
@@ -92,14 +94,14 @@ func TestImportStops(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"esc", "ctrl+c"} {
 		m := newModel(t)
-		m.Update(Offered{Offer{12, 3}})
+		m.Update(Offered{Offer{foreign.Claude: 12, foreign.Codex: 3}})
 		press(m, "^i", "y")
 		require.Equal(t, []call{{"stopImport"}}, press(m, key))
 		require.Contains(t, screenText(m, 100, 24), "It ends with this one.")
 		require.Equal(t, []call{{"quit"}}, press(m, "ctrl+c"))
 		m.Update(Imported{Report: "Imported 1 history."})
 		require.Equal(t, browsing, m.mode)
-		m.Update(Offered{Offer{11, 3}})
+		m.Update(Offered{Offer{foreign.Claude: 11, foreign.Codex: 3}})
 		require.Equal(t, []call{{"bring"}}, press(m, "^i", "y"))
 		require.NotContains(t, screenText(m, 100, 24), "It ends")
 	}
@@ -112,7 +114,7 @@ func TestOfferInAnEmptyList(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 100, Height: 24})
 	m.Update(Listed{Gen: 1, Done: true})
 	require.Contains(t, screenText(m, 100, 24), "There are no sessions yet.")
-	m.Update(Offered{Offer{12, 3}})
+	m.Update(Offered{Offer{foreign.Claude: 12, foreign.Codex: 3}})
 	shown := screenText(m, 120, 24)
 	require.Regexp(t, `There are no sessions yet\. +│ \n12 conversations of Claude Code and 3 of Codex are not here: {7,}│ \nctrl\+k i imports them {20,}│ \n`, shown)
 	require.Len(t, m.footer(100), 1)
@@ -131,7 +133,7 @@ func TestOfferInAnEmptyList(t *testing.T) {
 func TestOfferLeavesRoom(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
-	m.Update(Offered{Offer{12, 3}})
+	m.Update(Offered{Offer{foreign.Claude: 12, foreign.Codex: 3}})
 	var all []Passage
 	for range 60 {
 		all = append(all, said("user", "more"))

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 )
 
 // Key names a session.
@@ -111,20 +113,21 @@ func (m *Model) turnLines(width, height int) []string {
 }
 
 // Offer counts the conversations of other tools that are not here.
-type Offer struct{ Claude, Codex int }
+type Offer map[foreign.Tool]int
 
-func (o Offer) any() bool { return o.Claude+o.Codex > 0 }
+// total returns how many there are.
+func (o Offer) total() (n int) {
+	for _, of := range o {
+		n += of
+	}
+	return n
+}
 
 // String returns the offer in words.
 func (o Offer) String() string {
 	var parts []string
-	for _, tool := range []struct {
-		n    int
-		name string
-	}{{o.Claude, "Claude Code"}, {o.Codex, "Codex"}} {
-		if tool.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %s", tool.n, tool.name))
-		}
+	for _, tool := range slices.Sorted(maps.Keys(o)) {
+		parts = append(parts, fmt.Sprintf("%d of %s", o[tool], tool.Title()))
 	}
 	n, names, _ := strings.Cut(strings.Join(parts, " and "), " ")
 	if n == "1" {
@@ -135,7 +138,7 @@ func (o Offer) String() string {
 
 // sentence returns the offer as the list shows it.
 func (o Offer) sentence() string {
-	if o.Claude+o.Codex == 1 {
+	if o.total() == 1 {
 		return o.String() + " is not here: ctrl+k i imports it"
 	}
 	return o.String() + " are not here: ctrl+k i imports them"
@@ -143,7 +146,7 @@ func (o Offer) sentence() string {
 
 // askImport asks whether to import the offered conversations.
 func (m *Model) askImport() {
-	if m.offer.any() && !m.hosting {
+	if m.offer.total() > 0 && !m.hosting {
 		m.begin(question{"Import " + m.offer.String() + "?", func() tea.Cmd {
 			m.mode, m.progress, m.stopping = importing, Progressed{}, false
 			return m.do.bring()

@@ -212,7 +212,7 @@ func (m *Model) checked(e Checked) tea.Cmd {
 		if e.Origin != "" {
 			return onward()
 		}
-		m.fail("It did not come from Claude Code or Codex, or that is not on PATH. \"sessions resume --with=TOOL\" goes on in any.")
+		m.fail("It did not come from another tool, or that is not on PATH. \"sessions resume --with=TOOL\" goes on in any.")
 	case !m.awaits.arrived(ofCheck, e.Session.Key) || !m.resting():
 	case e.Origin != "" && e.Obstacle != Locked:
 		m.begin(question{"It came from " + host.Tool(e.Origin) + ". Go on there?", onward, Key{}, func() tea.Cmd { return m.resume(e) }})

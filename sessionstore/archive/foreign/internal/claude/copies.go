@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -102,8 +101,6 @@ func joinAgents(ctx context.Context, h *thread.History) (failed error) {
 	h.Agents = agents
 	return failed
 }
-
-var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // setDir takes for a working directory the first one of the file that its folder is
 // named after.

@@ -30,19 +30,11 @@ func (e *end) line(l line, at int32) {
 	}
 }
 
-// find returns the record that the conversation ends with, -1 where its records follow each
-// other in a circle.
+// find returns the record that the conversation ends with.
 func (e *end) find(t *thread.Table) int32 {
 	at := t.Find(e.at)
 	if at < 0 || t.Records.At(at).Is(thread.IsSidechain) || !e.moved && goesOn(t, at, e.last) {
 		at = e.last
-	}
-	steps, first := 0, at
-	for first = range t.Walk(at, thread.WholeLine) {
-		steps++
-	}
-	if steps == t.Records.Len() && steps > 0 && (t.Records.At(first).Parent >= 0 || t.Records.At(first).Is(thread.IsBoundary) && t.Records.At(first).Key > 0) {
-		return -1
 	}
 	return at
 }

@@ -118,6 +118,9 @@ func (l *line) member(name string, v []byte) {
 	}
 }
 
+// tokenNames are the names of the numbers of tokens.
+var tokenNames = thread.TokenNames{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
+
 // synthetic is the model of answers that the tool itself wrote.
 const synthetic = "<synthetic>"
 
@@ -159,7 +162,7 @@ func (l line) Spent() (model string, used thread.Usage) {
 	if l.model != synthetic {
 		model = l.model
 	}
-	used.Read(l.usage)
+	used.Read(l.usage, &tokenNames)
 	return model, used
 }
 
@@ -262,7 +265,7 @@ func (l line) queuedText() string {
 	return line{content: m[1]}.Prompt()
 }
 
-func (l line) Result(call uint64) (said string, other []string, found bool) {
+func (l line) Result(call uint64) (said string, _ []json.RawMessage, other []string, found bool) {
 	for b := range blocksOf(l.content) {
 		m := thread.Members(b.raw, "tool_use_id", "content")
 		if b.kind != "tool_result" || thread.Hash(thread.Text(m[0])) != call {
@@ -275,7 +278,7 @@ func (l line) Result(call uint64) (said string, other []string, found bool) {
 			}
 			said = append(said, part.text)
 		}
-		return strings.Join(said, "\n"), other, true
+		return strings.Join(said, "\n"), nil, other, true
 	}
-	return "", nil, false
+	return "", nil, nil, false
 }

@@ -2,6 +2,9 @@ package claude
 
 import (
 	"encoding/json"
+	"errors"
+	"path/filepath"
+	"regexp"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -28,6 +31,24 @@ type place struct {
 	Kind    string `json:"type"`
 	Leaf    string `json:"leafUuid"`
 	Session string `json:"sessionId"`
+}
+
+var notInFolder = regexp.MustCompile(`[^a-zA-Z0-9]`)
+
+// maxFolder is the longest name of a folder that the tool does not shorten.
+const maxFolder = 200
+
+func (Tool) Place(dir, file string) (string, error) {
+	folder := notInFolder.ReplaceAllString(dir, "-")
+	if len(folder) > maxFolder {
+		return "", errors.New("the name of the folder is so long that Claude Code shortens it")
+	}
+	return filepath.Join("projects", folder, file), nil
+}
+
+func (Tool) Speaks(raw []byte) bool {
+	l, err := parse(raw)
+	return err != nil || l.kind == "user" || l.kind == "assistant" || l.kind == "system"
 }
 
 func (c *maker) File() string { return c.about.ID + thread.HistorySuffix }

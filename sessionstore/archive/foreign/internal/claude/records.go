@@ -45,22 +45,6 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 	return found
 }
 
-// recordsIn returns the hashes of the uuids of the records in lines and the hashes of the
-// records by says, each in order and without repeats.
-func recordsIn(lines iter.Seq2[thread.Line, error]) (uuids, says []uint64, err error) {
-	for l, err := range sound(lines) {
-		if err != nil {
-			return nil, nil, err
-		}
-		if inChain(l.kind) && l.uuid != "" {
-			uuids, says = append(uuids, thread.Hash(l.uuid)), append(says, l.says())
-		}
-	}
-	slices.Sort(uuids)
-	slices.Sort(says)
-	return slices.Compact(uuids), slices.Compact(says), nil
-}
-
 // sound yields the lines that are sound.
 func sound(lines iter.Seq2[thread.Line, error]) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {

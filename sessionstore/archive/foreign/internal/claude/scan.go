@@ -4,8 +4,6 @@ package claude
 
 import (
 	"cmp"
-	"context"
-	"io"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -15,12 +13,26 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is Claude Code.
 type Tool struct{}
 
 func (Tool) Name() string { return "claude" }
+
+// Program: Claude Code itself refuses pictures above 5 MB, as base64.
+func (Tool) Program() thread.Program {
+	return thread.Program{
+		Title: "Claude Code", Home: ".claude", Moved: "CLAUDE_CONFIG_DIR", Resume: "--resume", Linked: true,
+		Target: func() accept.Target {
+			rules := accept.PicturesOf(accept.Anthropic, accept.OwnAPI, 0)
+			rules.Bytes.Certain = 5 << 20
+			return accept.Target{Provider: accept.Anthropic, Pictures: &rules, Scale: scale.Picture}
+		},
+	}
+}
 
 func (Tool) Format(l *thread.Layout, elsewhere func(uuid uint64) bool, _ iter.Seq2[thread.Line, error]) thread.Format {
 	return format{l, elsewhere, &end{last: -1}}
@@ -33,14 +45,7 @@ func (Tool) Says(raw []byte) uint64 {
 	return l.says()
 }
 
-func (Tool) IsLinked() bool { return true }
-
 func (Tool) IsCompared(thread.Record) bool { return true }
-
-func (Tool) UUIDs(ctx context.Context, path string) []uint64 {
-	uuids, _, _ := recordsIn(thread.LinesIn(ctx, path))
-	return uuids
-}
 
 // Repeats: the tool lets a copy of the conversation do such work, and writes that copy again.
 func (Tool) Repeats(path string) (copied, question bool) {
@@ -111,11 +116,6 @@ func (f format) Finish(s *thread.Scanning) {
 }
 
 func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
-
-func (format) Says(ctx context.Context, f *thread.File) ([]uint64, error) {
-	_, says, err := recordsIn(thread.LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size)))
-	return says, err
-}
 
 // note keeps the facts about the session in a line.
 func note(s *thread.Scanning, l line) {
@@ -192,7 +192,7 @@ func describe(s *thread.Scanning, l line, at int32) (key uint64, f thread.Flags)
 		case l.model == synthetic:
 			f |= thread.IsByTool
 		case l.uuid != "":
-			s.Table.Facts.Spend(at, l.responseHash(), l.model, l.usage)
+			s.Table.Facts.Spend(at, l.responseHash(), l.model, l.usage, &tokenNames)
 		}
 		return key, f | thread.IsAssistant
 	case "attachment":
@@ -268,32 +268,4 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 		f |= thread.IsMistyped
 	}
 	return thread.Hash(said), f
-}
-
-func (format) Responses(t *thread.Table, mine func(at int32) bool) iter.Seq[thread.Used] {
-	return func(yield func(thread.Used) bool) {
-		for _, r := range t.Facts.Spent {
-			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
-				continue
-			}
-			u := thread.Used{ID: r.ID, Model: thread.UnknownModel}
-			if r.Model > 0 {
-				u.Model = t.Facts.Models[r.Model-1]
-			}
-			for i, n := range u.Usage.Numbers() {
-				*n = int64(r.Tokens[i])
-			}
-			if !yield(u) {
-				return
-			}
-		}
-	}
-}
-
-func (f format) Spent(t *thread.Table, mine func(at int32) bool) map[string]*thread.Spending {
-	all := map[string]*thread.Spending{}
-	for r := range f.Responses(t, mine) {
-		r.AddTo(all)
-	}
-	return all
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 const (
@@ -27,6 +28,13 @@ type Tool struct{}
 
 func (Tool) Name() string { return "codex" }
 
+func (Tool) Program() thread.Program {
+	return thread.Program{
+		Title: "Codex", Home: ".codex", Moved: "CODEX_HOME", Resume: "resume",
+		Target: func() accept.Target { return accept.Target{Provider: accept.OpenAIResponses, Scale: scale.Picture} },
+	}
+}
+
 func (Tool) Format(l *thread.Layout, _ func(uuid uint64) bool, origin iter.Seq2[thread.Line, error]) thread.Format {
 	return &format{layout: *l, origin: origin}
 }
@@ -38,13 +46,9 @@ func (Tool) Says(raw []byte) uint64 {
 	return l.says()
 }
 
-func (Tool) IsLinked() bool { return false }
-
 func (Tool) IsCompared(r thread.Record) bool {
 	return r.Is(thread.IsPerson | thread.IsAssistant | thread.HasResults)
 }
-
-func (Tool) UUIDs(context.Context, string) []uint64 { return nil }
 
 func (Tool) Beside(string) string { return "" }
 
@@ -128,25 +132,7 @@ func (f *rollout) adopt(begun map[string][]*rollout, id string) {
 
 // below lists the files below a directory, in the order of their paths.
 func below(ctx context.Context, dir string) (found []*rollout, failed error) {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	var open thread.Folder
-	defer open.Close()
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path == dir {
-			return nil
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			failed = errors.Join(failed, err)
-			if ctx.Err() != nil {
-				return fs.SkipAll
-			}
-			return nil
-		}
+	failed = thread.Below(ctx, dir, func(open *thread.Folder, path string, e fs.DirEntry) error {
 		name := strings.TrimSuffix(e.Name(), thread.PackedSuffix)
 		if !e.Type().IsRegular() || !strings.HasPrefix(name, filePrefix) || !strings.HasSuffix(name, thread.HistorySuffix) {
 			return nil
@@ -156,16 +142,13 @@ func below(ctx context.Context, dir string) (found []*rollout, failed error) {
 				return nil
 			}
 		}
-		f, err := beginningOf(ctx, &open, path, e)
+		f, err := beginningOf(ctx, open, path, e)
 		if err == nil && f != nil {
 			found = append(found, f)
 		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
-		}
-		return nil
+		return err
 	})
-	return found, errors.Join(failed, err)
+	return found, failed
 }
 
 // beginningOf returns the history in a file, from the beginning of the file.

@@ -4,7 +4,6 @@ package codex
 
 import (
 	"cmp"
-	"context"
 	"iter"
 	"slices"
 	"strings"
@@ -155,24 +154,6 @@ func (f *format) nested(raw []byte, n int) item {
 	span := f.spans.items[n-1]
 	body := raw[span[0]:span[1]]
 	return item{at: f.spans.at, kind: thread.Text(thread.Members(body, "type")[0]), body: body}
-}
-
-func (*format) Says(_ context.Context, f *thread.File) (all []uint64, err error) {
-	said, last := uint64(0), int64(-1)
-	for i, r := range f.Table.Records.All() {
-		if r.UUID == 0 || !f.Tool.IsCompared(*r) {
-			continue
-		}
-		if r.Offset != last { // else it is of the same line
-			if said, err = f.Says(int32(i)); err != nil {
-				return nil, err
-			}
-			last = r.Offset
-		}
-		all = append(all, said)
-	}
-	slices.Sort(all)
-	return all, nil
 }
 
 func (f *format) Agent(_ string, t *thread.Table) (id, name, task string) {

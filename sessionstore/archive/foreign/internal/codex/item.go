@@ -222,23 +222,23 @@ func writtenArguments(raw []byte) json.RawMessage {
 	return thread.Arguments(raw)
 }
 
-func (it item) Result(call uint64) (said string, other []string, found bool) {
+func (it item) Result(call uint64) (said string, _ []json.RawMessage, other []string, found bool) {
 	if thread.Hash(it.callID()) != call {
-		return "", nil, false
+		return "", nil, nil, false
 	}
 	if it.kind == "image_generation_call" {
-		return thread.NotText, []string{"image"}, true
+		return thread.NotText, nil, []string{"image"}, true
 	}
 	m := it.get("output", "tools")
 	out := m[0]
 	if it.kind == "tool_search_output" {
-		return string(m[1]), nil, true
+		return string(m[1]), nil, nil, true
 	}
 	if pyjson.KindOf(out) == pyjson.Object { // older versions
 		out = thread.Members(out, "content")[0]
 	}
 	if pyjson.KindOf(out) == pyjson.String {
-		return pyjson.Text(out), nil, true
+		return pyjson.Text(out), nil, nil, true
 	}
 	var texts []string
 	for part := range pyjson.Elements(out) {
@@ -249,7 +249,7 @@ func (it item) Result(call uint64) (said string, other []string, found bool) {
 		}
 		texts = append(texts, thread.Text(m[1]))
 	}
-	return strings.Join(texts, "\n"), other, true
+	return strings.Join(texts, "\n"), nil, other, true
 }
 
 func (it item) Spent() (model string, used thread.Usage) {

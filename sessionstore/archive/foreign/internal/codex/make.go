@@ -25,6 +25,18 @@ func (c *maker) File() string {
 	return filePrefix + c.about.Began.UTC().Format("2006-01-02T15-04-05") + "-" + c.about.ID + thread.HistorySuffix
 }
 
+func (Tool) Place(_, file string) (string, error) {
+	day, _, _ := strings.Cut(strings.TrimPrefix(file, filePrefix), "T")
+	return filepath.Join("sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), file), nil
+}
+
+func (Tool) Speaks(raw []byte) bool {
+	raw, err := thread.Object(raw)
+	m := thread.Members(raw, "type", "ordinal", "payload")
+	count := thread.Text(m[0]) == eventKind && thread.Text(thread.Members(m[2], "type")[0]) == "token_count"
+	return err != nil || m[1] != nil || thread.Text(m[0]) != settingsKind && !count
+}
+
 // row is a line.
 type row struct {
 	Time    string `json:"timestamp"`

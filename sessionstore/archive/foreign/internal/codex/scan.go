@@ -2,7 +2,6 @@ package codex
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -64,6 +63,7 @@ func (f *format) Finish(s *thread.Scanning) {
 	if f.began {
 		s.Table.End = f.cur
 	}
+	s.Table.Facts.Total = f.spent()
 	for _, r := range s.Table.Records.All() {
 		if r.Parent >= 0 {
 			s.Table.Records.At(r.Parent).Flags |= thread.HasChild
@@ -327,14 +327,11 @@ func cwdIn(it item) string {
 	return ""
 }
 
-func (*format) Responses(*thread.Table, func(at int32) bool) iter.Seq[thread.Used] {
-	return func(func(thread.Used) bool) {}
-}
-
-func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Spending {
-	all, c := map[string]*thread.Spending{}, &f.facts
+// spent returns what the thread used, as its last count says.
+func (f *format) spent() map[string]*thread.Spending {
+	c := &f.facts
 	if c.Total[0] == nil && c.Total[1] == nil {
-		return all
+		return nil
 	}
 	s := &thread.Spending{Responses: c.Responses - c.others}
 	for i, n := range []*int64{&s.Input, &s.Output, &s.CacheRead} {
@@ -343,6 +340,5 @@ func (f *format) Spent(*thread.Table, func(at int32) bool) map[string]*thread.Sp
 		}
 	}
 	s.Input = max(0, s.Input-s.CacheRead)
-	all[cmp.Or(c.model, thread.UnknownModel)] = s
-	return all
+	return map[string]*thread.Spending{cmp.Or(c.model, thread.UnknownModel): s}
 }

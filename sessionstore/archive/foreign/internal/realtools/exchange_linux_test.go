@@ -24,38 +24,38 @@ import (
 // the newest ones.
 func TestRealTools(t *testing.T) {
 	testenv.Soak(t, "it installs Codex and Claude Code")
-	t.Run("pinned", func(t *testing.T) { prove(t, install(t, "pinned", pinned)) })
+	t.Run("pinned", func(t *testing.T) { prove(t, install(t, "pinned", pinned), newClaude, newCodex) })
 	t.Run("newest", func(t *testing.T) {
 		v := newest(t)
 		if v == pinned {
 			t.Skip("the pinned versions are the newest: " + v.String())
 		}
-		prove(t, install(t, "newest", v))
+		prove(t, install(t, "newest", v), newClaude, newCodex)
 	})
 }
 
-func prove(t *testing.T, p programs) {
+func prove(t *testing.T, p programs, tools ...func(*testing.T, *lab) tool) {
 	l := newLab(t, p)
 	proven := atomic.Int32{}
 	t.Run("tools", func(t *testing.T) {
-		for _, start := range []func(*testing.T, *lab) tool{newClaude, newCodex} {
+		for _, start := range tools {
 			to, wrote, again := start(t, l), start(t, l), start(t, l)
 			t.Run("export to "+string(to.name()), func(t *testing.T) {
 				t.Parallel()
 				p := openProjects(t)
-				proven.Add(exchange(t, l.model, p, to, sessions(t, p, to.name(), l.work)))
+				proven.Add(exchange(t, p, to, sessions(t, p, to.name(), l.work)))
 			})
 			t.Run("written by "+string(to.name()), func(t *testing.T) {
 				t.Parallel()
 				p := openProjects(t)
 				all := imports(t, p, wrote)
-				proven.Add(exchange(t, l.model, p, again, all))
+				proven.Add(exchange(t, p, again, all))
 				again.stop()
 				for i, k := range all {
 					all[i].name += " again"
 					require.NoError(t, k.st.Append(t.Context(), k.id, text(t, "user", "And there?"), text(t, "assistant", "It goes on.")))
 				}
-				exchange(t, l.model, p, again, all)
+				exchange(t, p, again, all)
 			})
 		}
 	})
@@ -74,7 +74,7 @@ func openProjects(t *testing.T) *projects.Projects {
 
 // exchange exports sessions to a tool, which lists, reads and continues them, and imports
 // what the tool wrote. It returns the number of sessions.
-func exchange(t *testing.T, m *model, p *projects.Projects, to tool, all []kept) int32 {
+func exchange(t *testing.T, p *projects.Projects, to tool, all []kept) int32 {
 	t.Helper()
 	to.list(t) // it ran here before
 	to.stop()
@@ -100,7 +100,7 @@ func exchange(t *testing.T, m *model, p *projects.Projects, to tool, all []kept)
 
 			prompt := "Going on with " + k.name + "."
 			answered := to.goOn(t, e.ID, prompt)
-			request, ok := m.asked(prompt)
+			request, ok := to.asks().asked(prompt)
 			require.True(t, ok, "the model was not asked")
 			assertInOrder(t, known, request.said, "the request lacks")
 
@@ -156,7 +156,7 @@ func active(t *testing.T, to tool, e foreign.Exported) []said {
 	require.NoError(t, err)
 	compacted, n := 0, 0
 	for row := range strings.Lines(string(rows)) {
-		if n++; strings.Contains(row, `"compact_boundary"`) || strings.Contains(row, `"type":"compacted"`) {
+		if n++; strings.Contains(row, `"compact_boundary"`) || strings.Contains(row, `"type":"compacted"`) || strings.Contains(row, `"type":"compaction"`) {
 			compacted = n
 		}
 	}

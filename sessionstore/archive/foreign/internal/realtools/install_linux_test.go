@@ -19,12 +19,15 @@ import (
 )
 
 // versions are the versions of the packages of npm that a run installs.
-type versions struct{ codex, claude, sdk string }
+type versions struct{ codex, claude, sdk, pi string }
 
 // pinned are the versions that each run proves.
 var pinned = versions{codex: "0.171.0", claude: "2.1.332", sdk: "0.3.332"}
 
 func (v versions) String() string {
+	if v.pi != "" {
+		return "pi " + v.pi
+	}
 	return fmt.Sprintf("Codex %s, Claude Code %s, Agent SDK %s", v.codex, v.claude, v.sdk)
 }
 
@@ -33,6 +36,7 @@ type programs struct {
 	versions
 	codexBin  string // the program
 	claudeBin string
+	piBin     string
 	node      string
 	modules   string // the folder with the Agent SDK
 }
@@ -63,11 +67,31 @@ func npm(t *testing.T, dir string, args ...string) string {
 func newest(t *testing.T) versions {
 	t.Helper()
 	of := func(name string) string { return npm(t, t.TempDir(), "view", name, "version") }
-	return versions{of("@openai/codex"), of("@anthropic-ai/claude-code"), of("@anthropic-ai/claude-agent-sdk")}
+	return versions{codex: of("@openai/codex"), claude: of("@anthropic-ai/claude-code"), sdk: of("@anthropic-ai/claude-agent-sdk")}
 }
 
 // installLimit is the longest wait for another process that uses the same folder.
 const installLimit = 30 * time.Minute
+
+// claim returns the folder of that name, which belongs to the test until it ends.
+func claim(t *testing.T, name string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		notProven(t, "there is no cache directory for the tools")
+	}
+	dir := filepath.Join(cache, "sessionstorage-real-tools", name)
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	held, err := lock.Acquire(t.Context(), root, ".lock", lock.Options{Limit: installLimit})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, held.Unlock())
+		require.NoError(t, root.Close())
+	})
+	return dir
+}
 
 // install installs the tools into a folder of that name, which belongs to the test until
 // it ends.
@@ -77,21 +101,9 @@ func install(t *testing.T, name string, v versions) programs {
 	if err != nil {
 		notProven(t, "node is not installed")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		notProven(t, "there is no cache directory for the tools")
-	}
-	dir := filepath.Join(cache, "sessionstorage-real-tools", name)
+	dir := claim(t, name)
 	sdk := filepath.Join(dir, "sdk")
 	require.NoError(t, os.MkdirAll(sdk, 0o755))
-	root, err := os.OpenRoot(dir)
-	require.NoError(t, err)
-	held, err := lock.Acquire(t.Context(), root, ".lock", lock.Options{Limit: installLimit})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, held.Unlock())
-		require.NoError(t, root.Close())
-	})
 	installPackages(t, dir, nil, "@openai/codex@"+v.codex, "@anthropic-ai/claude-code@"+v.claude)
 	installPackages(t, sdk, []string{"--omit=optional"}, "@anthropic-ai/claude-agent-sdk@"+v.sdk) // without the program once more
 	modules := filepath.Join(dir, "node_modules")

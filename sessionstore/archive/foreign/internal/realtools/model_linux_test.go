@@ -20,8 +20,9 @@ type model struct {
 	mu       sync.Mutex
 	requests []request
 	answers  int
-	strict   bool            // what the provider refuses is refused
-	calls    map[string]call // what the model answers to a prompt with these words
+	strict   bool                     // what the provider refuses is refused
+	calls    map[string][]call        // what the model answers to a prompt with these words
+	held     map[string]chan struct{} // prompts that get no answer; closed once one came
 }
 
 // call is a call of one of the tool's functions.
@@ -45,7 +46,7 @@ type said struct{ role, text string }
 // newModel returns a model in the network.
 func newModel(t *testing.T, n *network) *model {
 	t.Helper()
-	l, m := n.listen(t), &model{calls: map[string]call{}}
+	l, m := n.listen(t), &model{calls: map[string][]call{}, held: map[string]chan struct{}{}}
 	m.url = "http://" + l.Addr().String()
 	server := &http.Server{Handler: m}
 	ended := make(chan struct{})
@@ -82,6 +83,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	n, called := m.answer(asked)
 	switch {
+	case m.holds(asked):
+		<-r.Context().Done()
 	case len(asked.refused) > 0:
 		refuse(w, asked.refused[0])
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
@@ -116,7 +119,7 @@ func refuse(w http.ResponseWriter, why strict.Refusal) {
 
 // answer keeps a request and returns the number of its answer, with a call where one is
 // meant for the prompt.
-func (m *model) answer(asked request) (n int, called *call) {
+func (m *model) answer(asked request) (n int, called []call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, asked)
@@ -124,7 +127,7 @@ func (m *model) answer(asked request) (n int, called *call) {
 	for words, c := range m.calls {
 		for _, text := range asked.waiting {
 			if strings.Contains(text, words) {
-				called = &c
+				called = c
 			}
 		}
 	}
@@ -188,9 +191,9 @@ func (i item) said() (all []said) {
 		return []said{{i.Role, text}}
 	}
 	var parts []struct {
-		Type, Text string
-		URL        string `json:"image_url"`
-		Source     struct{ Data string }
+		Type, Text, Data string
+		URL              string `json:"image_url"`
+		Source           struct{ Data string }
 	}
 	_ = json.Unmarshal(i.Content, &parts) // an item of another kind has no texts
 	for _, p := range parts {
@@ -198,7 +201,7 @@ func (i item) said() (all []said) {
 		case "text", "input_text", "output_text":
 			all = append(all, said{i.Role, p.Text})
 		case "image":
-			all = append(all, said{i.Role, image(p.Source.Data)})
+			all = append(all, said{i.Role, image(p.Source.Data + p.Data)})
 		case "input_image":
 			_, data, _ := strings.Cut(p.URL, ";base64,")
 			all = append(all, said{i.Role, image(data)})
@@ -224,11 +227,32 @@ func (m *model) asked(prompt string) (found request, ok bool) {
 	return found, ok
 }
 
-// calling lets the model answer prompts with these words with a call.
-func (m *model) calling(words, name string, arguments object) {
+// calling lets the model answer prompts with these words with a call, or with several at once.
+func (m *model) calling(words, name string, arguments object, more ...call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls[words] = call{name, arguments}
+	m.calls[words] = append([]call{{name, arguments}}, more...)
+}
+
+// holding lets the model give no answer to a prompt. The channel is closed once it was asked.
+func (m *model) holding(prompt string) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held[prompt] = make(chan struct{})
+	return m.held[prompt]
+}
+
+// holds reports whether a request gets no answer: its last text is a prompt that is held.
+func (m *model) holds(asked request) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(asked.waiting)
+	if n == 0 || m.held[asked.waiting[n-1]] == nil {
+		return false
+	}
+	close(m.held[asked.waiting[n-1]])
+	delete(m.held, asked.waiting[n-1])
+	return true
 }
 
 type object = map[string]any
@@ -256,15 +280,15 @@ func reply(w http.ResponseWriter, o object) {
 func answer(n int) string { return fmt.Sprintf("Made-up answer number %d.", n) }
 
 // responses are the events of an answer of the Responses API.
-func responses(n int, called *call) []event {
+func responses(n int, called []call) []event {
 	id := fmt.Sprint("resp_", n)
 	done := object{
 		"type": "message", "id": fmt.Sprint("msg_", n), "role": "assistant", "status": "completed",
 		"content": []any{object{"type": "output_text", "text": answer(n), "annotations": []any{}}},
 	}
 	if called != nil {
-		arguments, _ := json.Marshal(called.arguments) // it holds nothing that JSON cannot
-		done = object{"type": "function_call", "id": fmt.Sprint("fc_", n), "call_id": fmt.Sprint("call_", n), "name": called.name, "arguments": string(arguments), "status": "completed"}
+		arguments, _ := json.Marshal(called[0].arguments) // it holds nothing that JSON cannot
+		done = object{"type": "function_call", "id": fmt.Sprint("fc_", n), "call_id": fmt.Sprint("call_", n), "name": called[0].name, "arguments": string(arguments), "status": "completed"}
 	}
 	usage := object{
 		"input_tokens": 100 * n, "input_tokens_details": object{"cached_tokens": 10},
@@ -278,23 +302,28 @@ func responses(n int, called *call) []event {
 }
 
 // messages are the events of an answer of the Messages API.
-func messages(n int, model string, called *call) []event {
+func messages(n int, model string, called []call) []event {
 	begun := wholeMessage(n, model)
 	begun["content"], begun["stop_reason"] = []any{}, nil
-	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": answer(n)}, "end_turn"
-	if called != nil {
-		arguments, _ := json.Marshal(called.arguments) // it holds nothing that JSON cannot
-		block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%04d", n), "name": called.name, "input": object{}}
-		delta, stop = object{"type": "input_json_delta", "partial_json": string(arguments)}, "tool_use"
+	events, stop := []event{{"message_start", object{"message": begun}}}, "end_turn"
+	block := func(content, delta object) {
+		at := (len(events) - 1) / 3
+		events = append(events,
+			event{"content_block_start", object{"index": at, "content_block": content}},
+			event{"content_block_delta", object{"index": at, "delta": delta}},
+			event{"content_block_stop", object{"index": at}})
 	}
-	return []event{
-		{"message_start", object{"message": begun}},
-		{"content_block_start", object{"index": 0, "content_block": block}},
-		{"content_block_delta", object{"index": 0, "delta": delta}},
-		{"content_block_stop", object{"index": 0}},
-		{"message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 7}}},
-		{"message_stop", object{}},
+	if called == nil {
+		block(object{"type": "text", "text": ""}, object{"type": "text_delta", "text": answer(n)})
 	}
+	for i, c := range called {
+		arguments, _ := json.Marshal(c.arguments) // it holds nothing that JSON cannot
+		block(object{"type": "tool_use", "id": fmt.Sprintf("toolu_%04d%s", n, strings.Repeat("x", i)), "name": c.name, "input": object{}}, object{"type": "input_json_delta", "partial_json": string(arguments)})
+		stop = "tool_use"
+	}
+	return append(events,
+		event{"message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 7}}},
+		event{"message_stop", object{}})
 }
 
 // wholeMessage is an answer of the Messages API without a stream.

@@ -15,8 +15,9 @@ type Facts struct {
 	FirstText, LastText string    // as the file has them
 	Unread              int       // lines that could not be read
 	Unknown             map[string]int
-	Spent               []Spent       // in the order of responses once the file was read
-	spending            pieces[Spent] // the same while the file is read
+	Spent               []Spent              // in the order of responses once the file was read
+	spending            pieces[Spent]        // the same while the file is read
+	Total               map[string]*Spending // by model, where the tool has no usage by response
 	Models              []string
 	GoesOn              []string // the sessions in which this one goes on, as copies with ids of their own
 	Boundary            boundaries
@@ -26,7 +27,7 @@ type Facts struct {
 // Spent is the usage of a response: 32 bytes. Its key is the key of its first record.
 type Spent struct {
 	ID     uint64    // see claude.line.responseHash
-	Tokens [4]uint32 // as in tokenNames
+	Tokens [4]uint32 // in the order of TokenNames
 	At     int32     // its first record
 	Model  uint16
 	Has    uint8 // which of the tokens the file has, by bits
@@ -98,10 +99,10 @@ func (f *Facts) modelNumber(name string) uint16 {
 	return uint16(len(f.Models))
 }
 
-// Spend notes the usage that a record of a response has.
-func (f *Facts) Spend(at int32, id uint64, model string, raw []byte) {
+// Spend notes the usage that a record of a response has, an object with members of these names.
+func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) {
 	s := Spent{ID: id, At: at, Model: f.modelNumber(model)}
-	m := Members(raw, tokenNames[:]...)
+	m := Members(raw, names[:]...)
 	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {
 			s.Tokens[i], s.Has = uint32(min(max(v, 0), math.MaxUint32)), s.Has|1<<i

@@ -5,6 +5,7 @@ package thread
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,11 +22,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
-// Tool is a tool whose histories are read. The rest of the package knows none.
+// Tool is a tool whose histories are read and written: a source of sessions. A further one is
+// a package with this interface, and a line in foreign.programs; nothing else knows a tool by
+// its name. See the page SOURCES.md of package foreign.
 type Tool interface {
-	Name() string
+	Name() string // also of its program on PATH
+	Program() Program
 
 	// Find lists the histories below the directory of the tool that were changed since.
 	Find(ctx context.Context, home string, since time.Time) ([]History, error)
@@ -38,19 +43,19 @@ type Tool interface {
 	// Maker returns the maker of lines of the tool.
 	Maker(w *LineWriter, a About) Maker
 
+	// Place returns where below the directory of the tool it looks for a file that a [Maker]
+	// named, of a session that worked in the directory dir.
+	Place(dir, file string) (string, error)
+
+	// Speaks reports whether a line of a file is a part of the conversation, or decides about
+	// the lines that may follow it.
+	Speaks(raw []byte) bool
+
 	// Says returns a hash of the content of a line, without its time.
 	Says(raw []byte) uint64
 
-	// IsLinked reports whether each record names the record that it follows. The records of
-	// other tools follow the line before.
-	IsLinked() bool
-
 	// IsCompared reports whether files are compared by a record.
 	IsCompared(r Record) bool
-
-	// UUIDs returns hashes of the uuids of the records of a file, in order; none where it
-	// cannot be read.
-	UUIDs(ctx context.Context, path string) []uint64
 
 	// Repeats reports whether the name of an agent's file says that it repeats the
 	// conversation, and whether a question that a person asked beside that follows there.
@@ -61,13 +66,29 @@ type Tool interface {
 	Beside(path string) string
 }
 
+// Program is what is known of a tool beside its files.
+type Program struct {
+	Title  string // its name for people
+	Home   string // the directory in which it keeps its histories, below the home of the user
+	Moved  string // the environment variable that names another one
+	Resume string // the argument before the id of a session with which it goes on in that
+
+	// Linked says that each record names the record that it follows. The records of other
+	// tools follow the line before.
+	Linked bool
+
+	// Target returns what the tool sends its conversations to unless it is set up otherwise.
+	Target func() accept.Target
+}
+
 // Format is how a tool writes one file.
 type Format interface {
 	// Scan makes the records of a line, which is not blank. The error says that
 	// the line is damaged; there are no records then.
 	Scan(s *Scanning, raw []byte) error
 
-	// Finish links the records, after the last line.
+	// Finish links the records, after the last line, and finds the one that the conversation
+	// ends with.
 	Finish(s *Scanning)
 
 	// Part returns the content of a record, which is the nth of the line at offset, from 0.
@@ -77,14 +98,6 @@ type Format interface {
 	// Agent returns the id, the kind and the task, where it is known, of the sub-agent whose
 	// file is at path.
 	Agent(path string, t *Table) (id, name, task string)
-
-	// Says returns hashes of the records by which files are compared, in order.
-	Says(ctx context.Context, f *File) ([]uint64, error)
-
-	// Responses yields the usage of each response among these records, where the file has
-	// it by response. Spent returns their usage by model.
-	Responses(t *Table, mine func(at int32) bool) iter.Seq[Used]
-	Spent(t *Table, mine func(at int32) bool) map[string]*Spending
 }
 
 // Scanning is the first reading of a file.
@@ -111,6 +124,13 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 	}
 	sum.Sum(s.Table.sum[:0])
 	fm.Finish(&s)
+	steps, first := 0, s.Table.End
+	for first = range s.Table.Walk(first, WholeLine) {
+		steps++
+	}
+	if r := first; steps > 0 && steps == s.Table.Records.Len() && s.Table.prev(r, WholeLine) >= 0 {
+		s.Table.End = -1 // the records before it lead back to it
+	}
 	s.Table.Calls, s.Table.Results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
 	s.Table.orderCalls()
 	s.Table.byKey = s.Table.ordered(func(r *Record) bool { return r.Is(IsAssistant) }, func(r *Record) uint64 { return r.Key })
@@ -293,6 +313,29 @@ func (f *File) Says(at int32) (uint64, error) {
 		return 0, err
 	}
 	return f.Tool.Says(raw), nil
+}
+
+// Compared returns what the records say by which files are compared, in order: of records that
+// name others, each once.
+func (f *File) Compared(ctx context.Context) (all []uint64, err error) {
+	said, last := uint64(0), int64(-1)
+	for i, r := range f.Table.Records.All() {
+		if r.UUID == 0 || !f.Tool.IsCompared(*r) {
+			continue
+		}
+		if r.Offset != last { // else it is of the same line
+			if said, err = f.Says(int32(i)); err != nil || ctx.Err() != nil {
+				return nil, cmp.Or(err, ctx.Err())
+			}
+			last = r.Offset
+		}
+		all = append(all, said)
+	}
+	slices.Sort(all)
+	if f.Tool.Program().Linked {
+		all = slices.Compact(all)
+	}
+	return all, nil
 }
 
 // BySays returns 1 more than the first record of each line by what the line says.

@@ -89,8 +89,19 @@ func (o origin) answerMessage(said, thought string, calls []sessionstore.ToolCal
 	return o.finish(m, err)
 }
 
-// resultMessage returns a message of a tool.
-func (o origin) resultMessage(call sessionstore.ToolCall, said string) (sessionstore.Message, error) {
+// resultMessage returns a message of a tool. A text alone is the content itself.
+func (o origin) resultMessage(call sessionstore.ToolCall, said string, pictures []json.RawMessage) (sessionstore.Message, error) {
+	if len(pictures) > 0 {
+		if said != "" {
+			pictures = append([]json.RawMessage{TextBlock(said)}, pictures...)
+		}
+		return o.finish(sessionstore.NewMessage(struct {
+			Role    string            `json:"role"`
+			Name    string            `json:"name"`
+			Call    string            `json:"tool_call_id"`
+			Content []json.RawMessage `json:"content"`
+		}{"tool", call.Name, call.ID, pictures}))
+	}
 	return o.finish(sessionstore.ToolResult(call.ID, call.Name, said, o.at))
 }
 

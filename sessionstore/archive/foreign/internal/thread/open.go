@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -85,6 +86,40 @@ func (d *Folder) Close() {
 	if d.root != nil {
 		_ = d.root.Close() // it was only read
 	}
+}
+
+// Below calls take for each entry below a directory that is no directory, in the order of their
+// paths. The error names what could not be read or taken; there is none where the directory is
+// not there.
+func Below(ctx context.Context, dir string, take func(open *Folder, path string, e fs.DirEntry) error) (failed error) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	var open Folder
+	defer open.Close()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == dir {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			failed = errors.Join(failed, err)
+			if ctx.Err() != nil {
+				return fs.SkipAll
+			}
+			return nil
+		}
+		if !e.IsDir() {
+			err = take(&open, path, e)
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+		}
+		return nil
+	})
+	return errors.Join(failed, err)
 }
 
 const (

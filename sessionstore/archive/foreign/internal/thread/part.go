@@ -18,9 +18,9 @@ type Part interface {
 	Answer() AnswerParts
 	Prompt() string // the text that a person typed, as a whole
 
-	// Result returns the text of the result of a call, and the kinds of its parts
-	// that are no text. found is false where there is no such result.
-	Result(call uint64) (said string, other []string, found bool)
+	// Result returns the text of the result of a call, its pictures as blocks, and the kinds of
+	// its parts that are neither. found is false where there is no such result.
+	Result(call uint64) (said string, pictures []json.RawMessage, other []string, found bool)
 
 	// Spent returns the model that answers, "" where the record names none, and
 	// the tokens that it used.
@@ -87,6 +87,14 @@ func (p *UserParts) blocks() (all []json.RawMessage) {
 func TextBlock(s string) json.RawMessage {
 	row := pyjson.AppendQuoted([]byte(`{"type": "text", "text": `), s, pyjson.Style{Replace: true})
 	return append(row, '}')
+}
+
+// ImageBlock returns the block of an image in base64.
+func ImageBlock(media, data string) json.RawMessage {
+	s := pyjson.Style{Replace: true}
+	row := pyjson.AppendQuoted([]byte(`{"type": "image", "source": {"type": "base64", "media_type": `), media, s)
+	row = pyjson.AppendQuoted(append(row, `, "data": `...), data, s)
+	return append(row, "}}"...)
 }
 
 // Arguments returns the arguments of a call as an object.
@@ -175,18 +183,18 @@ type Spending struct {
 }
 
 // Read takes the numbers of an object.
-func (u *Usage) Read(raw []byte) {
+func (u *Usage) Read(raw []byte, names *TokenNames) {
 	if pyjson.KindOf(raw) != pyjson.Object {
 		return
 	}
-	m := pyjson.Values(raw, tokenNames[:]...)
+	m := pyjson.Values(raw, names[:]...)
 	for i, n := range u.Numbers() {
 		*n = Tokens(m[i])
 	}
 }
 
-// tokenNames are the names of the numbers.
-var tokenNames = [4]string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
+// TokenNames are the names that a tool has for the numbers of a [Usage], in their order.
+type TokenNames [4]string
 
 // Numbers returns the numbers in the order of their names.
 func (u *Usage) Numbers() [4]*int64 {

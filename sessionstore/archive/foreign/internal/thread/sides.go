@@ -265,14 +265,14 @@ func (r *Rendering) result(c sessionstore.ToolCall, h uint64, asked time.Time) e
 		if err != nil {
 			return err
 		}
-		if said, other, found := l.Result(h); found {
+		if said, pictures, other, found := l.Result(h); found {
 			for _, kind := range other {
 				r.notes.block("result-" + kind)
 			}
-			m, err := r.origin(r.LastTime, []int32{best}).resultMessage(c, said)
+			m, err := r.origin(r.LastTime, []int32{best}).resultMessage(c, said, pictures)
 			return r.send(m, err, []int32{best})
 		}
 	}
-	m, err := r.origin(asked, nil).resultMessage(c, noResult)
+	m, err := r.origin(asked, nil).resultMessage(c, noResult, nil)
 	return r.send(m, err, nil)
 }

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sort"
 	"time"
@@ -158,6 +159,40 @@ func (t *Table) mergeSpent() {
 		n++
 	}
 	t.Facts.Spent = all[:n]
+}
+
+// Responses yields the usage of each response among these records, where the file has it by
+// response.
+func (t *Table) Responses(mine func(at int32) bool) iter.Seq[Used] {
+	return func(yield func(Used) bool) {
+		for _, r := range t.Facts.Spent {
+			if !mine(r.At) || r.Has == 0 || t.IsMarked(r.At) {
+				continue
+			}
+			u := Used{ID: r.ID, Model: UnknownModel}
+			if r.Model > 0 {
+				u.Model = t.Facts.Models[r.Model-1]
+			}
+			for i, n := range u.Usage.Numbers() {
+				*n = int64(r.Tokens[i])
+			}
+			if !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+// Spent returns the usage of these records by model.
+func (t *Table) Spent(mine func(at int32) bool) map[string]*Spending {
+	if t.Facts.Total != nil {
+		return t.Facts.Total
+	}
+	all := map[string]*Spending{}
+	for r := range t.Responses(mine) {
+		r.AddTo(all)
+	}
+	return all
 }
 
 // withKey returns the answers of a response.

@@ -92,7 +92,7 @@ const SealMember = "amplifier_mended"
 const promptBegins = "## My request for Codex:"
 
 var (
-	fromEditor  = regexp.MustCompile(`^\s*<(ide_[a-z_]+)>`)
+	fromEditor  = regexp.MustCompile(`^\s*<(ide_[a-z_]+|(?:file|skill) name="[^"\n]*"[^>\n]*)>`)
 	commandName = regexp.MustCompile(`<command-name>([^<]*)</command-name>`)
 	commandSaid = regexp.MustCompile(`<command-message>([^<]*)</command-message>`)
 	commandArgs = regexp.MustCompile(`(?s)<command-args>(.*)</command-args>`)
@@ -139,7 +139,8 @@ func withoutEditor(s string) string {
 		return ""
 	}
 	for m := fromEditor.FindStringSubmatch(s); m != nil; m = fromEditor.FindStringSubmatch(s) {
-		_, s, _ = strings.Cut(s, "</"+m[1]+">")
+		tag, _, _ := strings.Cut(m[1], " ")
+		_, s, _ = strings.Cut(s, "</"+tag+">")
 	}
 	return s
 }

@@ -108,7 +108,7 @@ func countOf(s thread.Found) (c Count, err error) {
 		maps.Copy(c.UnknownKinds, facts.Unknown)
 	}
 	count := c.codex
-	if f.Tool.IsLinked() {
+	if f.Tool.Program().Linked {
 		count = c.claude
 	}
 	whole, active := count(s)

@@ -1,0 +1,136 @@
+// Package pi is the format of pi, the coding agent: the places of its histories, the content
+// of their lines, and the making of such lines. The page SOURCES.md of package foreign
+// explains it to those who write a source of their own.
+package pi
+
+import (
+	"cmp"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
+)
+
+// Tool is pi.
+type Tool struct{}
+
+func (Tool) Name() string { return "pi" }
+
+// Program: pi sends a conversation to any provider. What Anthropic takes, the others take.
+func (Tool) Program() thread.Program {
+	return thread.Program{
+		Title: "pi", Home: ".pi/agent", Moved: "PI_CODING_AGENT_DIR", Resume: "--session", Linked: true,
+		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
+	}
+}
+
+func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
+	return &format{}
+}
+
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+
+func (Tool) Says(raw []byte) uint64 {
+	l, _ := parse(raw)
+	return l.says()
+}
+
+func (Tool) IsCompared(thread.Record) bool { return true }
+
+// Repeats and Beside: pi has no sub-agents.
+func (Tool) Repeats(string) (copied, question bool) { return false, false }
+func (Tool) Beside(string) string                   { return "" }
+
+// Speaks: what an export adds follows the last message, whatever the tool noted behind it.
+func (Tool) Speaks(raw []byte) bool {
+	l, err := parse(raw)
+	return err != nil || kinds[l.kind]&thread.IsLink == 0 || l.kind == "context_edit"
+}
+
+// format is how pi writes a file: a tree of entries, each of which names the one before. The
+// session is at the last one.
+type format struct {
+	last  uint64 // of the last entry
+	model string
+}
+
+// maxVersion is the newest version of the format that is known.
+const maxVersion = 3
+
+func (f *format) Scan(s *thread.Scanning, raw []byte) error {
+	l, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	t, at := s.Table, int32(s.Table.Records.Len())
+	s.Mark(l.mark, l.seal)
+	t.Facts.Time(l.at, l.atText)
+	if t.First.IsZero() {
+		t.First = l.at
+	}
+	flags, known := kinds[l.kind]
+	switch {
+	case l.kind == headerKind:
+		f.header(s, l)
+		return nil
+	case !known:
+		s.UnknownKind("kind", l.kind)
+		flags = thread.IsUnknown
+	case l.kind == "session_info":
+		t.Title, t.ByPerson = strings.TrimSpace(thread.Text(thread.Members(l.entry, "name")[0])), true
+	}
+	own := thread.Hash("id " + l.id + " " + l.atText) // the entry's in all sessions: ids are short
+	r, parent := thread.Record{UUID: thread.Hash(l.id), Flags: flags, Key: own}, thread.Hash(l.parent)
+	if l.id == "" { // the first version had none
+		r.UUID, parent = thread.Hash(string(raw)), f.last
+	}
+	switch {
+	case r.Is(thread.IsBoundary): // the session goes on with the summary, and behind it with what was kept
+		b := &t.Facts.Boundary
+		if b.Last = at; thread.Text(thread.Members(l.entry, "firstKeptEntryId")[0]) != l.id {
+			b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.Text(thread.Members(l.entry, "firstKeptEntryId")[0])), parent, r.UUID
+		}
+		r.Key, parent = parent, 0
+	case r.Is(thread.IsAssistant):
+		for _, c := range l.Answer().Calls {
+			s.Call(c.ID, at)
+		}
+	case r.Is(thread.HasResults):
+		s.Result(l.call(), at)
+	case r.Is(thread.IsPerson):
+		r.Key = thread.Hash(cmp.Or(l.Prompt(), "image"))
+	}
+	f.last, f.model = r.UUID, cmp.Or(l.model, f.model)
+	used := thread.Usage{}
+	if used.Read(l.usage, &tokenNames); used != (thread.Usage{}) {
+		t.Facts.Spend(at, own, f.model, l.usage, &tokenNames)
+	}
+	s.Add(r, parent)
+	return nil
+}
+
+// header takes the first line.
+func (f *format) header(s *thread.Scanning, l line) {
+	m := thread.Members(l.entry, "cwd", "version", "parentSession")
+	s.Table.Dir = cmp.Or(s.Table.Dir, thread.Text(m[0]))
+	if n, ok := pyjson.Int(m[1]); ok && n > maxVersion {
+		s.UnknownKind("version", strconv.FormatInt(n, 10))
+	}
+	s.Table.Lineage.Original = cmp.Or(s.Table.Lineage.Original, idIn(thread.Text(m[2])))
+	s.Add(thread.Record{}, 0)
+}
+
+func (f *format) Finish(s *thread.Scanning) {
+	s.Link(func(uint64) bool { return false })
+	s.Table.End = s.Table.Find(f.last)
+}
+
+func (*format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
+
+func (*format) Agent(path string, _ *thread.Table) (id, name, task string) {
+	return idIn(path), "agent", ""
+}

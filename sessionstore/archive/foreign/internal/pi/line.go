@@ -1,0 +1,151 @@
+package pi
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// kinds are the kinds of entries that have an id: the types, and for messages their roles.
+var kinds = map[string]thread.Flags{
+	"user":       thread.IsUser | thread.IsPerson | thread.IsPrompt,
+	"assistant":  thread.IsAssistant,
+	"toolResult": thread.IsUser | thread.HasResults,
+	"compaction": thread.IsUser | thread.IsSummary | thread.IsBoundary,
+
+	// What pi sends as a text of the user that no person wrote.
+	"bashExecution": thread.IsUser, "custom_message": thread.IsUser, "custom message": thread.IsUser, "hookMessage": thread.IsUser, "branch_summary": thread.IsUser,
+
+	"system": thread.IsLink, "model_change": thread.IsLink | thread.IsNote, "thinking_level_change": thread.IsLink, "usage": thread.IsLink,
+	"context_edit": thread.IsLink, "custom": thread.IsLink, "label": thread.IsLink, "session_info": thread.IsLink,
+}
+
+// headerKind is the kind of the first line.
+const headerKind = "session"
+
+// tokenNames are the names of the numbers of tokens. The input is without what was cached.
+var tokenNames = thread.TokenNames{"input", "output", "cacheRead", "cacheWrite"}
+
+// line is an entry. Its slices share the memory of the line.
+type line struct {
+	kind, id, parent string
+	at               time.Time
+	atText           string
+	entry            []byte
+	body             []byte // of a message; else the entry
+	content, usage   []byte
+	model            string
+	mark, seal       string // see thread.ExportMember and thread.SealMember
+}
+
+// parse reads a line. The error has no text of it.
+func parse(raw []byte) (line, error) {
+	raw, err := thread.Object(raw)
+	if err != nil {
+		return line{}, err
+	}
+	m := thread.Members(raw, "type", "id", "parentId", "timestamp")
+	l := line{kind: thread.Text(m[0]), id: thread.Text(m[1]), parent: thread.Text(m[2]), atText: thread.Text(m[3]), entry: raw, body: raw}
+	if t, _, err := pytime.Parse(l.atText); err == nil {
+		l.at = t
+	}
+	m = thread.Members(raw, thread.ExportMember, thread.SealMember, "message", "modelId")
+	l.mark, l.seal, l.model = thread.Text(m[0]), thread.Text(m[1]), thread.Text(m[3])
+	if l.kind == "message" {
+		l.body = m[2]
+		if l.kind = thread.Text(thread.Members(l.body, "role")[0]); l.kind == "custom" {
+			l.kind = "custom message" // no entry of the type custom, which pi does not send
+		}
+	}
+	m = thread.Members(l.body, "content", "summary", "model", "usage")
+	if l.content, l.usage = m[0], m[3]; l.content == nil {
+		l.content = m[1]
+	}
+	if m[2] != nil {
+		l.model = thread.Text(m[2])
+	}
+	return l, nil
+}
+
+// says returns a hash of the id, the kind and the content of an entry.
+func (l line) says() uint64 {
+	m := thread.Members(l.body, "command", "output")
+	return thread.Hash(l.id+" "+l.kind+" "+l.call()) + 3*thread.Content(l.content) + 5*thread.Content(m[0]) + 7*thread.Content(m[1])
+}
+
+// call returns the id of the call that the entry has the result of.
+func (l line) call() string { return thread.Text(thread.Members(l.body, "toolCallId")[0]) }
+
+func (l line) ID() string                { return l.id }
+func (l line) Time() (time.Time, string) { return l.at, l.atText }
+
+// Spent: what a call spent, or a summary, is no response of the conversation's model.
+func (l line) Spent() (model string, used thread.Usage) {
+	if l.kind == "assistant" {
+		used.Read(l.usage, &tokenNames)
+	}
+	return l.model, used
+}
+
+// shown returns the texts and images of the content. A command that a person gave to the shell is
+// what pi tells the model of it.
+func (l line) shown() (p thread.UserParts) {
+	if l.kind == "bashExecution" {
+		m := thread.Members(l.body, "command", "output")
+		p.Said.Say("Ran `" + thread.Text(m[0]) + "`\n```\n" + thread.Text(m[1]) + "\n```")
+	}
+	p.Said.Say(thread.Text(l.content))
+	for b := range pyjson.Elements(l.content) {
+		m := thread.Members(b, "type", "text", "data", "mimeType")
+		switch kind, data, media := thread.Text(m[0]), thread.Text(m[2]), thread.Text(m[3]); {
+		case kind == "text":
+			p.Said.Say(thread.Text(m[1]))
+		case kind == "image" && data != "" && strings.HasPrefix(media, "image/"):
+			p.Show(thread.ImageBlock(media, data))
+		default:
+			p.Other = append(p.Other, kind)
+		}
+	}
+	return p
+}
+
+func (l line) User() (p thread.UserParts) {
+	if l.kind != "toolResult" {
+		p = l.shown()
+	}
+	return p
+}
+
+// Prompt returns the text of a line, its blocks joined by a newline.
+func (l line) Prompt() string { return strings.Join(l.User().Said, "\n") }
+
+func (l line) Answer() (p thread.AnswerParts) {
+	for b := range pyjson.Elements(l.content) {
+		m := thread.Members(b, "type", "text", "thinking")
+		switch kind := thread.Text(m[0]); kind {
+		case "text":
+			p.Said.Say(thread.Text(m[1]))
+		case "thinking":
+			p.Thought.Say(thread.Text(m[2]))
+		case "toolCall":
+			m := thread.Members(b, "id", "name", "arguments")
+			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[0]), Name: thread.Text(m[1]), Arguments: thread.Arguments(m[2])})
+		default:
+			p.Other = append(p.Other, kind)
+		}
+	}
+	return p
+}
+
+func (l line) Result(call uint64) (said string, pictures []json.RawMessage, other []string, found bool) {
+	if l.kind != "toolResult" || thread.Hash(l.call()) != call {
+		return "", nil, nil, false
+	}
+	p := l.shown()
+	return strings.Join(p.Said, "\n"), p.Parts, p.Other, true
+}
