@@ -371,3 +371,22 @@ func TestExportNamesNoPath(t *testing.T) {
 		require.NotContains(t, done.File, "..")
 	})
 }
+
+// TestExportNamesTheProvider: an export to Codex names the provider of the tool's settings here.
+func TestExportNamesTheProvider(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("CODEX_HOME", home)
+	st, err := openProjects(t).Store("-shop")
+	require.NoError(t, err)
+	ask, err := sessionstore.Text("user", "Hello?", time.Unix(1, 0))
+	require.NoError(t, err)
+	require.NoError(t, st.Append(t.Context(), "s", ask))
+	require.Contains(t, exported(t, st, "s", Codex), `"model_provider":"openai"`)
+	for settings, want := range map[string]string{
+		"model = \"x\"\nmodel_provider = \"mine\"\n\n[profiles.a]\nmodel_provider = \"other\"\n": "mine",
+		"[profiles.a]\nmodel_provider = \"other\"\n":                                             "openai",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(settings), 0o600))
+		require.Contains(t, exported(t, st, "s", Codex), `"model_provider":"`+want+`"`)
+	}
+}

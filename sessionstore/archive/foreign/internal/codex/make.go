@@ -68,7 +68,7 @@ var settingOf = regexp.MustCompile(`(?m)^model_provider\s*=\s*["']([^"']+)["']`)
 // provider returns the provider that the settings of the tool name on this machine.
 func (c *maker) provider() string {
 	settings, err := os.ReadFile(filepath.Join(c.about.Home, "config.toml"))
-	all, _, _ := bytes.Cut(settings, []byte("\n[")) // the rest is of tables
+	all, _, _ := bytes.Cut(append([]byte("\n"), settings...), []byte("\n[")) // the rest is of tables
 	if m := settingOf.FindSubmatch(all); m != nil && err == nil {
 		return string(m[1])
 	}
