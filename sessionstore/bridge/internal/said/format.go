@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -174,8 +175,8 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 			b.Name = cmp.Or(names[b.ID], b.Name)
 		}
 		switch {
-		case b.Kind == Thinking && by != "" && by != f.Name:
-			leave("thinking of " + by)
+		case b.Kind == Thinking && by != f.Name && (by != "" || f.signs): // Gemini refuses the signature of another: antigravity-claude-proxy#18
+			leave(strings.TrimSuffix("thinking of "+by, " of "))
 		case b.Kind != Text || b.Text != "":
 			pieces = append(pieces, f.pieces(side, b, leave)...)
 		}
