@@ -100,6 +100,15 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 			skipSignature(all[i].pieces)
 		}
 	}
+	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
+	if list, err = f.write(all); err != nil {
+		return nil, bridge.Report{}, err
+	}
+	return list, r, nil
+}
+
+// write returns messages in the provider's form.
+func (f *Format) write(all []message) (list []json.RawMessage, err error) {
 	for _, m := range all {
 		if len(m.pieces) == 0 {
 			continue
@@ -107,13 +116,12 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		for _, message := range f.messages(m.side, m.pieces) {
 			raw, err := json.Marshal(message)
 			if err != nil {
-				return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+				return nil, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
 			}
 			list = append(list, raw)
 		}
 	}
-	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
-	return list, r, nil
+	return list, nil
 }
 
 // leftOut is said where nothing of a message is.
