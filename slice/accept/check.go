@@ -26,7 +26,8 @@ import (
 // exactly one result, behind it. Further,
 //
 //   - Anthropic wants unique ids of letters, digits, _ and -, texts that are not
-//     blank, thinking that is signed by it, begins its message and does not end it;
+//     blank, thinking that is signed by it, begins its message (a tool that Anthropic runs
+//     may be before it) and does not end it;
 //   - OpenAIChat wants ids of at most 64 characters that differ within a message;
 //   - OpenAIResponses wants them to differ everywhere, and reasoning items that
 //     are encrypted, there once, and followed by a text or a call of their message;

@@ -140,8 +140,11 @@ func says(f *Format, rows []sessionstore.Message) (list []string) {
 		now := map[bool]string{true: "assistant", false: "user"}[m.Role() == "assistant"]
 		var lines []string
 		lost := false
+		by := owner(m)
 		for _, b := range Read(m) {
-			if line := b.line(f, names); line != "" {
+			if b.Kind == Thinking && by != f.Name && (by != "" || f == Gemini) {
+				lost = true
+			} else if line := b.line(f, names); line != "" {
 				lines = append(lines, line)
 			} else if b.Kind != Text {
 				lost = true

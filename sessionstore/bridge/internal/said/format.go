@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -99,6 +100,15 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 			skipSignature(all[i].pieces)
 		}
 	}
+	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
+	if list, err = f.write(all); err != nil {
+		return nil, bridge.Report{}, err
+	}
+	return list, r, nil
+}
+
+// write returns messages in the provider's form.
+func (f *Format) write(all []message) (list []json.RawMessage, err error) {
 	for _, m := range all {
 		if len(m.pieces) == 0 {
 			continue
@@ -106,13 +116,12 @@ func (f *Format) Request(msgs []sessionstore.Message) (list []json.RawMessage, r
 		for _, message := range f.messages(m.side, m.pieces) {
 			raw, err := json.Marshal(message)
 			if err != nil {
-				return nil, bridge.Report{}, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
+				return nil, fmt.Errorf("make a request of %s: a call's arguments are not JSON: NaN, or an infinity", f.Name)
 			}
 			list = append(list, raw)
 		}
 	}
-	slices.SortStableFunc(r.LeftOut, func(a, b bridge.LeftOut) int { return a.Row - b.Row })
-	return list, r, nil
+	return list, nil
 }
 
 // leftOut is said where nothing of a message is.
@@ -174,8 +183,8 @@ func (f *Format) say(m sessionstore.Message, names map[string]string, items map[
 			b.Name = cmp.Or(names[b.ID], b.Name)
 		}
 		switch {
-		case b.Kind == Thinking && by != "" && by != f.Name:
-			leave("thinking of " + by)
+		case b.Kind == Thinking && by != f.Name && (by != "" || f.signs): // Gemini refuses the signature of another: antigravity-claude-proxy#18
+			leave(strings.TrimSuffix("thinking of "+by, " of "))
 		case b.Kind != Text || b.Text != "":
 			pieces = append(pieces, f.pieces(side, b, leave)...)
 		}

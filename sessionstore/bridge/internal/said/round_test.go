@@ -217,7 +217,8 @@ func (d *dealer) answer(calls int) (rows []string) {
 			listed = append(listed, fmt.Sprintf(`{"id": %q, "tool": "read", "arguments": %s%s}`, id, args, sign))
 		}
 	}
-	rows = append(rows, `{"role": "assistant", "content": [`+strings.Join(blocks, ", ")+`], "tool_calls": [`+strings.Join(listed, ", ")+`]}`)
+	by := d.of("", "", `, "metadata": {"provider": "gemini"}`, `, "metadata": {"provider": "anthropic"}`)
+	rows = append(rows, `{"role": "assistant", "content": [`+strings.Join(blocks, ", ")+`], "tool_calls": [`+strings.Join(listed, ", ")+`]`+by+`}`)
 	d.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	for _, id := range ids {
 		content, failed := d.of(d.words(), d.words(), `""`, `" \n"`), d.of("", `, "is_error": true`)
