@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,6 +47,7 @@ func (c *mcpCommand) Run(a *app) error {
 	if c.Project != "" {
 		s.Project = s.Here
 	}
+	debug.SetMemoryLimit(48 << 20) // else the garbage of a search is 60 MB
 	return s.Run(a.ctx, &mcp.IOTransport{Reader: io.NopCloser(a.stdin), Writer: noClose{a.stdout}})
 }
 
