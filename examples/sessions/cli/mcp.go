@@ -25,9 +25,6 @@ func (mcpCommand) Help() string {
 It tells of the sessions of the working directory's project, or of the directories that the program names. Never told are sessions in the trash, those that "sessions hide" or "sessions remote keep-local" or a rule about names keeps here, those that descend from these, those of other users, and those that a program runs now. What looks like a secret is replaced before anything is searched or cut. What is told stands between marks that nobody knew who wrote it, without characters that a person does not see. A model may still obey what it reads: let it tell an agent nothing that the agent should not act on.`
 }
 
-// serverMemory is the memory from which the garbage of a search is collected before there is more.
-const serverMemory = 48 << 20
-
 // Run answers, or prints the lines of a configuration.
 func (c *mcpCommand) Run(a *app) error {
 	if err := a.document(); err != nil {
@@ -50,7 +47,7 @@ func (c *mcpCommand) Run(a *app) error {
 	if c.Project != "" {
 		s.Project = s.Here
 	}
-	debug.SetMemoryLimit(serverMemory)
+	debug.SetMemoryLimit(48 << 20) // else the garbage of a search is 60 MB
 	return s.Run(a.ctx, &mcp.IOTransport{Reader: io.NopCloser(a.stdin), Writer: noClose{a.stdout}})
 }
 

@@ -76,7 +76,9 @@ func (c *call) tell(r row) (more bool) {
 	if c.n == c.skip+1 {
 		offset = min(c.offset, len(text))
 	}
-	r.Text, r.Session, r.Project = fmt.Sprintf("[%s %[1]s]", c.key), plain(r.Session), plain(r.Project)
+	r.Session, _ = cut(r.Session, 0, leastBytes/4)
+	r.Project, _ = cut(r.Project, 0, leastBytes/4)
+	r.Text = fmt.Sprintf("[%s %[1]s]", c.key)
 	room := c.room - len(quoted(r)) - 2
 	told, end := cut(text, offset, room)
 	if end < len(text) && room < c.MaxBytes/2 {
@@ -117,10 +119,4 @@ func visible(r rune) string {
 		return fmt.Sprintf(`\u{%X}`, r)
 	}
 	return string(r)
-}
-
-// plain returns a name as it is told.
-func plain(name string) string {
-	told, _ := cut(strings.Join(strings.Fields(name), " "), 0, leastBytes/4)
-	return told
 }

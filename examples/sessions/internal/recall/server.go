@@ -7,7 +7,6 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -74,13 +73,12 @@ func (s *Server) scope(ctx context.Context, client *mcp.ServerSession) (slugs []
 			continue
 		}
 		dir := filepath.FromSlash(at.Path)
-		if bare := strings.TrimLeft(dir, `\`); filepath.VolumeName(bare) != "" {
+		if bare := dir[min(1, len(dir)):]; filepath.VolumeName(bare) != "" {
 			dir = bare
 		}
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
+			slugs = append(slugs, sessionstore.ProjectSlug(real))
 		}
-		slugs = append(slugs, sessionstore.ProjectSlug(dir))
 	}
 	return slugs
 }

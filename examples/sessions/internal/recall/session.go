@@ -77,8 +77,11 @@ func (c *call) open(ctx context.Context, project, id string) *session {
 	}
 	md, _ := st.Metadata(ctx, id) // of damaged ones what could be read
 	tool := cmp.Or(host.Origin(md), "native")
+	if c.Tool != "" && c.Tool != tool {
+		return nil
+	}
 	v, _ := st.View(ctx, id) // as are damaged messages
-	if v == nil || c.Tool != "" && c.Tool != tool {
+	if v == nil {
 		return nil
 	}
 	return &session{View: v, st: st, row: row{Session: id, Project: project, Tool: tool}}

@@ -88,10 +88,8 @@ func excerpt(text string, words []string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text[max(0, first-around):min(len(text), first+around)], ""))
 }
 
-type listArgs struct{ about }
-
 // list tells the titles of sessions.
-func list(ctx context.Context, c *call, _ listArgs) error {
+func list(ctx context.Context, c *call, _ about) error {
 	for sum, err := range picker.Summaries(ctx, c.Projects, c.query.Project, &sessionstore.ListOptions{NoInternal: true}) {
 		if err != nil || !sum.Changed.After(c.query.After) || !c.query.Before.IsZero() && !sum.Changed.Before(c.query.Before) {
 			continue
