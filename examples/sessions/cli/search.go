@@ -22,7 +22,7 @@ type searchCommand struct {
 	Text string `arg:"" optional:"" help:"Text to find, in upper or lower case."`
 	everywhere
 	File       string `type:"path" placeholder:"PATH" help:"Find instead the calls of tools that name this file, which need not exist; \"?\" marks a path in a command line."`
-	Tool       string `enum:",claude,codex,native" default:"" placeholder:"TOOL" help:"Only sessions that came from this tool: claude, codex or native."`
+	From       string `enum:",claude,codex,pi,native" default:"" placeholder:"TOOL" help:"Only sessions that were imported from that tool: claude, codex, pi; or native: that were not."`
 	Said       string `enum:",user,assistant,tool" default:"" placeholder:"WHO" help:"Only what the user, the assistant or a tool said."`
 	IgnoreCase bool   `short:"i" help:"Take upper and lower case for the same, as search does anyway."`
 	Context    int    `short:"C" default:"0" placeholder:"N" help:"Show so many messages before and after each that was found, too."`
@@ -73,7 +73,7 @@ func (c *searchCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	q := projects.Query{Limit: c.Limit, Tool: c.Tool}
+	q := projects.Query{Limit: c.Limit, Tool: c.From}
 	if q.Project, err = c.existing(a, p, false); err != nil {
 		return err
 	}
