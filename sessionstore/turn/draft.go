@@ -330,7 +330,7 @@ func (d *draft) beside(row sessionstore.Message, store func() error) error {
 		return errEnded
 	}
 	if d.there {
-		d.err = d.write(fmt.Appendf(nil, `{"row": %q}`+"\n", rowOf(row)))
+		d.err = d.write(fmt.Appendf(nil, `{"row": %q}`+"\n", rowOf(d.of.core.Stored(row))))
 	}
 	err := store()
 	if err != nil { // it may be stored, or not

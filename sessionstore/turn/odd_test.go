@@ -286,7 +286,7 @@ func TestArchiveBringsNoDraft(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(other.Dir(), id, "..draft.jsonl7"))
 }
 
-// TestPortable has a prompt that is stored in other bytes than it is given.
+// TestPortable has a prompt and a result that are stored in other bytes than they are given.
 func TestPortable(t *testing.T) {
 	t.Parallel()
 	st, err := sessionstore.Open(t.TempDir(), &sessionstore.Options{Portable: true})
@@ -298,5 +298,11 @@ func TestPortable(t *testing.T) {
 	s, err := st.Load(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, s.Messages[0].AppendTo(nil), turn.Prompt().AppendTo(nil))
+	require.NoError(t, errors.Join(turn.Say("meanwhile"), turn.flush()))
+	_, err = turn.Call(t.Context(), sessionstore.ToolCall{ID: "c1"}, func(context.Context, sessionstore.ToolCall) (sessionstore.Message, error) {
+		return sessionstore.ToolResult("c1", "bash", "a\u2028b", time.Unix(0, 0))
+	})
+	require.NoError(t, err)
+	require.Equal(t, Draft{1, "meanwhile", ""}, draftOf(t, st, id))
 	require.NoError(t, turn.Close())
 }
