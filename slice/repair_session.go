@@ -89,8 +89,7 @@ func repairFor(targets []accept.Target, msgs []sessionstore.Message, d Diagnosis
 // mendFor mends messages for one target after the other. It returns an error if after
 // that one of them refuses messages that the others want.
 func mendFor(targets []accept.Target, msgs []sessionstore.Message) ([]sessionstore.Message, error) {
-	byProvider := func(a, b accept.Target) int { return cmp.Compare(a.Provider, b.Provider) } // as undo goes through them
-	for _, to := range slices.SortedFunc(slices.Values(targets), byProvider) {
+	for _, to := range inOrder(targets) {
 		m, err := to.Fix(msgs)
 		if err != nil {
 			return nil, err
@@ -104,6 +103,11 @@ func mendFor(targets []accept.Target, msgs []sessionstore.Message) ([]sessionsto
 		}
 	}
 	return msgs, nil
+}
+
+// inOrder returns targets as a repair goes through them.
+func inOrder(targets []accept.Target) []accept.Target {
+	return slices.SortedStableFunc(slices.Values(targets), func(a, b accept.Target) int { return cmp.Compare(a.Provider, b.Provider) })
 }
 
 // Status says whether a stored session was changed. As JSON it is the reference's.

@@ -25,8 +25,8 @@ type UndoOptions struct {
 	// if the transcript cannot be read or is missing, or if the backup cannot be read.
 	Force bool
 
-	// For are the targets that a repair may have been for, by which Undo knows again what it
-	// made. nil are all providers, without a scaler.
+	// For are the targets that a repair may have been for, in any order, by which Undo knows
+	// again what it made. It knows by itself what was made for providers without a scaler.
 	For []accept.Target
 }
 

@@ -75,12 +75,13 @@ func (u *undoing) results() (all [][]sessionstore.Message, err error) {
 			all = append(all, rows)
 		}
 	}
-	switch each := u.targets; u.backup.Label {
+	switch u.backup.Label {
 	case sessiondir.LabelRepair:
-		for p := accept.Anthropic; u.targets == nil && p <= accept.Gemini; p++ {
-			each = append(each, accept.Target{Provider: p})
+		var plain []accept.Target
+		for p := accept.Anthropic; p <= accept.Gemini; p++ {
+			plain = append(plain, accept.Target{Provider: p})
 		}
-		return appendMended(all, each, u.old), nil
+		return appendMended(appendMended(all, plain, u.old), inOrder(u.targets), u.old), nil
 	case sessiondir.LabelSalvage:
 		return u.appendSalvaged(all)
 	}

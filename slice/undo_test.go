@@ -74,13 +74,19 @@ func TestUndoOfARepairOfPictures(t *testing.T) {
 	}
 }
 
+// shown returns a prompt with a picture that is too wide.
+func shown(t *testing.T) string {
+	t.Helper()
+	var wide bytes.Buffer
+	require.NoError(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, 9000, 1))))
+	return `{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "` + base64.StdEncoding.EncodeToString(wide.Bytes()) + `"}}]}`
+}
+
 // TestUndoOfScaledPictures undoes a repair that made a picture smaller, with the target that it
 // was for; without that target, what it made is not known again.
 func TestUndoOfScaledPictures(t *testing.T) {
 	t.Parallel()
-	var wide bytes.Buffer
-	require.NoError(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, 9000, 1))))
-	rows := `{"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "` + base64.StdEncoding.EncodeToString(wide.Bytes()) + `"}}]}` + "\n" + say + "\n"
+	rows := shown(t) + "\n" + say + "\n"
 	st := openStore(t, "")
 	put(t, st, parentID, map[string]string{transcriptFile: rows, metadataFile: parentMeta})
 	to := accept.Target{Provider: accept.Anthropic, Scale: scale.Picture}
@@ -92,6 +98,29 @@ func TestUndoOfScaledPictures(t *testing.T) {
 	_, err = slice.Undo(t.Context(), st, parentID, "", &slice.UndoOptions{For: []accept.Target{to}})
 	require.NoError(t, err)
 	require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
+}
+
+// TestUndoWithScalers undoes with targets that make pictures smaller what repairs made without
+// them, and what they made for some targets in any order.
+func TestUndoWithScalers(t *testing.T) {
+	t.Parallel()
+	wide := shown(t)
+	bad := `{"role": "assistant", "content": "", "tool_calls": [{"id": "a.b", "tool": "f", "arguments": {}}]}` + "\n" + `{"role": "tool", "tool_call_id": "a.b", "content": "r"}`
+	rows := wide + "\n" + bad + "\n" + say + "\n"
+	scaling := targets(accept.OpenAIChat, accept.Anthropic)
+	for i := range scaling {
+		scaling[i].Scale = scale.Picture
+	}
+	for _, to := range [][]accept.Target{targets(accept.Anthropic), targets(accept.OpenAIChat, accept.Anthropic), scaling} {
+		st := openStore(t, "")
+		put(t, st, parentID, map[string]string{transcriptFile: rows, metadataFile: parentMeta})
+		r, err := slice.RepairSession(t.Context(), st, parentID, to...)
+		require.NoError(t, err)
+		require.Equal(t, slice.Repaired, r.Status)
+		_, err = slice.Undo(t.Context(), st, parentID, "", &slice.UndoOptions{For: scaling})
+		require.NoError(t, err)
+		require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
+	}
 }
 
 // TestUndoOfTheLastChange names no backup: the last change is undone, and made again.

@@ -125,6 +125,9 @@ func TestBadPending(t *testing.T) {
 			s, _ := newState(t)
 			write(t, s, pendingFile, `{"v": 1, "approvals": [`+entry+`], "ours": 1}`)
 			require.Error(t, s.Claim(t.Context(), "1", oneCall))
+			if strings.HasPrefix(entry, `{"id"`) { // else the id is free
+				require.Error(t, s.ClaimDecided(t.Context(), "1", oneCall, Approved))
+			}
 			require.NoError(t, s.KeepPending(t.Context(), "2", oneCall))
 			require.Contains(t, read(t, s, pendingFile), `"approvals": [`+entry+", {")
 			require.Contains(t, read(t, s, pendingFile), `"ours": 1`)

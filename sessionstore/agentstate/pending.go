@@ -195,8 +195,8 @@ func (s *State) ClaimDecided(ctx context.Context, id string, call json.RawMessag
 		if k == nil {
 			list, err = keep(list, id, call)
 			k = findApproval(list, id)
-		} else {
-			err = k.isOf(call)
+		} else if err = k.isOf(call); err == nil && k.Verdict != Undecided && k.Verdict != Approved {
+			err = ErrNotPending
 		}
 		if err != nil {
 			return nil, err

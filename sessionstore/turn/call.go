@@ -128,8 +128,8 @@ func (t *Turn) keep(ctx context.Context, s step, name string) (a agentstate.Appr
 		}
 		a = lastOf(list, name)
 	}
-	if a.ID == "" {
-		a.ID = t.token + "." + name
+	if id := t.token + "." + name; a.ID == "" || s.n > t.found && a.ID != id { // the last one is of a row that was rewound
+		a = agentstate.Approval{ID: id}
 	}
 	t.calls[name] = true
 	return a, nil

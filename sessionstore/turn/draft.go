@@ -294,7 +294,7 @@ func (d *draft) store(ctx context.Context, row sessionstore.Message) (err error)
 		s, failed := d.of.last(ctx)
 		switch err = failed; {
 		case err != nil:
-		case again && s.n == s.end && bytes.Equal(core.Row(s.row()), core.Row(row)): // the call before stored it, and it may not be durable
+		case again && s.n == s.end && bytes.Equal(core.Row(s.row()), core.Row(d.of.core.Stored(row))): // the call before stored it, and it may not be durable
 			err = d.of.core.ChangeOwned(ctx, d.of.id, func(tx core.Tx) error { tx.Renamed(sessiondir.Transcript); return nil })
 		default:
 			err = d.of.st.Append(ctx, d.of.id, row)
@@ -330,7 +330,7 @@ func (d *draft) beside(row sessionstore.Message, store func() error) error {
 		return errEnded
 	}
 	if d.there {
-		d.err = d.write(fmt.Appendf(nil, `{"row": %q}`+"\n", rowOf(row)))
+		d.err = d.write(fmt.Appendf(nil, `{"row": %q}`+"\n", rowOf(d.of.core.Stored(row))))
 	}
 	err := store()
 	if err != nil { // it may be stored, or not

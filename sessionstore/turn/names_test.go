@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
+	"github.com/amplifier-go/sessionstorage/internal/store/approvals"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
@@ -498,6 +500,49 @@ func TestApprovedBeforeTheRestart(t *testing.T) {
 	}
 	require.NoError(t, turn.Close())
 	require.Equal(t, []string{"u ask", "a ", "t ran", "t " + rejectedResult}, rows(t, st))
+}
+
+// TestApprovedBeforeARewind asks about a call that was approved before the rows of the turn were
+// rewound and came again, also after the question could not be stored.
+func TestApprovedBeforeARewind(t *testing.T) {
+	t.Parallel()
+	full, asked := false, 0
+	st := newStore(t, &seam.Seam{Before: func(op seam.Op) error {
+		if full && strings.Contains(op.Name, approvals.CallsFile) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	undecided := &Options{Approve: func(context.Context, sessionstore.ToolCall) (agentstate.Verdict, error) {
+		asked++
+		return agentstate.Undecided, nil
+	}}
+	call := func(turn *Turn) error {
+		_, err := turn.Call(t.Context(), sessionstore.ToolCall{ID: "c1"}, result)
+		return err
+	}
+	turn := begin(t, st, undecided)
+	require.NoError(t, turn.Step(t.Context(), calls(t, "c1")))
+	require.ErrorIs(t, call(turn), agentstate.ErrNotApproved)
+	require.NoError(t, turn.Close())
+	state, err := agentstate.Open(st, id, nil)
+	require.NoError(t, err)
+	kept, err := state.Approvals(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, state.Decide(t.Context(), kept[0].ID, agentstate.Approved))
+	s, err := st.Load(t.Context(), id)
+	require.NoError(t, err)
+	_, err = st.Replace(t.Context(), id, s.Revision, s.Messages[:0])
+	require.NoError(t, err)
+
+	turn = begin(t, st, undecided)
+	require.NoError(t, turn.Step(t.Context(), calls(t, "c1")))
+	full = true
+	require.ErrorIs(t, call(turn), syscall.ENOSPC)
+	full = false
+	require.ErrorIs(t, call(turn), agentstate.ErrNotApproved)
+	require.Equal(t, 2, asked)
+	require.NoError(t, turn.Close())
 }
 
 // TestDraftOfALargeTranscript has a transcript that is read by way of the index, by this store

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/crashsim"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
@@ -68,27 +69,30 @@ func TestInvalidText(t *testing.T) {
 	require.Equal(t, []string{"u ask", "a " + stored}, rows(t, st))
 }
 
-// TestEndAgain fails an operation of End, and calls it again: the answer is stored once.
+// TestEndAgain fails an operation of End, and calls it again: the answer is stored once, also in
+// other bytes than were said.
 func TestEndAgain(t *testing.T) {
 	t.Parallel()
 	for at := 0; ; at++ {
 		failer := &crashsim.Failer{At: at, Err: syscall.EIO}
 		fails := false
-		st := newStore(t, &seam.Seam{Before: func(op seam.Op) error {
+		st, err := core.Open(filepath.Join(t.TempDir(), "sessions"), &sessionstore.Options{Portable: true}, &seam.Seam{Before: func(op seam.Op) error {
 			if !fails {
 				return nil
 			}
 			return failer.Before(op)
 		}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, st.Close()) })
 		turn := begin(t, st, nil)
-		require.NoError(t, turn.Say("answer"))
+		require.NoError(t, turn.Say("an\u2028swer"))
 		fails = true
-		err := turn.End(t.Context())
+		err = turn.End(t.Context())
 		fails = false
 		if err != nil {
 			require.NoError(t, turn.End(t.Context()), at)
 		}
-		require.Equal(testenv.Lost(t), []string{"u ask", "a answer"}, rows(t, st), fmt.Sprint(at, err))
+		require.Equal(testenv.Lost(t), []string{"u ask", "a an\u2028swer"}, rows(t, st), fmt.Sprint(at, err))
 		if _, failed := failer.Failed(); !failed {
 			return
 		}
@@ -282,7 +286,7 @@ func TestArchiveBringsNoDraft(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(other.Dir(), id, "..draft.jsonl7"))
 }
 
-// TestPortable has a prompt that is stored in other bytes than it is given.
+// TestPortable has a prompt and a result that are stored in other bytes than they are given.
 func TestPortable(t *testing.T) {
 	t.Parallel()
 	st, err := sessionstore.Open(t.TempDir(), &sessionstore.Options{Portable: true})
@@ -294,5 +298,11 @@ func TestPortable(t *testing.T) {
 	s, err := st.Load(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, s.Messages[0].AppendTo(nil), turn.Prompt().AppendTo(nil))
+	require.NoError(t, errors.Join(turn.Say("meanwhile"), turn.flush()))
+	_, err = turn.Call(t.Context(), sessionstore.ToolCall{ID: "c1"}, func(context.Context, sessionstore.ToolCall) (sessionstore.Message, error) {
+		return sessionstore.ToolResult("c1", "bash", "a\u2028b", time.Unix(0, 0))
+	})
+	require.NoError(t, err)
+	require.Equal(t, Draft{1, "meanwhile", ""}, draftOf(t, st, id))
 	require.NoError(t, turn.Close())
 }

@@ -127,7 +127,13 @@ func isTaken(kind string) bool {
 // ofProvider reports whether a block is the call of a tool that Anthropic runs, or its result.
 func ofProvider(raw []byte) bool {
 	kind := turns.TextOf(turns.Members(raw, "type")[0])
-	return kind == "server_tool_use" || kind == "mcp_tool_use" || strings.HasSuffix(kind, "_tool_result")
+	return kind == "server_tool_use" || kind == "mcp_tool_use" || goesOn(raw)
+}
+
+// goesOn reports whether a block is the result of a tool that Anthropic runs: an answer that it
+// begins goes on with the one before.
+func goesOn(raw []byte) bool {
+	return strings.HasSuffix(turns.TextOf(turns.Members(raw, "type")[0]), "_tool_result")
 }
 
 // resultsFirst moves the results of a user message to its beginning if the

@@ -65,6 +65,7 @@ func TestAcceptsThinking(t *testing.T) {
 		{"redacted", with(`{"type": "redacted_thinking", "data": "d"}` + text), nil},
 		{"redacted without data", with(`{"type": "redacted_thinking"}` + text), hasOnly("broken_thinking@1", anthropic...)},
 		{"not first", with(`{"type": "text", "text": "a"}, ` + signed + text), hasOnly("thinking_not_first@1", anthropic...)},
+		{"behind the call of a tool of the provider", with(`{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}, {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}, ` + signed + text), hasOnly("thinking_not_first@1", anthropic...)},
 		{"last", with(signed + text + ", " + signed), hasOnly("thinking_last@1", anthropic...)},
 		{"nothing else", with(signed), map[accept.Provider]string{accept.Anthropic: "thinking_last@1", accept.OpenAIChat: "empty_content@1"}},
 		{

@@ -121,7 +121,7 @@ func (e *examiner) thinkingOrder(list []block) []block {
 	switch e.provider {
 	case Anthropic:
 		sends := slices.IndexFunc(list, func(b block) bool { return b.kind > hidden })
-		if !e.hasThinking && !isThinking(list[sends]) && !ofProvider(list[sends].raw) {
+		if !e.hasThinking && !isThinking(list[sends]) && !goesOn(list[sends].raw) {
 			e.report(ThinkingNotFirst, "")
 			return slices.DeleteFunc(list, isThinking)
 		}

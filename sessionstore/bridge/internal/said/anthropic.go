@@ -32,17 +32,17 @@ func (f *Format) paired(all []message, left func(row int, what string)) {
 	for begin, end := 0, 0; begin < len(all); begin = end {
 		for end = begin + 1; end < len(all) && !all[end].prompts(); end++ {
 		}
-		halves := map[string]int{}
+		halves := map[string]int{} // 1: its call, 2: its result, 3: both
 		for _, m := range all[begin:end] {
 			for _, piece := range m.pieces {
-				id, _ := half(piece)
-				halves[id]++
+				id, call := half(piece)
+				halves[id] |= map[bool]int{true: 1, false: 2}[call]
 			}
 		}
 		for i, m := range all[begin:end] {
 			var whole []any
 			for _, piece := range m.pieces {
-				if id, call := half(piece); id == "" || halves[id] > 1 || call && end == len(all) {
+				if id, call := half(piece); id == "" || halves[id] == 3 || call && end == len(all) {
 					whole = append(whole, piece)
 				} else {
 					left(m.row, text(piece.(json.RawMessage), "type"))

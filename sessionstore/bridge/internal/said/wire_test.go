@@ -136,6 +136,7 @@ func TestAnthropicStoppedInItsTools(t *testing.T) {
 			require.Equal(t, 2, strings.Count(said, `"assistant"`))
 			require.NotContains(t, said, `"content":null`)
 		}
+		require.NotContains(t, asked(t, Anthropic, user, call, call, user), "srvtoolu_1", "one call, twice")
 	}
 	said := asked(t, Anthropic, parse(t, `{"role": "user", "content": "q"}`)[0], stored(t, Anthropic, `{"type": "thinking", "thinking": "x", "signature": "QUJD"}`, `{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}`), parse(t, `{"role": "user", "content": "q"}`)[0])
 	require.Empty(t, strict.Judge(strict.Anthropic, strict.Limits{NoPrefill: true}, []byte(`{"model": "m", "max_tokens": 1, "messages": `+said+`}`)))
