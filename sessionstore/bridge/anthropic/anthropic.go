@@ -10,7 +10,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/amplifier-go/sessionstorage/eventslog"
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge"
 	"github.com/amplifier-go/sessionstorage/sessionstore/bridge/internal/said"
@@ -71,7 +70,7 @@ func Message(response *sdk.Message) (sessionstore.Message, error) {
 		}
 		cut := response.StopReason == sdk.StopReasonMaxTokens || response.StopReason == sdk.StopReasonModelContextWindowExceeded
 		if cut && i == len(response.Content)-1 && block.Type == "tool_use" && string(block.Input) == "{}" { // the SDK drops the half that came
-			answer[i] = pyjson.Splice(answer[i], "input", []byte(`{"arguments": ""}`))
+			answer[i] = said.CutOff(answer[i])
 		}
 	}
 	return said.Anthropic.Row([][]json.RawMessage{answer}, string(response.Model), time.Now())

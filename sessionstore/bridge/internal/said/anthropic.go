@@ -164,3 +164,8 @@ func anthropicFile(b Block) any {
 	}
 	return file
 }
+
+// CutOff returns a call of which half of the arguments came, without them.
+func CutOff(call json.RawMessage) json.RawMessage {
+	return pyjson.Splice(call, "input", []byte(`{"arguments": ""}`))
+}
