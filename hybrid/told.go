@@ -21,22 +21,22 @@ import (
 // is, as to the model of another session. These are not told: a session that is hidden
 // ([Store.Hide]) or stays on this machine ([Store.KeepLocal], Options.Private as given or
 // remembered), one that descends from such a session or from one in the trash, one of another
-// user of the system, one that a program runs now, and one that is not here. Where the rules
-// cannot be read, nothing is told. Told takes no lock, and remembers no verdict.
+// user of the system, one that a program runs now, a symlink, and one that is not here. Where the
+// rules cannot be read, nothing is told. Told takes no lock, and remembers no verdict.
 func Told(ctx context.Context, st *sessionstore.Store, id string) bool {
 	if core.CheckID(id) != nil {
 		return false
 	}
-	fi, err := os.Stat(filepath.Join(st.Dir(), id))
+	fi, err := os.Lstat(filepath.Join(st.Dir(), id)) // the rules do not know other names of a session
 	if err != nil || !fi.IsDir() || !ownership.Ours(fi) || core.Of(st).Runs(id) {
 		return false
 	}
 	g := guardOf(st)
-	if _, err := os.Stat(filepath.Join(st.Dir(), sessiondir.Bookkeeping, statesDir)); errors.Is(err, fs.ErrNotExist) {
+	if !private.Remembers(st.Dir()) {
 		g.Book = private.NewBook(st.Dir(), noFiles{})
 	}
 	trash := filepath.Join(st.Dir(), sessiondir.Trash)
-	return !g.StaysOr(ctx, id, func(ancestor string) bool {
+	return !g.Stays(ctx, id, func(ancestor string) bool {
 		receipts, err := os.ReadDir(trash)
 		return err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(receipts, func(r fs.DirEntry) bool {
 			_, err := os.Lstat(filepath.Join(trash, r.Name(), "sessions", ancestor))
