@@ -1,0 +1,46 @@
+package recall
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProjectNames: a secret in the name of a project is neither told nor guessed.
+func TestProjectNames(t *testing.T) {
+	t.Parallel()
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	w := newWorld(t, func(s *Server) { s.All = true })
+	st, err := w.p.Store("-w-" + secret)
+	require.NoError(t, err)
+	w.say(st, "s", nil, "needle")
+	for name, n := range map[string]int{"": 1, "-w-": 1, "ghp_": 0, secret: 0} {
+		for tool, args := range map[string]object{"list_sessions": {"project": name}, "search_sessions": {"project": name, "words": "needle"}} {
+			got, text := w.call(tool, args)
+			require.Len(t, got.Rows, n, "%s %q", tool, name)
+			require.NotContains(t, text, secret[5:12])
+		}
+	}
+}
+
+// TestLongNames: an answer goes on, however long the names in it are and small the answer.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *Server) { s.All = true })
+	st, err := w.p.Store("-" + strings.Repeat("<", 230))
+	require.NoError(t, err)
+	id := strings.Repeat("ü", 110)
+	w.say(st, id, map[string]string{"name": "a name"}, "needle", "more of it")
+	for tool, args := range map[string]object{"list_sessions": {}, "search_sessions": {"words": "needle"}, "read_session": {"session": id, "turn": 1}} {
+		args["max_bytes"] = 1
+		rows := 0
+		for from := "-"; from != ""; {
+			a, _ := w.call(tool, args)
+			require.NotEqual(t, args["from"], a.Next, tool)
+			from, rows = a.Next, rows+len(a.Rows)
+			args["from"] = from
+		}
+		require.NotZero(t, rows, tool)
+	}
+}
