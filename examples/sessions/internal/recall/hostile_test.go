@@ -44,3 +44,21 @@ func TestLongNames(t *testing.T) {
 		require.NotZero(t, rows, tool)
 	}
 }
+
+// TestProjectsUntold: a project of which nothing may be told is as one that never was.
+func TestProjectsUntold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *Server) { s.All = true })
+	w.say(w.st.Store, "s", nil, "needle")
+	require.NoError(t, w.st.Hide(t.Context(), "s"))
+	for _, c := range []struct {
+		tool string
+		args object
+	}{{"list_sessions", object{}}, {"list_sessions", object{"after": "x"}}, {"search_sessions", object{"words": "needle"}}, {"search_sessions", object{"words": " "}}, {"sessions_of_file", object{"path": "a"}}} {
+		c.args["project"] = project
+		_, is := w.call(c.tool, c.args)
+		c.args["project"] = "nobody"
+		_, none := w.call(c.tool, c.args)
+		require.Equal(t, none, is, "%v", c)
+	}
+}

@@ -46,6 +46,9 @@ func (c *call) choose(ctx context.Context) error {
 	c.slugs = slices.DeleteFunc(slugs, func(slug string) bool {
 		return !c.All && !slices.Contains(c.slugs, slug) || !strings.Contains(c.shown(slug), c.Name)
 	})
+	c.query.Skip = func(dir string) bool {
+		return !slices.Contains(c.slugs, filepath.Base(filepath.Dir(filepath.Dir(dir))))
+	}
 	if c.query.Tool = c.Tool; len(c.slugs) == 1 {
 		c.query.Project = c.slugs[0]
 	}
