@@ -1,10 +1,15 @@
 package recall
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // TestProjectNames: a secret in the name of a project is neither told nor guessed.
@@ -60,5 +65,24 @@ func TestProjectsUntold(t *testing.T) {
 		c.args["project"] = "nobody"
 		_, none := w.call(c.tool, c.args)
 		require.Equal(t, none, is, "%v", c)
+	}
+}
+
+// TestNamesOfFiles: a file is found however its name is written in the call.
+func TestNamesOfFiles(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "the paths are those of Unix")
+	w := newWorld(t, nil)
+	w.say(w.st.Store, "s", nil, "a prompt")
+	for name, path := range map[string]string{
+		`/w/caf\u00e9.go`: "/w/café.go", "/w/cafe\u0301.go": "/w/café.go", `/w/a \"b\".go`: `/w/a "b".go`, `\/w\/c.go`: "/w/c.go", `/w/d\\e.go`: `/w/d\e.go`, "/w/sub/": "/w/sub",
+		`/w/(x)+[y]*.go`: `/w/(x)+[y]*.go`, `/w/x/../f.go`: "/w/f.go", `/w/<&>.go`: "/w/<&>.go", `/w/.env`: "/w/.env", "/w/-": "/w/-", `/w/\ud83d\ude42`: "/w/🙂",
+	} {
+		for _, arguments := range []string{`{"path": "` + name + `"}`, string(quoted(`{"path": "` + name + `"}`))} {
+			row := `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "read", "arguments": ` + arguments + `}]}`
+			require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), []byte(row+"\n"), 0o600))
+			got, _ := w.call("sessions_of_file", object{"path": path})
+			require.Len(t, got.Rows, 1, row)
+		}
 	}
 }
