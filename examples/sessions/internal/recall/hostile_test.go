@@ -83,6 +83,8 @@ func TestNamesOfFiles(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), []byte(row+"\n"), 0o600))
 			got, _ := w.call("sessions_of_file", object{"path": path})
 			require.Len(t, got.Rows, 1, row)
+			got, _ = w.call("search_sessions", object{"words": filepath.Base(path), "who": "tool"})
+			require.Len(t, got.Rows, 1, row)
 		}
 	}
 }

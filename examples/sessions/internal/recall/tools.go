@@ -61,6 +61,9 @@ func firstIn(rows []row, who string, words []string) (r row, ok bool) {
 		if who == "tool" != tool || who != "" && !tool && who != r.Who {
 			continue
 		}
+		if r.Who == "call" {
+			r.Text = unescaped(r.Text)
+		}
 		if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text != "" {
 			return r, true
 		}
