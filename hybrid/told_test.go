@@ -137,6 +137,20 @@ func TestHiddenForOlderPrograms(t *testing.T) {
 	require.ErrorIs(t, d.Release(t.Context(), "s"), ErrLocal)
 	require.NoError(t, d.Unhide(t.Context(), "s"))
 	require.True(t, Told(t.Context(), d.Store.Store, "s"))
+
+	require.NoError(t, d.Hide(t.Context(), "s"))
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &doc))
+	doc.Sessions = append(slices.DeleteFunc(doc.Sessions, func(id string) bool { return id == "s" }), "s") // it keeps it local
+	text, err = json.Marshal(doc)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	require.NoError(t, d.Hide(t.Context(), "s"))
+	require.NoError(t, d.Unhide(t.Context(), "s"))
+	require.False(t, Told(t.Context(), d.Store.Store, "s"))
+	require.NoError(t, d.Release(t.Context(), "s"))
+	require.True(t, Told(t.Context(), d.Store.Store, "s"))
 }
 
 // TestToldInDoubt: nothing is told where the rules are out of reach, nor a session by another name.
