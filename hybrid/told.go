@@ -21,18 +21,22 @@ import (
 // is, as to the model of another session. These are not told: a session that is hidden
 // ([Store.Hide]) or stays on this machine ([Store.KeepLocal], Options.Private as given or
 // remembered), one that descends from such a session or from one in the trash, one of another
-// user of the system, one that a program runs now, and one that is not here. Where the rules
-// cannot be read, nothing is told. Told takes no lock, and remembers no verdict.
+// user of the system, one that a program runs now, a symlink, and one that is not here. Where the
+// rules cannot be read, nothing is told. Told takes no lock, and remembers no verdict.
 func Told(ctx context.Context, st *sessionstore.Store, id string) bool {
 	if core.CheckID(id) != nil {
 		return false
 	}
-	fi, err := os.Stat(filepath.Join(st.Dir(), id))
+	fi, err := os.Lstat(filepath.Join(st.Dir(), id)) // the rules do not know other names of a session
 	if err != nil || !fi.IsDir() || !ownership.Ours(fi) || core.Of(st).Runs(id) {
 		return false
 	}
+	g := guardOf(st)
+	if !private.Remembers(st.Dir()) {
+		g.Book = private.NewBook(st.Dir(), noFiles{})
+	}
 	trash := filepath.Join(st.Dir(), sessiondir.Trash)
-	return !guardOf(st).StaysOr(ctx, id, func(ancestor string) bool {
+	return !g.Stays(ctx, id, func(ancestor string) bool {
 		receipts, err := os.ReadDir(trash)
 		return err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(receipts, func(r fs.DirEntry) bool {
 			_, err := os.Lstat(filepath.Join(trash, r.Name(), "sessions", ancestor))
@@ -47,6 +51,17 @@ func guardOf(st *sessionstore.Store) *private.Guard {
 	files := private.Opened(func() (*vfs.Dir, error) { return c.Bookkeeping(statesDir) })
 	return &private.Guard{Dir: st.Dir(), Sessions: c, Book: private.NewBook(st.Dir(), files), Private: c.Private()}
 }
+
+// noFiles are the files of a bookkeeping that does not exist, and is not made.
+type noFiles struct{}
+
+func (noFiles) Read(string) ([]byte, error) { return nil, fs.ErrNotExist }
+func (noFiles) Write(string, []byte) error  { return nil }
+func (noFiles) Stat(names ...string) ([]os.FileInfo, error) {
+	return make([]os.FileInfo, len(names)), nil
+}
+func (noFiles) Names() ([]string, error)    { return nil, nil }
+func (noFiles) Alone(do func() error) error { return do() }
 
 // Hide keeps a session, and those that descend from it, from being told to others ([Told]) and
 // from leaving this machine, as [Store.KeepLocal] does, until [Store.Unhide]. It needs no

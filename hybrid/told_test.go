@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/replica"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
 
@@ -70,7 +72,8 @@ func TestTold(t *testing.T) {
 	require.Empty(lost, told(), "the rules cannot be read")
 }
 
-// TestToldWithoutRules: where there are no rules, what descends from the trash is not told.
+// TestToldWithoutRules: where there are no rules, none are made, and what descends from the trash
+// is not told.
 func TestToldWithoutRules(t *testing.T) {
 	t.Parallel()
 	d := local(t, nil, map[string]string{"plain": "nobody", "deleted": "", "child": "deleted", "grandchild": "child"})
@@ -79,6 +82,7 @@ func TestToldWithoutRules(t *testing.T) {
 	for id, want := range map[string]bool{"plain": true, "deleted": false, "child": false, "grandchild": false} {
 		require.Equal(t, want, Told(t.Context(), d.Store.Store, id), id)
 	}
+	require.NoDirExists(t, filepath.Join(d.Dir(), ".sessionstore", "sync"))
 }
 
 // TestHiddenStays: a hidden session is not sent and not released, and is afterwards what it was.
@@ -138,4 +142,40 @@ func TestHiddenForOlderPrograms(t *testing.T) {
 	require.ErrorIs(t, d.Release(t.Context(), "s"), ErrLocal)
 	require.NoError(t, d.Unhide(t.Context(), "s"))
 	require.True(t, Told(t.Context(), d.Store.Store, "s"))
+
+	require.NoError(t, d.Hide(t.Context(), "s"))
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &doc))
+	doc.Sessions = append(slices.DeleteFunc(doc.Sessions, func(id string) bool { return id == "s" }), "s") // it keeps it local
+	text, err = json.Marshal(doc)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	require.NoError(t, d.Hide(t.Context(), "s"))
+	require.NoError(t, d.Unhide(t.Context(), "s"))
+	require.False(t, Told(t.Context(), d.Store.Store, "s"))
+	require.NoError(t, d.Release(t.Context(), "s"))
+	require.True(t, Told(t.Context(), d.Store.Store, "s"))
+}
+
+// TestToldInDoubt: nothing is told where the rules are out of reach, nor a session by another name.
+func TestToldInDoubt(t *testing.T) {
+	t.Parallel()
+	testenv.Need(t, runtime.GOOS != "windows", "it makes symlinks")
+	d := local(t, nil, map[string]string{"plain": "", "hidden": ""})
+	require.NoError(t, d.Hide(t.Context(), "hidden"))
+	require.NoError(t, os.Symlink("hidden", filepath.Join(d.Dir(), "alias")))
+	require.False(t, Told(t.Context(), d.Store.Store, "alias"))
+	for _, rules := range []string{filepath.Join(d.Dir(), ".sessionstore"), filepath.Join(d.Dir(), ".sessionstore", "sync")} {
+		away := filepath.Join(t.TempDir(), "rules")
+		require.NoError(t, os.Rename(rules, away))
+		require.NoError(t, os.Symlink(filepath.Join(t.TempDir(), "nothing"), rules))
+		for _, id := range []string{"plain", "hidden"} {
+			require.False(t, Told(t.Context(), d.Store.Store, id), id)
+			require.True(t, archive.Kept(t.Context(), d.Store.Store, id), id)
+		}
+		require.NoError(t, os.Remove(rules))
+		require.NoError(t, os.Rename(away, rules))
+		require.True(t, Told(t.Context(), d.Store.Store, "plain"))
+	}
 }

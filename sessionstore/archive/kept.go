@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,13 +30,13 @@ func Kept(ctx context.Context, st *sessionstore.Store, id string) bool {
 
 // keptAt is [Kept] of a sessions directory, by globs beside the remembered ones.
 func keptAt(ctx context.Context, dir string, globs []string, id string) bool {
-	return judgedAt(dir, globs, func(g private.Guard) bool { return g.Stays(ctx, id) })
+	return judgedAt(dir, globs, func(g private.Guard) bool { return g.Stays(ctx, id, nil) })
 }
 
 // judgedAt returns what judge says by globs and by the rules of a sessions directory: true in
 // doubt, and false where there are none.
 func judgedAt(dir string, globs []string, judge func(private.Guard) bool) bool {
-	if len(globs) == 0 && !remembers(dir) {
+	if len(globs) == 0 && !private.Remembers(dir) {
 		return false
 	}
 	base, err := sessiondir.Open(dir, nil)
@@ -47,12 +46,6 @@ func judgedAt(dir string, globs []string, judge func(private.Guard) bool) bool {
 	defer base.Close() // only read
 	g := private.Guard{Dir: dir, Sessions: sessions{base}, Private: globs, Book: private.NewBook(dir, private.Opened(func() (*vfs.Dir, error) { return base.Kept(private.Folder) }))}
 	return judge(g)
-}
-
-// remembers reports whether a sessions directory may remember rules.
-func remembers(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, sessiondir.Bookkeeping, private.Folder))
-	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
 // keptSource reports whether a session's directory is one in a sessions directory that keeps

@@ -15,32 +15,25 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// FileCall is a call of a tool that names the file of [Projects.Files].
-type FileCall struct {
-	Hit   // the message that makes the call: Text is the name of the tool, and After the beginning of the arguments
-	Call  sessionstore.ToolCall
-	Guess bool // the path is in a command line, or in an argument that need not be a path
-}
-
 // Files yields the calls of tools whose arguments name the file at path, in the sessions that
-// q describes; the order and the errors are those of [Projects.Search]. q.Limit counts the
-// sessions with such a call. Paths are compared as cleaned absolute paths, and no symlink is
+// q describes: Text is the name of the tool, and After the beginning of the arguments. The order
+// and the errors are those of [Projects.Search]. q.Limit counts the sessions with such a call. Paths are compared as cleaned absolute paths, and no symlink is
 // followed: it does not matter whether the file exists. A relative path in a call is one in
 // the directory that the call names, or else in the session's working_dir.
 //
 // Most transcripts without the base name of the file are skipped without being parsed, and so
 // are most without the name of its directory, unless the session worked there.
-func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[FileCall, error] {
-	return func(yield func(FileCall, error) bool) {
+func (p *Projects) Files(ctx context.Context, path string, q Query) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
 		path, err := filepath.Abs(path)
 		if err != nil {
-			yield(FileCall{}, core.Wrap("find file", "", err))
+			yield(Hit{}, core.Wrap("find file", "", err))
 			return
 		}
 		if q.Keyword == "" {
 			q.Keyword = sureIn(filepath.Base(path))
 		}
-		p.look(ctx, q, "find file", yield, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error {
+		p.look(ctx, q, "find file", yield, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(Hit) bool) error {
 			return callsOf(ctx, st, c, path, yield)
 		})
 	}
@@ -55,12 +48,12 @@ func sureIn(name string) string {
 }
 
 // callsOf yields the calls of a session that name the file at path.
-func callsOf(ctx context.Context, st *sessionstore.Store, c *candidate, path string, yield func(FileCall) bool) error {
+func callsOf(ctx context.Context, st *sessionstore.Store, c *candidate, path string, yield func(Hit) bool) error {
 	md, err := st.Metadata(ctx, c.name)
 	if err != nil {
 		return err
 	}
-	dir, at := md.Text("working_dir"), FileCall{Hit: Hit{c.Found, sessionstore.Hit{Role: "assistant"}}}
+	dir, at := md.Text("working_dir"), Hit{Found: c.Found, Hit: sessionstore.Hit{Role: "assistant"}}
 	base, parent := sureIn(filepath.Base(path)), sureIn(filepath.Base(filepath.Dir(path)))
 	if strings.Contains(dir, parent) { // the session may work in that directory, and name the file alone
 		parent = ""
@@ -79,13 +72,11 @@ func callsOf(ctx context.Context, st *sessionstore.Store, c *candidate, path str
 			continue
 		}
 		at.Time, _ = m.Timestamp()
-		for _, at.Call = range m.ToolCalls() {
+		for _, call := range m.ToolCalls() {
 			found := false
-			if found, at.Guess = named.Names(at.Call.Arguments, dir, path); !found {
-				continue
-			}
-			at.Text, at.After = at.Call.Name, " "+limits.Cut(string(at.Call.Arguments), shownArguments)
-			if !yield(at) {
+			found, at.Guess = named.Names(call.Arguments, dir, path)
+			at.Text, at.After = call.Name, " "+limits.Cut(string(call.Arguments), shownArguments)
+			if found && !yield(at) {
 				return nil
 			}
 		}

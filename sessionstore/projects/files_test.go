@@ -22,7 +22,7 @@ func fileCalls(t *testing.T, p *projects.Projects, path string, q projects.Query
 			failed = append(failed, c.ID)
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s:%d/%d %s%s", c.ID, c.Message, c.Turn, c.Call.Name, map[bool]string{true: "?"}[c.Guess]))
+		all = append(all, fmt.Sprintf("%s:%d/%d %s%s", c.ID, c.Message, c.Turn, c.Text, map[bool]string{true: "?"}[c.Guess]))
 	}
 	return all, failed
 }

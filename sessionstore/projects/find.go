@@ -289,10 +289,11 @@ func atDamage(path string, err error) error {
 	return &sessionstore.CorruptError{Path: path, Line: damage.Line, Offset: damage.Offset, Err: vfs.Cause(damage.Err)}
 }
 
-// Hit is a message with a match of [Projects.Search].
+// Hit is a message with a match of [Projects.Search], or with a call of [Projects.Files].
 type Hit struct {
 	Found // the session
 	sessionstore.Hit
+	Guess bool // the path is in a command line, or in an argument that need not be a path
 }
 
 // Search yields the messages that match sought, in the sessions that q describes: the
@@ -313,10 +314,9 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 		if q.Keyword == "" && sought.Regexp == nil {
 			q.Keyword = surelyStored(sought)
 		}
-		found := func(c FileCall, err error) bool { return yield(c.Hit, err) }
-		p.look(ctx, q, "search", found, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error {
+		p.look(ctx, q, "search", yield, func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(Hit) bool) error {
 			for h, err := range st.Search(ctx, c.name, sought) {
-				if err != nil || !yield(FileCall{Hit: Hit{c.Found, h}}) {
+				if err != nil || !yield(Hit{Found: c.Found, Hit: h}) {
 					return err
 				}
 			}
@@ -327,20 +327,20 @@ func (p *Projects) Search(ctx context.Context, sought sessionstore.Sought, q Que
 
 // look yields what in yields for each session that q describes, and then what could not be
 // read as [Projects.Search] does.
-func (p *Projects) look(ctx context.Context, q Query, op string, yield func(FileCall, error) bool,
-	in func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(FileCall) bool) error,
+func (p *Projects) look(ctx context.Context, q Query, op string, yield func(Hit, error) bool,
+	in func(ctx context.Context, st *sessionstore.Store, c *candidate, yield func(Hit) bool) error,
 ) {
 	if err := checkContext(ctx); err != nil {
-		yield(FileCall{}, core.Wrap(op, "", err))
+		yield(Hit{}, core.Wrap(op, "", err))
 		return
 	}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	more := true
 	s := &search{projects: p, query: q, hits: func(ctx context.Context, st *sessionstore.Store, c *candidate) (found bool, err error) {
-		err = in(ctx, st, c, func(call FileCall) bool {
+		err = in(ctx, st, c, func(h Hit) bool {
 			found = true
-			if more = yield(call, nil); !more {
+			if more = yield(h, nil); !more {
 				stop()
 			}
 			return more
@@ -352,12 +352,12 @@ func (p *Projects) look(ctx context.Context, q Query, op string, yield func(File
 		return
 	}
 	for _, f := range s.failed {
-		if !yield(FileCall{Hit: Hit{Found: Found{Project: f.project, ID: f.id}}}, f.err) {
+		if !yield(Hit{Found: Found{Project: f.project, ID: f.id}}, f.err) {
 			return
 		}
 	}
 	if err != nil {
-		yield(FileCall{}, core.Wrap(op, "", err))
+		yield(Hit{}, core.Wrap(op, "", err))
 	}
 }
 

@@ -59,6 +59,9 @@ func (c *listCommand) Run(a *app) error {
 		return err
 	}
 	if c.Sort == "size" {
+		if c.All || c.NoInternal || c.From != "" || c.Tree != "" {
+			return usageError{"--sort size: it is of all sessions; leave out --all, --no-internal, --from and --tree"}
+		}
 		p, err := a.known(where(c.local))
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"os"
 	"runtime/debug"
 
@@ -48,13 +47,8 @@ func (c *mcpCommand) Run(a *app) error {
 		s.Project = s.Here
 	}
 	debug.SetMemoryLimit(48 << 20) // else the garbage of a search is 60 MB
-	return s.Run(a.ctx, &mcp.IOTransport{Reader: io.NopCloser(a.stdin), Writer: noClose{a.stdout}})
+	return s.Run(a.ctx, &mcp.StdioTransport{})
 }
-
-// noClose is a stream that the tool did not open.
-type noClose struct{ io.Writer }
-
-func (noClose) Close() error { return nil }
 
 // configs are the files in which programs name the servers that they start, and the form.
 var configs = map[string]struct{ file, form string }{

@@ -91,12 +91,11 @@ func (c *searchCommand) Run(a *app) error {
 		bar.Step(1)
 		return true, nil
 	}
-	var found []matches
+	hits := p.Search(a.ctx, sought, q)
 	if c.File != "" {
-		found, err = collect(p.Files(a.ctx, c.File, q), c.Each, func(c projects.FileCall) (projects.Hit, bool) { return c.Hit, c.Guess })
-	} else {
-		found, err = collect(p.Search(a.ctx, sought, q), c.Each, func(h projects.Hit) (projects.Hit, bool) { return h, false })
+		hits = p.Files(a.ctx, c.File, q)
 	}
+	found, err := collect(hits, c.Each)
 	bar.Done()
 	if err := a.ctx.Err(); err != nil {
 		return err
@@ -132,21 +131,19 @@ func (c *searchCommand) sought() (sessionstore.Sought, error) {
 	return sought, err
 }
 
-// collect returns the sessions in which something was found, at most each hits of one. in
-// returns a hit, and whether it is a guess.
-func collect[T any](all iter.Seq2[T, error], each int, in func(T) (projects.Hit, bool)) (found []matches, failed error) {
+// collect returns the sessions in which something was found, at most each hits of one.
+func collect(all iter.Seq2[projects.Hit, error], each int) (found []matches, failed error) {
 	found = []matches{}
-	for one, err := range all {
+	for h, err := range all {
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		h, guess := in(one)
 		if n := len(found); n == 0 || found[n-1].Path != h.Dir {
 			found = append(found, matches{ID: h.ID, Project: h.Project, Path: h.Dir, Created: moment(h.Created)})
 		}
 		if last := &found[len(found)-1]; each == 0 || len(last.Matches) < each {
-			last.Matches = append(last.Matches, hit{Message: h.Message, Turn: h.Turn, Guess: guess, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
+			last.Matches = append(last.Matches, hit{Message: h.Message, Turn: h.Turn, Guess: h.Guess, Role: h.Role, Before: line(h.Before), Text: line(h.Text), After: line(h.After)})
 		}
 	}
 	return found, failed

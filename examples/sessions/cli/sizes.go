@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,30 +42,31 @@ func shareOf(project string, path []string) share {
 
 // frees returns the command that frees a share, "" where none does.
 func (s share) frees() string {
-	switch {
-	case s.command == "":
+	if s.command == "" {
 		return ""
-	case s.session == "":
-		return "sessions " + s.command + " --project=" + host.Line("", s.project)
 	}
-	return "sessions " + s.command + " --project=" + host.Line("", s.project) + " " + host.Line("", host.Argument(s.session)...)
+	args := []string{s.project}
+	if s.session != "" {
+		args = append(args, host.Argument(s.session)...)
+	}
+	return "sessions " + s.command + " --project=" + host.Line("", args...)
 }
 
 // addShares adds the sizes of the files of a project, but for those that vanish meanwhile. What
 // cannot be read hides nothing else; the error joins all of that.
 func addShares(sums map[share]int64, dir, project string, bySession bool) (failed error) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // it goes on after each error
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error { // it goes on after each error
 		var fi fs.FileInfo
 		if err == nil && !e.IsDir() {
 			fi, err = e.Info()
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", dir, err))
 		}
 		if err != nil || fi == nil {
 			return nil
 		}
-		s := shareOf(project, strings.Split(path[len(dir)+1:], string(filepath.Separator)))
+		s := shareOf(project, strings.Split(path, "/"))
 		if !bySession {
 			s.session, s.command = "", strings.Replace(s.command, "delete", "cleanup", 1)
 		}

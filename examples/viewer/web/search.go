@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -115,7 +114,7 @@ func (p *Places) search(ctx context.Context, project, text string) (out []foundS
 	q := projects.Query{Project: project, Limit: maxFound}
 	hits := p.projects.Search(ctx, sought, q)
 	if path, ok := strings.CutPrefix(text, "file:"); ok {
-		hits = callsOf(p.projects.Files(ctx, path, q))
+		hits = p.projects.Files(ctx, path, q)
 	}
 	last := "" // directory of the last session in out
 	for h, err := range hits {
@@ -130,25 +129,14 @@ func (p *Places) search(ctx context.Context, project, text string) (out []foundS
 			}
 			out, last = append(out, at.found(ctx, p.dir(ctx, h.Project), filepath.Base(h.Dir), h.Created)), h.Dir
 		}
+		if h.Guess {
+			h.Before = "? "
+		}
 		if f := &out[len(out)-1]; len(f.Hits) < maxEach {
 			f.Hits = append(f.Hits, shownHit(h.Hit))
 		}
 	}
 	return out, damage
-}
-
-// callsOf yields calls that name a file as hits, with ? before a guess.
-func callsOf(calls iter.Seq2[projects.FileCall, error]) iter.Seq2[projects.Hit, error] {
-	return func(yield func(projects.Hit, error) bool) {
-		for c, err := range calls {
-			if c.Guess {
-				c.Before = "? "
-			}
-			if !yield(c.Hit, err) {
-				return
-			}
-		}
-	}
 }
 
 // searchOne looks through the one sessions directory.

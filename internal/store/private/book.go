@@ -7,10 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/lock"
+	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 )
 
@@ -48,6 +50,19 @@ type Book struct {
 
 // NewBook returns the book of the sessions directory dir in its bookkeeping.
 func NewBook(dir string, files Files) *Book { return &Book{files: files, dir: dir} }
+
+// Remembers reports whether the sessions directory dir may remember rules: in doubt, as where a
+// symlink leads to nothing, it does.
+func Remembers(dir string) bool {
+	for _, name := range []string{sessiondir.Bookkeeping, Folder} {
+		dir = filepath.Join(dir, name)
+		_, missing := os.Lstat(dir)
+		if _, err := os.Stat(dir); err != nil {
+			return !errors.Is(missing, fs.ErrNotExist)
+		}
+	}
+	return true
+}
 
 // version is the version of the form of each file.
 const version = 1

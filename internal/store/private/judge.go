@@ -79,12 +79,9 @@ func (g *Guard) Judge(ctx context.Context, id string) Verdict {
 }
 
 // Stays reports whether a copy of a session has to stay on its machine, too: the session does,
-// or nothing is sent of it. It remembers nothing.
-func (g *Guard) Stays(ctx context.Context, id string) bool { return g.StaysOr(ctx, id, nil) }
-
-// StaysOr is Stays, and reports true also where an ancestor that is not here is one of gone; nil:
-// none is.
-func (g *Guard) StaysOr(ctx context.Context, id string, gone func(ancestor string) bool) bool {
+// or nothing is sent of it, or an ancestor that is not here is one of gone; nil: none is. It
+// remembers nothing.
+func (g *Guard) Stays(ctx context.Context, id string, gone func(ancestor string) bool) bool {
 	j := g.judging()
 	v := j.judge(ctx, id, nil)
 	for ancestor := range j.judged {

@@ -95,21 +95,19 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// The words that stand before the id of a hidden session in the list of local-only sessions. No
-// id has a slash. A hidden session stands there by its id, too: programs that do not know the
-// words keep it here, and keep the words when they write the list.
-const (
-	hiddenWord = "hidden/"
-	keptWord   = "kept/" // it was kept, and will be when it is no longer hidden
-)
+// hiddenWord stands before the id of a hidden session in the list of local-only sessions. No id
+// has a slash. The session stands there by its id, too: programs that do not know the word keep
+// it here, and keep the word when they write the list. They add what they keep at the end: the id
+// comes after the word if the session is kept also when it is no longer hidden.
+const hiddenWord = "hidden/"
 
 // standing is what the list says of a session.
 type standing struct{ kept, hidden, released bool }
 
 // of returns what the list says of a session.
 func (d localOnlyDoc) of(id string) standing {
-	listed, hidden := slices.Contains(d.Sessions, id), slices.Contains(d.Sessions, hiddenWord+id)
-	return standing{listed && (!hidden || slices.Contains(d.Sessions, keptWord+id)), hidden, slices.Contains(d.Released, id)}
+	listed, hidden := slices.Index(d.Sessions, id), slices.Index(d.Sessions, hiddenWord+id)
+	return standing{listed > hidden, hidden >= 0, slices.Contains(d.Released, id)}
 }
 
 // with returns a list that says something else of a session.
@@ -121,8 +119,10 @@ func (d localOnlyDoc) with(id string, is standing) localOnlyDoc {
 		}
 		return all
 	}
-	sessions := put(d.Sessions, id, is.kept || is.hidden)
-	sessions = put(put(sessions, hiddenWord+id, is.hidden), keptWord+id, is.hidden && is.kept)
+	sessions := put(put(d.Sessions, id, is.hidden), hiddenWord+id, is.hidden)
+	if is.kept {
+		sessions = put(sessions, id, true)
+	}
 	return localOnlyDoc{V: version, Sessions: sessions, Released: put(d.Released, id, is.released)}
 }
 

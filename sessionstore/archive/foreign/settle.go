@@ -146,7 +146,7 @@ func (ld *lander) binds(ctx context.Context, id, to, named string) (bool, error)
 // binds reports whether what comes from the session id of a store stays on this machine, too.
 func binds(ctx context.Context, st *sessionstore.Store, id string) bool {
 	globs := core.Of(st).Private()
-	if _, err := os.Stat(filepath.Join(st.Dir(), sessiondir.Bookkeeping, private.Folder)); len(globs) == 0 && errors.Is(err, fs.ErrNotExist) {
+	if len(globs) == 0 && !private.Remembers(st.Dir()) {
 		return false
 	}
 	g := private.Guard{Dir: st.Dir(), Sessions: core.Of(st), Private: globs, Book: bookOf(st)}

@@ -47,7 +47,7 @@ func add[A interface{ asked() about }](s *Server, to *mcp.Server, name, text str
 		defer func() { c.last.close() }()
 		c.begin()
 		err := c.choose(ctx)
-		if err == nil && len(c.slugs) > 0 {
+		if err == nil {
 			err = cmp.Or(do(ctx, c, args), ctx.Err())
 		}
 		return nil, c.out, err

@@ -44,8 +44,11 @@ type call struct {
 func (c *call) choose(ctx context.Context) error {
 	slugs, err := c.Projects.Slugs(ctx)
 	c.slugs = slices.DeleteFunc(slugs, func(slug string) bool {
-		return !c.All && !slices.Contains(c.slugs, slug) || !strings.Contains(slug, c.Name)
+		return !c.All && !slices.Contains(c.slugs, slug) || !strings.Contains(c.shown(slug), c.Name)
 	})
+	c.query.Skip = func(dir string) bool {
+		return !slices.Contains(c.slugs, filepath.Base(filepath.Dir(filepath.Dir(dir))))
+	}
 	if c.query.Tool = c.Tool; len(c.slugs) == 1 {
 		c.query.Project = c.slugs[0]
 	}
@@ -57,6 +60,9 @@ func (c *call) choose(ctx context.Context) error {
 	}
 	return err
 }
+
+// shown returns the name of a project without the secrets in it.
+func (c *call) shown(project string) string { return string(c.Rules.Line([]byte(project))) }
 
 // session is a session that is told.
 type session struct {
@@ -84,7 +90,7 @@ func (c *call) open(ctx context.Context, project, id string) *session {
 	if v == nil {
 		return nil
 	}
-	return &session{View: v, st: st, row: row{Session: id, Project: project, Tool: tool}}
+	return &session{View: v, st: st, row: row{Session: id, Project: c.shown(project), Tool: tool}}
 }
 
 func (s *session) close() {

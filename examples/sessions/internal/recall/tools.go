@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"regexp"
@@ -59,6 +60,9 @@ func firstIn(rows []row, who string, words []string) (r row, ok bool) {
 		tool := r.Who == "call" || r.Who == "result"
 		if who == "tool" != tool || who != "" && !tool && who != r.Who {
 			continue
+		}
+		if r.Who == "call" {
+			r.Text = unescaped(r.Text)
 		}
 		if r.Text = excerpt(norm.NFC.String(r.Text), words); r.Text != "" {
 			return r, true
@@ -176,6 +180,16 @@ func hidden(ctx context.Context, c *call, args hiddenArgs) error {
 	return nil
 }
 
+var escapes = regexp.MustCompile(`(\\u[[:xdigit:]]{4})+|\\.`)
+
+// unescaped returns the characters that the escapes of JSON in a text stand for.
+func unescaped(text string) string {
+	return norm.NFC.String(escapes.ReplaceAllStringFunc(text, func(e string) (s string) {
+		_ = json.Unmarshal([]byte(`"`+e+`"`), &s) // "" where it is none
+		return s
+	}))
+}
+
 type filesArgs struct {
 	Path string `json:"path" jsonschema:"of the file: absolute, or relative to the working directory"`
 	about
@@ -183,7 +197,7 @@ type filesArgs struct {
 
 // files tells the calls of tools that name a file.
 func files(ctx context.Context, c *call, args filesArgs) error {
-	name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(filepath.Base(args.Path)) + `($|[^\pL\pN_/-])`)
+	name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(norm.NFC.String(filepath.Base(args.Path))) + `/?($|[^\pL\pN_/-])`)
 	for f, err := range c.Projects.Files(ctx, args.Path, c.query) {
 		if err != nil { // also of a session that is not told
 			continue
@@ -194,7 +208,7 @@ func files(ctx context.Context, c *call, args filesArgs) error {
 		}
 		s.found = f.Message
 		for _, r := range c.said(ctx, s, f.Message, f.Turn) {
-			if r.Guess = f.Guess; r.Who == "call" && name.MatchString(bare(r.Text)) && !c.tell(r) {
+			if r.Guess = f.Guess; r.Who == "call" && name.MatchString(unescaped(bare(r.Text))) && !c.tell(r) {
 				return nil
 			}
 		}
