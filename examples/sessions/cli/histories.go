@@ -204,15 +204,29 @@ func (keepLocalCommand) Help() string {
 ` + remoteHelp
 }
 
+// open opens the store of a session, with a remote where there is one.
+func (c *keepLocalCommand) open(a *app, ref string) (*hybrid.Store, string, error) {
+	r, id, err := c.offline(a, ref)
+	if !errors.Is(err, errNoRemote) {
+		return r.Store, id, err
+	}
+	t, err := here{ref, c.local}.find(a)
+	if err != nil {
+		return nil, "", err
+	}
+	st, err := a.rules(t)
+	return st, t.id, err
+}
+
 // Run keeps, or releases.
 func (c *keepLocalCommand) Run(a *app) error {
 	done, failed := []string{}, error(nil)
 	for _, ref := range c.Sessions {
-		r, id, err := c.offline(a, ref)
+		st, id, err := c.open(a, ref)
 		if err == nil && c.Release {
-			err = r.Release(a.ctx, id)
+			err = st.Release(a.ctx, id)
 		} else if err == nil {
-			err = r.KeepLocal(a.ctx, id)
+			err = st.KeepLocal(a.ctx, id)
 		}
 		if err != nil {
 			failed = errors.Join(failed, err)

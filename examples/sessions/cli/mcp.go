@@ -95,11 +95,10 @@ func (c *hideCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	st, err := hybrid.Open(a.ctx, t.store.Dir(), &hybrid.Options{Store: a.storeOptions()})
+	st, err := a.rules(t)
 	if err != nil {
 		return err
 	}
-	a.later(st.Close)
 	status, words, change := "hidden", "is not told to agents, and stays on this machine", st.Hide
 	if c.No {
 		status, words, change = "shown", "is told to agents again, unless another rule keeps it here", st.Unhide
@@ -108,4 +107,13 @@ func (c *hideCommand) Run(a *app) error {
 		return err
 	}
 	return a.answer(object{{"session_id", t.id}, {"status", status}}, func() { a.Printf("%s %s %s\n", a.mark(nil), screen.Plain(t.id), words) })
+}
+
+// rules opens the store of a session without a remote: to change what the rules say of it.
+func (a *app) rules(t target) (*hybrid.Store, error) {
+	st, err := hybrid.Open(a.ctx, t.store.Dir(), &hybrid.Options{Store: a.storeOptions()})
+	if err == nil {
+		a.later(st.Close)
+	}
+	return st, err
 }

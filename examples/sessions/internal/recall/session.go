@@ -126,16 +126,23 @@ func (c *call) redacted(m sessionstore.Message) (sessionstore.Message, error) {
 	return sessionstore.ParseMessage(c.Rules.Line(m.AppendTo(nil)))
 }
 
-// said returns the texts of message n of a session without its secrets, none where it cannot be read.
-func (c *call) said(ctx context.Context, s *session, n, turn int) (all []row) {
+// said returns the texts of message n of a session without its secrets, nothing where it cannot be
+// read, or where it is not worth redacting: it lacks what is looked for.
+func (c *call) said(ctx context.Context, s *session, n, turn int, worth func([]row) bool) []row {
 	rows, err := s.Range(ctx, n, 1)
-	if err != nil || len(rows) == 0 {
+	if err != nil || len(rows) == 0 || worth != nil && !worth(s.texts(rows[0], turn)) {
 		return nil
 	}
-	if rows[0], err = c.redacted(rows[0]); err != nil {
+	m, err := c.redacted(rows[0])
+	if err != nil {
 		return nil
 	}
-	view, err := conversation.New(rows)
+	return s.texts(m, turn)
+}
+
+// texts returns the texts of a message.
+func (s *session) texts(of sessionstore.Message, turn int) (all []row) {
+	view, err := conversation.New([]sessionstore.Message{of})
 	if err != nil {
 		return nil
 	}
@@ -173,7 +180,7 @@ func (c *call) title(ctx context.Context, s *session) row {
 		return r
 	}
 	if first, err := s.Start(ctx, 1); err == nil {
-		if all := c.said(ctx, s, first, 0); len(all) > 0 {
+		if all := c.said(ctx, s, first, 0, nil); len(all) > 0 {
 			r.Text, _, _ = strings.Cut(strings.TrimSpace(all[0].Text), "\n")
 			r.Text = strings.ToValidUTF8(r.Text[:min(len(r.Text), longestTitle)], "")
 		}

@@ -43,7 +43,10 @@ func search(ctx context.Context, c *call, args searchArgs) error {
 		if s == nil || s.found == eachSession {
 			continue
 		}
-		r, ok := firstIn(c.said(ctx, s, h.Message, h.Turn), args.Who, words)
+		r, ok := firstIn(c.said(ctx, s, h.Message, h.Turn, func(all []row) bool {
+			_, ok := firstIn(all, args.Who, words)
+			return ok
+		}), args.Who, words)
 		if !ok {
 			continue
 		}
@@ -137,7 +140,7 @@ func read(ctx context.Context, c *call, args readArgs) error {
 	s.row = row{}
 	for n := c.start; n <= s.Len(); n++ {
 		turn, _ := s.TurnAt(ctx, n)
-		for _, r := range c.said(ctx, s, n, turn) {
+		for _, r := range c.said(ctx, s, n, turn, nil) {
 			if !c.tell(r) {
 				return nil
 			}
@@ -207,7 +210,7 @@ func files(ctx context.Context, c *call, args filesArgs) error {
 			continue
 		}
 		s.found = f.Message
-		for _, r := range c.said(ctx, s, f.Message, f.Turn) {
+		for _, r := range c.said(ctx, s, f.Message, f.Turn, nil) {
 			if r.Guess = f.Guess; r.Who == "call" && name.MatchString(unescaped(bare(r.Text))) && !c.tell(r) {
 				return nil
 			}
