@@ -77,7 +77,7 @@ func Rescue(ctx context.Context, p *projects.Projects, tool Tool, opts *RescueOp
 			}
 			return yield(of, err)
 		}
-		if r.tool == nil {
+		if r.knows == nil {
 			fail(Rescued{Tool: tool}, ErrTool)
 			return
 		}

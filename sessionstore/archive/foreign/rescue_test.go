@@ -229,8 +229,10 @@ func TestRescueGoesOn(t *testing.T) {
 // TestRescueArguments: an id that is nowhere, and a tool that is none.
 func TestRescueArguments(t *testing.T) {
 	t.Parallel()
-	for _, err := range Rescue(t.Context(), openProjects(t), "x", nil) {
-		assert.ErrorIs(t, err, ErrTool)
+	for _, tool := range []Tool{"x", Pi} {
+		for _, err := range Rescue(t.Context(), openProjects(t), tool, nil) {
+			assert.ErrorIs(t, err, ErrTool)
+		}
 	}
 	n := 0
 	for _, err := range Rescue(t.Context(), openProjects(t), Claude, &RescueOptions{Home: t.TempDir(), ID: "x"}) {

@@ -77,7 +77,7 @@ func newPi(t *testing.T, l *lab) tool {
 		"baseUrl": own.model.url, "apiKey": "x", "api": "anthropic-messages",
 		"models": []any{object{"id": "made-up", "name": "Made up", "reasoning": false, "input": []string{"text", "image"}, "contextWindow": 2_000_000, "maxTokens": 4096}},
 	}}}
-	for name, v := range map[string]any{"models.json": models, "settings.json": object{"compaction": object{"keepRecentTokens": 30}}} {
+	for name, v := range map[string]any{"models.json": models, "settings.json": object{"defaultProvider": "made-up", "defaultModel": "made-up", "compaction": object{"keepRecentTokens": 30}}} {
 		raw, err := json.Marshal(v)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(c.home(), name), raw, 0o600))
@@ -118,11 +118,6 @@ func (c *piTool) run(t *testing.T, args ...string) []byte {
 	return out.Bytes()
 }
 
-// says are the arguments with which pi asks the model.
-func (c *piTool) says(args ...string) []string {
-	return append([]string{c.piBin, "--provider", "made-up", "--model", "made-up"}, args...)
-}
-
 var workedIn = regexp.MustCompile(`"cwd":"(?:[^"\\]|\\.)*"`)
 
 // goOn resumes a session, which has to be of the working directory.
@@ -136,7 +131,8 @@ func (c *piTool) goOn(t *testing.T, id, prompt string) string {
 	head, rest, _ := bytes.Cut(raw, []byte("\n"))
 	head = workedIn.ReplaceAll(head, []byte(`"cwd":"`+c.work+`"`))
 	require.NoError(t, os.WriteFile(found[0], slices.Concat(head, []byte("\n"), rest), 0o600))
-	return strings.TrimSpace(string(c.run(t, c.says("--session", id, "-p", prompt)...)))
+	args := append([]string{c.piBin}, foreign.Pi.Resume(id)...)
+	return strings.TrimSpace(string(c.run(t, append(args, "-p", prompt)...)))
 }
 
 // piScript asks the SDK of pi.
@@ -187,7 +183,7 @@ type rpc struct {
 // serve starts pi.
 func (c *piTool) serve(t *testing.T, args ...string) *rpc {
 	t.Helper()
-	cmd := c.command(t, c.says(append([]string{"--mode", "rpc", "-e", filepath.Join(c.user, "back.ts")}, args...)...)...)
+	cmd := c.command(t, append([]string{c.piBin, "--mode", "rpc", "-e", filepath.Join(c.user, "back.ts")}, args...)...)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
