@@ -30,8 +30,7 @@ func idIn(path string) string {
 func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
 	byID := map[string]*thread.History{}
 	origins := map[string]string{} // of forks, by id
-	var take func(open *thread.Folder, path string, e fs.DirEntry) error
-	take = func(open *thread.Folder, path string, e fs.DirEntry) error {
+	take := func(open *thread.Folder, path string, e fs.DirEntry) error {
 		if !strings.HasSuffix(path, thread.HistorySuffix) {
 			return nil
 		}
