@@ -331,6 +331,7 @@ func TestPiDamaged(t *testing.T) {
 		"an id twice":     {joined(one, piTurn("1", "", "Two")), 0, []string{"Two", "re Two"}},
 		"a deep value":    {joined(one, []string{piEntry("d", "1a", "user", strings.Repeat("[", 100000))}), 1, []string{"One", "re One"}},
 		"odd members":     {joined([]string{`{"type":"message","id":5,"parentId":{},"message":[]}`, `{"type":"message","id":"m","message":null}`}, one), 0, []string{"One", "re One"}},
+		"a text alone":    {append(piTurn("1", "", "One"), `{"type":"message","id":"2u","parentId":"1a","message":{"role":"user","content":"Two"}}`, `{"type":"message","id":"2a","parentId":"2u","message":{"role":"assistant","content":"re Two"}}`), 0, []string{"One", "re One", "Two", "re Two"}},
 		"a later version": {joined([]string{`{"type":"session","version":4,"id":"p1"}`}, one), 0, []string{"One", "re One"}},
 	} {
 		t.Run(name, func(t *testing.T) {

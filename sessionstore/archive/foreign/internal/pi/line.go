@@ -129,6 +129,7 @@ func (l line) User() (p thread.UserParts) {
 func (l line) Prompt() string { return strings.Join(l.User().Said, "\n") }
 
 func (l line) Answer() (p thread.AnswerParts) {
+	p.Said.Say(thread.Text(l.content))
 	for b := range pyjson.Elements(l.content) {
 		m := thread.Members(b, "type", "text", "thinking")
 		switch kind := thread.Text(m[0]); kind {
