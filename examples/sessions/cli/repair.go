@@ -78,7 +78,7 @@ func (c *repairCommand) Run(a *app) error {
 	return err
 }
 
-// noteUnnamed notes what writes metadata anew that cannot be read, and reports whether that is so.
+// noteUnnamed notes the command for metadata that cannot be read, and reports whether they are so.
 func (a *app) noteUnnamed(t target) bool {
 	_, torn := t.store.Metadata(a.ctx, t.id)
 	if !errors.Is(torn, sessionstore.ErrCorrupt) {

@@ -24,7 +24,7 @@ func (c *rescueCommand) here(a *app) (of foreign.Rescued, err error) {
 	}
 	of, to, err := a.faults(t)
 	if errors.Is(err, sessionstore.ErrCorrupt) {
-		_, _ = a.beyond(t) // which tells the way out
+		_, _ = a.beyond(t) // it names the command
 	}
 	a.noteUnnamed(t)
 	if err == nil && len(of.Faults) > 0 && of.Mended() && !c.DryRun {

@@ -62,8 +62,7 @@ func (c *maker) Begin() error {
 	}{c.about.ID, thread.Stamp(c.about.Began), c.about.Dir, "amplifier", "0.144.3", "cli", c.provider()})
 }
 
-// settingOf finds the provider in the settings of the tool, and tableOf the end of those that are
-// in no table.
+// settingOf finds the provider in the settings of the tool, and tableOf the first table in them.
 var (
 	settingOf = regexp.MustCompile(`(?m)^[ \t]*["']?model_provider["']?[ \t]*=[ \t]*["']([^"'\n]+)["']`)
 	tableOf   = regexp.MustCompile(`(?m)^[ \t]*\[[^,\n]*\][ \t\r]*(#.*)?$`)
@@ -76,7 +75,7 @@ func (c *maker) provider() string {
 		return "openai"
 	}
 	defer f.Close()
-	all, _ := io.ReadAll(io.LimitReader(f, thread.MaxBeginning)) // what can be read of it
+	all, _ := io.ReadAll(io.LimitReader(f, thread.MaxBeginning)) // a part counts, too
 	if at := tableOf.FindIndex(all); at != nil {
 		all = all[:at[0]]
 	}

@@ -72,7 +72,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	return found, failed
 }
 
-// modeOf returns what an entry of a directory is, or what it leads to.
+// modeOf returns the type of an entry of a directory, or of the file that a link leads to.
 func modeOf(path string, e fs.DirEntry) (fs.FileMode, error) {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.Type(), nil

@@ -29,7 +29,7 @@ func (Tool) Program() thread.Program {
 	}
 }
 
-// ids is what pi takes from --session-id. It finds a session by the id in its header.
+// ids matches the ids that --session-id takes. pi finds a session by the id in its header.
 var ids = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,180}[A-Za-z0-9])?$`)
 
 func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {

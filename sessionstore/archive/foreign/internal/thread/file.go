@@ -78,7 +78,7 @@ type Program struct {
 	// tools follow the line before.
 	Linked bool
 
-	// IDs is what the id of a session looks like, also in a name of a file; nil: a UUID.
+	// IDs matches the ids of sessions, also in the names of files; nil: UUIDs.
 	IDs *regexp.Regexp
 
 	// Target returns what the tool sends its conversations to unless it is set up otherwise.

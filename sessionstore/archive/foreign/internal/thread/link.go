@@ -132,8 +132,8 @@ func (t *Table) preserve(b boundaries) {
 	t.kept = k
 }
 
-// Preserve notes that the last compaction is a record, which kept the records from head to tail:
-// what it hid is before itself. A compaction that names itself as head kept none.
+// Preserve notes the last compaction, which kept the records from head to tail. A compaction that
+// names itself as head kept none.
 func (t *Table) Preserve(compaction int32, head, tail uint64) {
 	b := boundaries{Last: compaction, At: compaction, Head: head, Tail: tail, Anchor: t.Records.At(compaction).UUID}
 	if head == b.Anchor {
