@@ -128,6 +128,22 @@ func TestPiGrows(t *testing.T) {
 	require.Equal(t, []string{"One", "re One", "Instead", "re Instead"}, h.said(id))
 }
 
+// TestPiEnds ends the conversation with the last entry, also where that is a note behind an earlier
+// answer; and reads what a compaction kept nothing of.
+func TestPiEnds(t *testing.T) {
+	t.Parallel()
+	h, id := newPiHome(t), idOf(Pi, "p1")
+	h.put("p1", "", append(joined(piTurn("1", "", "One"), piTurn("2", "1a", "Two")), `{"type":"label","id":"l","parentId":"1a","timestamp":"2026-11-01T10:00:02.000Z","targetId":"1a","label":"x"}`)...)
+	require.Len(t, h.run()["p1"].Sessions, 2)
+	require.Equal(t, []string{"One", "re One"}, h.said(id))
+	h.put("p2", "", joined(piTurn("1", "", "One"), []string{`{"type":"compaction","id":"k","parentId":"1a","timestamp":"2026-11-01T10:00:02.000Z","summary":"All","firstKeptEntryId":"k"}`}, piTurn("2", "k", "Two"))...)
+	h.run()
+	require.Equal(t, []string{"One", "re One", "Two", "re Two"}, h.said(idOf(Pi, "p2")))
+	longer, err := Longer(h.store(), idOf(Pi, "p2"))
+	require.NoError(t, err)
+	require.True(t, longer)
+}
+
 // TestPiForks imports a fork: it has its origin as its parent, leaves it where the shared entries
 // end, and its responses count once.
 func TestPiForks(t *testing.T) {
@@ -370,4 +386,31 @@ func TestPiTwice(t *testing.T) {
 	report := h.run()["p1"]
 	require.Equal(t, []string{filepath.Join(other, filepath.Base(h.path("p1")))}, report.Shorter)
 	require.Equal(t, 4, report.Sessions[0].Messages)
+}
+
+// TestPiGoesOnBehindNotes exports a session again once pi noted its model behind it: the new entries
+// follow the last message, and those that pi wrote stay. Behind what pi said, none can follow.
+func TestPiGoesOnBehindNotes(t *testing.T) {
+	t.Parallel()
+	for line, speaks := range map[string]bool{
+		`{"type":"model_change","id":"a","parentId":"b","modelId":"m"}`: false, `{"type":"session_info","id":"a","name":"x"}`: false, piEntry("a", "b", "system", "x"): false,
+		piEntry("a", "b", "user", "x"): true, piEntry("a", "b", "assistant", "x"): true, `{"type":"context_edit","id":"a","targetId":"b"}`: true, `{"type":"of next year","id":"a"}`: true, `{`: true,
+	} {
+		require.Equal(t, speaks, Pi.Speaks([]byte(line)), line)
+	}
+	a := newAway(t, openProjects(t), nativeID, Pi, native...)
+	a.export()
+	note := `{"type":"model_change","id":"0000000n","parentId":"` + a.leaf() + `","timestamp":"2026-11-25T00:00:00.000Z","provider":"p","modelId":"m"}` + "\n"
+	a.add(note)
+	require.Equal(t, Unchanged, a.back()[0].Action)
+	was := original(t, a.path)
+	a.say("Ours")
+	a.export()
+	ours := original(t, a.path)
+	require.NoError(t, os.WriteFile(a.path, []byte(was+strings.TrimPrefix(ours, strings.TrimSuffix(was, note))), 0o600))
+	require.Equal(t, Unchanged, a.back()[0].Action)
+	a.goOn("Theirs")
+	require.Equal(t, Updated, a.back()[0].Action)
+	require.Equal(t, both("Ours", "Theirs"), a.said(a.id, len(native)))
+	require.Equal(t, []string{a.id}, a.all())
 }

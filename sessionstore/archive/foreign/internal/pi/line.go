@@ -88,11 +88,8 @@ func (l line) call() string { return thread.Text(thread.Members(l.body, "toolCal
 func (l line) ID() string                { return l.id }
 func (l line) Time() (time.Time, string) { return l.at, l.atText }
 
-// Spent: what a call spent, or a summary, is no response of the conversation's model.
 func (l line) Spent() (model string, used thread.Usage) {
-	if l.kind == "assistant" {
-		used.Read(l.usage, &tokenNames)
-	}
+	used.Read(l.usage, &tokenNames)
 	return l.model, used
 }
 
