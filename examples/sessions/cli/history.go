@@ -145,7 +145,7 @@ func (c *importCommand) nothingFound() error {
 	if c.Since != "" {
 		which += " that was changed since " + screen.Plain(c.Since)
 	}
-	return fmt.Errorf("no conversation of %s%s in %s; %s names another directory", strings.Join(names, ", "), which, strings.Join(homes, ", "), strings.Join(variables, ", "))
+	return fmt.Errorf("no conversation of %s%s in %s; another directory is named by %s", strings.Join(names, ", "), which, strings.Join(homes, ", "), strings.Join(variables, ", "))
 }
 
 // importAll imports histories one after the other, and calls the function with the

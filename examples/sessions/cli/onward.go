@@ -131,7 +131,8 @@ func (o *onward) handOver(md sessionstore.Metadata) (added int64, left map[strin
 	if o.draft, err = os.CreateTemp("", "sessions-"); err != nil {
 		return 0, nil, err
 	}
-	defer os.Remove(o.draft.Name())
+	_ = os.Remove(o.draft.Name())   // so a kill leaves no copy of the conversation
+	defer os.Remove(o.draft.Name()) // where an open file stays, as on Windows
 	defer o.draft.Close()
 	if err = o.bringHome(); err == nil && o.other == "" {
 		err = o.find()

@@ -68,15 +68,24 @@ func (c *repairCommand) Run(a *app) error {
 		return err
 	}
 	idle := fmt.Sprintf("%s is %s:", screen.Plain(t.id), a.Paint(screen.Green, state))
-	if _, torn := t.store.Metadata(a.ctx, t.id); errors.Is(torn, sessionstore.ErrCorrupt) {
+	if a.noteUnnamed(t) {
 		idle = fmt.Sprintf("The transcript of %s is %s:", screen.Plain(t.id), a.Paint(screen.Green, state))
-		a.Notef("%s its metadata cannot be read, and no backup stands in for it: \"sessions repair %s --name=NAME\" writes it anew", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
 	}
 	err = a.rewrote("repair", t, report.BackupPath, report, idle, fmt.Sprintf("Repaired %s\n  %s before, %s now", screen.Plain(t.id), count(report.Counts.Original, "message"), number(report.Counts.Repaired)))
 	if !a.json && report.Status == slice.Repaired && !report.Verification.Healthy() {
 		a.Printf("  %s completes it\n", a.Paint(screen.Cyan, "sessions repair "+screen.Plain(t.id)))
 	}
 	return err
+}
+
+// noteUnnamed notes the command for metadata that cannot be read, and reports whether they are so.
+func (a *app) noteUnnamed(t target) bool {
+	_, torn := t.store.Metadata(a.ctx, t.id)
+	if !errors.Is(torn, sessionstore.ErrCorrupt) {
+		return false
+	}
+	a.Notef("%s its metadata cannot be read, and no backup stands in for it: \"sessions repair %s --name=NAME\" writes it anew", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
+	return true
 }
 
 // takers returns the providers with certain flags. Pictures are made smaller for them, where that

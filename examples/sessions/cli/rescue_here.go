@@ -23,6 +23,10 @@ func (c *rescueCommand) here(a *app) (of foreign.Rescued, err error) {
 		return of, err
 	}
 	of, to, err := a.faults(t)
+	if errors.Is(err, sessionstore.ErrCorrupt) {
+		_, _ = a.beyond(t) // it names the command
+	}
+	a.noteUnnamed(t)
 	if err == nil && len(of.Faults) > 0 && of.Mended() && !c.DryRun {
 		of.Original, err = a.mendHere(t, of, to)
 	}

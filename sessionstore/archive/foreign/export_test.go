@@ -385,6 +385,11 @@ func TestExportNamesTheProvider(t *testing.T) {
 	for settings, want := range map[string]string{
 		"model = \"x\"\nmodel_provider = \"mine\"\n\n[profiles.a]\nmodel_provider = \"other\"\n": "mine",
 		"[profiles.a]\nmodel_provider = \"other\"\n":                                             "openai",
+		"\ufeff# mine\r\n'model_provider' = 'mine' # \"other\"\r\n[a]\r\n":                       "mine",
+		"  [model_providers.a]\n  name = \"x\"\n  model_provider = \"other\"\n":                  "openai",
+		"markers = [\n  \".git\",\n]\n  model_provider = \"mine\"\n[[a]] # b\n":                  "mine",
+		"# model_provider = \"a\"\na.model_provider = \"b\"\nmodel_providers = \"c\"\n":          "openai",
+		"\x00\xff" + strings.Repeat("x", 2<<20) + "\nmodel_provider = \"other\"\n":               "openai",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(settings), 0o600))
 		require.Contains(t, exported(t, st, "s", Codex), `"model_provider":"`+want+`"`)

@@ -31,7 +31,7 @@ import (
 // folder in which the session keeps the tool's file.
 func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place string) {
 	place = importFolder + "_" + tool
-	if s := stateIn(md, place); uuidForm.MatchString(s.ID) { // metadata may be anybody's, and the id names a file
+	if s := stateIn(md, place); isID(tool, s.ID) { // metadata may be anybody's, and the id names a file
 		return s.ID, place
 	}
 	id = ownID(session, tool)
@@ -40,10 +40,16 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 	if s.Tool != tool || err != nil && thread.UUID5(tool, s.ID) != session { // the fork of a branch is a session of its own
 		return id, place
 	}
-	if uuidForm.MatchString(s.ID) {
+	if isID(tool, s.ID) {
 		id = s.ID
 	}
 	return id, importFolder
+}
+
+// isID reports whether a tool resumes a session with such an id.
+func isID(tool, id string) bool {
+	form := Tool(tool).program().IDs
+	return uuidForm.MatchString(id) || form != nil && form.MatchString(id)
 }
 
 // againID returns the tool's id of the nth further export of a session.

@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
 // TestNamedPipes has named pipes, loops of symlinks and directories in the place of
@@ -79,4 +81,16 @@ func TestNamedPipesOfCodex(t *testing.T) {
 		_, err = Import(t.Context(), openProjects(t), History{Tool: Codex, ID: "p", Path: path}, nil)
 		require.ErrorIs(t, err, vfs.ErrNotRegular)
 	}
+}
+
+// TestNamedPipeOfSettings exports to Codex where its settings are a named pipe.
+func TestNamedPipeOfSettings(t *testing.T) {
+	t.Setenv("CODEX_HOME", t.TempDir())
+	require.NoError(t, syscall.Mkfifo(filepath.Join(os.Getenv("CODEX_HOME"), "config.toml"), 0o600))
+	st, err := openProjects(t).Store("-shop")
+	require.NoError(t, err)
+	ask, err := sessionstore.Text("user", "Hello?", time.Unix(1, 0))
+	require.NoError(t, err)
+	require.NoError(t, st.Append(t.Context(), "s", ask))
+	require.Contains(t, exported(t, st, "s", Codex), `"model_provider":"openai"`)
 }

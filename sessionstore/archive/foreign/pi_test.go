@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,16 +221,69 @@ func TestPiEntries(t *testing.T) {
 	require.Equal(t, int64(8+8), spent["m"].Output)
 }
 
+// TestPiSendsNot imports what a person kept from the model, and a compaction on a branch that was
+// left: the first is no message, the other hides nothing.
+func TestPiSendsNot(t *testing.T) {
+	t.Parallel()
+	h, id := newPiHome(t), idOf(Pi, "p1")
+	h.put("p1", "", joined(piTurn("1", "", "One"), []string{
+		`{"type":"message","id":"b","parentId":"1a","timestamp":"2026-11-01T10:00:04.000Z","message":{"role":"bashExecution","command":"pass show x","output":"secret","exitCode":0,"excludeFromContext":true}}`,
+	}, piTurn("2", "b", "Two"), []string{
+		`{"type":"compaction","id":"k","parentId":"2a","timestamp":"2026-11-01T10:00:05.000Z","summary":"All","firstKeptEntryId":"2u"}`,
+	}, piTurn("3", "k", "Three"), piTurn("4", "2a", "Four"))...)
+	h.run()
+	require.Equal(t, []string{"One", "re One", "Two", "re Two", "Four", "re Four"}, h.said(id))
+	longer, err := Longer(h.store(), id)
+	require.NoError(t, err)
+	require.False(t, longer)
+}
+
+// TestPiLinks finds sessions in a folder that a link leads to, and in a file, each once.
+func TestPiLinks(t *testing.T) {
+	t.Parallel()
+	h, elsewhere := newPiHome(t), filepath.Join(t.TempDir(), "w")
+	folder := filepath.Dir(h.path("p1"))
+	h.put("p1", "", piTurn("1", "", "One")...)
+	require.NoError(t, os.Rename(h.path("p1"), elsewhere+".jsonl"))
+	h.put("p2", "", piTurn("1", "", "Two")...)
+	require.NoError(t, os.Rename(folder, elsewhere))
+	for link, to := range map[string]string{folder: elsewhere, folder + "again": elsewhere, filepath.Join(elsewhere, "1_p1.jsonl"): elsewhere + ".jsonl", filepath.Join(elsewhere, "loop"): h.dir} {
+		require.NoError(t, os.Symlink(to, link))
+	}
+	reports := h.run()
+	require.Len(t, reports, 2)
+	for _, r := range reports {
+		require.Empty(t, r.Shorter)
+	}
+}
+
+// TestPiChosenIDs exports sessions whose ids a person chose: the export has that id, by which pi
+// finds it. An id that names no file is replaced.
+func TestPiChosenIDs(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"my.session", "ABCDEF12", "-x"} {
+		h := newPiHome(t)
+		h.put(id, "", piTurn("1", "", "One")...)
+		session := h.run()[id].Sessions[0].ID
+		done, err := Export(t.Context(), h.store(), session, Pi, io.Discard, nil)
+		require.NoError(t, err)
+		require.Equal(t, id != "-x", done.ID == id)
+		require.Contains(t, done.File, "_"+done.ID)
+	}
+}
+
 // TestPiNames takes the name of a session without one from what a person typed, without the files
-// and skills that pi put before it.
+// and skills that pi put before it. A name that a person took back gives none.
 func TestPiNames(t *testing.T) {
 	t.Parallel()
 	h := newPiHome(t)
-	h.put("p1", "", piTurn("1", "", "<skill name=\"s\" location=\"/x\">\nDo.\n</skill>\n<file name=\"/w/a.png\"></file>\nMend it")...)
+	h.put("p1", "", append(piTurn("1", "", "<skill name=\"s\" location=\"/x\">\nDo.\n</skill>\n<file name=\"/w/a.png\"></file>\nMend it"),
+		`{"type":"session_info","id":"n","parentId":"1a","timestamp":"2026-11-01T10:00:02.000Z","name":""}`)...)
 	h.run()
 	md, err := h.store().Metadata(t.Context(), idOf(Pi, "p1"))
 	require.NoError(t, err)
 	require.Equal(t, "Mend it", md.Text("name"))
+	require.Equal(t, "generated", md.Text("name_source"))
 }
 
 // TestPiNamesFollow renames a session in pi: the session follows, until it is renamed here.
@@ -263,6 +317,17 @@ func TestPiFirstVersion(t *testing.T) {
 	require.Equal(t, []string{"One", "re One", "Two", "re Two"}, h.said(idOf(Pi, "p1")))
 }
 
+// TestPiSecondVersion goes on in a file whose entries pi brought to the newest version.
+func TestPiSecondVersion(t *testing.T) {
+	t.Parallel()
+	h, id := newPiHome(t), idOf(Pi, "p1")
+	entries := func(role string) []string { return append(piTurn("1", "", "One"), piEntry("h", "1a", role, "Hook")) }
+	h.put("p1", "", entries("hookMessage")...)
+	h.run()
+	h.put("p1", "", joined(entries("custom"), piTurn("2", "h", "Two"))...)
+	require.Equal(t, []Imported{{id, Conversation, Updated, 5}}, h.run()["p1"].Sessions)
+}
+
 // TestPiDamaged imports damaged and hostile files: what can be read is there, the rest is told, and
 // nothing hangs.
 func TestPiDamaged(t *testing.T) {
@@ -282,6 +347,7 @@ func TestPiDamaged(t *testing.T) {
 		"an id twice":     {joined(one, piTurn("1", "", "Two")), 0, []string{"Two", "re Two"}},
 		"a deep value":    {joined(one, []string{piEntry("d", "1a", "user", strings.Repeat("[", 100000))}), 1, []string{"One", "re One"}},
 		"odd members":     {joined([]string{`{"type":"message","id":5,"parentId":{},"message":[]}`, `{"type":"message","id":"m","message":null}`}, one), 0, []string{"One", "re One"}},
+		"a text alone":    {append(piTurn("1", "", "One"), `{"type":"message","id":"2u","parentId":"1a","message":{"role":"user","content":"Two"}}`, `{"type":"message","id":"2a","parentId":"2u","message":{"role":"assistant","content":"re Two"}}`), 0, []string{"One", "re One", "Two", "re Two"}},
 		"a later version": {joined([]string{`{"type":"session","version":4,"id":"p1"}`}, one), 0, []string{"One", "re One"}},
 	} {
 		t.Run(name, func(t *testing.T) {

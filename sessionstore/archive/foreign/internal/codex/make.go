@@ -3,8 +3,8 @@ package codex
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -62,14 +62,24 @@ func (c *maker) Begin() error {
 	}{c.about.ID, thread.Stamp(c.about.Began), c.about.Dir, "amplifier", "0.144.3", "cli", c.provider()})
 }
 
-// settingOf finds the provider in the settings of the tool.
-var settingOf = regexp.MustCompile(`(?m)^model_provider\s*=\s*["']([^"']+)["']`)
+// settingOf finds the provider in the settings of the tool, and tableOf the first table in them.
+var (
+	settingOf = regexp.MustCompile(`(?m)^[ \t]*["']?model_provider["']?[ \t]*=[ \t]*["']([^"'\n]+)["']`)
+	tableOf   = regexp.MustCompile(`(?m)^[ \t]*\[[^,\n]*\][ \t\r]*(#.*)?$`)
+)
 
 // provider returns the provider that the settings of the tool name on this machine.
 func (c *maker) provider() string {
-	settings, err := os.ReadFile(filepath.Join(c.about.Home, "config.toml"))
-	all, _, _ := bytes.Cut(append([]byte("\n"), settings...), []byte("\n[")) // the rest is of tables
-	if m := settingOf.FindSubmatch(all); m != nil && err == nil {
+	f, _, err := thread.OpenRegular(filepath.Join(c.about.Home, "config.toml"))
+	if err != nil {
+		return "openai"
+	}
+	defer f.Close()
+	all, _ := io.ReadAll(io.LimitReader(f, thread.MaxBeginning)) // a part counts, too
+	if at := tableOf.FindIndex(all); at != nil {
+		all = all[:at[0]]
+	}
+	if m := settingOf.FindSubmatch(bytes.TrimPrefix(all, []byte("\ufeff"))); m != nil {
 		return string(m[1])
 	}
 	return "openai"

@@ -3,8 +3,10 @@ package pi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,30 +22,42 @@ func idIn(path string) string {
 	if _, id, found := strings.Cut(name, "_"); found {
 		name = id
 	}
-	return thread.ID(strings.TrimSuffix(name, thread.HistorySuffix))
+	return strings.TrimSuffix(name, thread.HistorySuffix)
 }
 
 // Find: a file is a session, a fork names the file of its origin. Of two files with one id the
-// longer is the session.
+// longer is the session. A folder and a file may be links, as for pi.
 func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
 	byID := map[string]*thread.History{}
 	origins := map[string]string{} // of forks, by id
-	failed := thread.Below(ctx, filepath.Join(home, "sessions"), func(open *thread.Folder, path string, e fs.DirEntry) error {
-		if !e.Type().IsRegular() || !strings.HasSuffix(path, thread.HistorySuffix) {
+	take := func(open *thread.Folder, path string, e fs.DirEntry) error {
+		if !strings.HasSuffix(path, thread.HistorySuffix) {
 			return nil
+		}
+		if mode, err := modeOf(path, e); err != nil || !mode.IsRegular() {
+			return err
 		}
 		h, origin, err := historyIn(ctx, open, path, e)
 		if err != nil {
 			return err
 		}
-		if other := byID[h.ID]; other != nil && other.Size >= h.Size {
+		switch other := byID[h.ID]; {
+		case other != nil && other.Path == path: // a link leads to its folder
+			return nil
+		case other != nil && other.Size >= h.Size:
 			other.Shorter = append(other.Shorter, path)
 			return nil
-		} else if other != nil {
+		case other != nil:
 			h.Shorter = append(other.Shorter, other.Path)
 		}
 		byID[h.ID], origins[h.ID] = &h, origin
 		return nil
+	}
+	failed := thread.Below(ctx, filepath.Join(home, "sessions"), func(open *thread.Folder, path string, e fs.DirEntry) error {
+		if mode, err := modeOf(path, e); err != nil || !mode.IsDir() {
+			return cmp.Or(err, take(open, path, e))
+		}
+		return linked(path, open, take)
 	})
 	var found []thread.History
 	for id, h := range byID {
@@ -56,6 +70,31 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	}
 	slices.SortFunc(found, func(a, b thread.History) int { return cmp.Compare(a.Path, b.Path) })
 	return found, failed
+}
+
+// modeOf returns the type of an entry of a directory, or of the file that a link leads to.
+func modeOf(path string, e fs.DirEntry) (fs.FileMode, error) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type(), nil
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return fi.Mode(), nil
+}
+
+// linked calls take for each entry of the directory that a link leads to, and not below that.
+func linked(link string, open *thread.Folder, take func(open *thread.Folder, path string, e fs.DirEntry) error) error {
+	dir, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, take(open, filepath.Join(dir, e.Name()), e))
+	}
+	return err
 }
 
 // historyIn returns what the beginning of a file says, and the id of its origin. Lines that are
@@ -75,7 +114,7 @@ func historyIn(ctx context.Context, open *thread.Folder, path string, e fs.DirEn
 		}
 		if err == nil && first.kind == headerKind {
 			m := thread.Members(first.entry, "cwd", "parentSession")
-			h.ID, h.Dir, origin = cmp.Or(thread.ID(first.id), h.ID), thread.Text(m[0]), idIn(thread.Text(m[1]))
+			h.ID, h.Dir, origin = cmp.Or(first.id, h.ID), thread.Text(m[0]), idIn(thread.Text(m[1]))
 		}
 		return h, origin, err
 	}

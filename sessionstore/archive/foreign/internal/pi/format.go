@@ -6,6 +6,7 @@ package pi
 import (
 	"cmp"
 	"iter"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,13 +24,16 @@ func (Tool) Name() string { return "pi" }
 // Program: pi sends a conversation to any provider. What Anthropic takes, the others take.
 func (Tool) Program() thread.Program {
 	return thread.Program{
-		Title: "pi", Home: ".pi/agent", Moved: "PI_CODING_AGENT_DIR", Resume: "--session", Linked: true,
+		Title: "pi", Home: ".pi/agent", Moved: "PI_CODING_AGENT_DIR", Resume: "--session", Linked: true, IDs: ids,
 		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
 	}
 }
 
+// ids matches the ids that --session-id takes. pi finds a session by the id in its header.
+var ids = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,180}[A-Za-z0-9])?$`)
+
 func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
-	return &format{}
+	return &format{kept: map[int32][2]uint64{}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -56,6 +60,7 @@ func (Tool) Speaks(raw []byte) bool {
 type format struct {
 	last  uint64 // of the last entry
 	model string
+	kept  map[int32][2]uint64 // by compaction: the first and the last entry that it kept
 }
 
 // maxVersion is the newest version of the format that is known.
@@ -81,7 +86,8 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		s.UnknownKind("kind", l.kind)
 		flags = thread.IsUnknown
 	case l.kind == "session_info":
-		t.Title, t.ByPerson = strings.TrimSpace(thread.Text(thread.Members(l.entry, "name")[0])), true
+		t.Title = strings.TrimSpace(thread.Text(thread.Members(l.entry, "name")[0]))
+		t.ByPerson = t.Title != "" // else it was taken back
 	}
 	own := thread.Hash("id " + l.id + " " + l.atText) // the entry's in all sessions: ids are short
 	r, parent := thread.Record{UUID: thread.Hash(l.id), Flags: flags, Key: own}, thread.Hash(l.parent)
@@ -90,10 +96,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	switch {
 	case r.Is(thread.IsBoundary): // the session goes on with the summary, and behind it with what was kept
-		b := &t.Facts.Boundary
-		if b.Last = at; thread.Text(thread.Members(l.entry, "firstKeptEntryId")[0]) != l.id {
-			b.At, b.Head, b.Tail, b.Anchor = at, thread.Hash(thread.Text(thread.Members(l.entry, "firstKeptEntryId")[0])), parent, r.UUID
-		}
+		f.kept[at] = [2]uint64{thread.Hash(thread.Text(thread.Members(l.entry, "firstKeptEntryId")[0])), parent}
 		r.Key, parent = parent, 0
 	case r.Is(thread.IsAssistant):
 		for _, c := range l.Answer().Calls {
@@ -125,8 +128,15 @@ func (f *format) header(s *thread.Scanning, l line) {
 }
 
 func (f *format) Finish(s *thread.Scanning) {
+	t := s.Table
 	s.Link(func(uint64) bool { return false })
-	s.Table.End = s.Table.Find(f.last)
+	t.End = t.Find(f.last)
+	for at := range t.Walk(t.End, thread.WholeLine) {
+		if kept, ok := f.kept[at]; ok { // the last one on the line: those of other branches hide nothing here
+			t.Preserve(at, kept[0], kept[1])
+			return
+		}
+	}
 }
 
 func (*format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }

@@ -19,7 +19,7 @@ var kinds = map[string]thread.Flags{
 	"compaction": thread.IsUser | thread.IsSummary | thread.IsBoundary,
 
 	// What pi sends as a text of the user that no person wrote.
-	"bashExecution": thread.IsUser, "custom_message": thread.IsUser, "custom message": thread.IsUser, "hookMessage": thread.IsUser, "branch_summary": thread.IsUser,
+	"bashExecution": thread.IsUser, "custom_message": thread.IsUser, "custom message": thread.IsUser, "branch_summary": thread.IsUser,
 
 	"system": thread.IsLink, "model_change": thread.IsLink | thread.IsNote, "thinking_level_change": thread.IsLink, "usage": thread.IsLink,
 	"context_edit": thread.IsLink, "custom": thread.IsLink, "label": thread.IsLink, "session_info": thread.IsLink,
@@ -58,8 +58,12 @@ func parse(raw []byte) (line, error) {
 	l.mark, l.seal, l.model = thread.Text(m[0]), thread.Text(m[1]), thread.Text(m[3])
 	if l.kind == "message" {
 		l.body = m[2]
-		if l.kind = thread.Text(thread.Members(l.body, "role")[0]); l.kind == "custom" {
+		m := thread.Members(l.body, "role", "excludeFromContext")
+		switch l.kind = thread.Text(m[0]); {
+		case l.kind == "custom" || l.kind == "hookMessage": // its name in the second version
 			l.kind = "custom message" // no entry of the type custom, which pi does not send
+		case l.kind == "bashExecution" && string(m[1]) == "true": // pi does not send it, for the person said so
+			l.kind = "custom"
 		}
 	}
 	m = thread.Members(l.body, "content", "summary", "model", "usage")
@@ -122,6 +126,7 @@ func (l line) User() (p thread.UserParts) {
 func (l line) Prompt() string { return strings.Join(l.User().Said, "\n") }
 
 func (l line) Answer() (p thread.AnswerParts) {
+	p.Said.Say(thread.Text(l.content))
 	for b := range pyjson.Elements(l.content) {
 		m := thread.Members(b, "type", "text", "thinking")
 		switch kind := thread.Text(m[0]); kind {

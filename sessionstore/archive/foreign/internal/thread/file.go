@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -76,6 +77,9 @@ type Program struct {
 	// Linked says that each record names the record that it follows. The records of other
 	// tools follow the line before.
 	Linked bool
+
+	// IDs matches the ids of sessions, also in the names of files; nil: UUIDs.
+	IDs *regexp.Regexp
 
 	// Target returns what the tool sends its conversations to unless it is set up otherwise.
 	Target func() accept.Target

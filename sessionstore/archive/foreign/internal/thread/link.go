@@ -132,6 +132,16 @@ func (t *Table) preserve(b boundaries) {
 	t.kept = k
 }
 
+// Preserve notes the last compaction, which kept the records from head to tail. A compaction that
+// names itself as head kept none.
+func (t *Table) Preserve(compaction int32, head, tail uint64) {
+	b := boundaries{Last: compaction, At: compaction, Head: head, Tail: tail, Anchor: t.Records.At(compaction).UUID}
+	if head == b.Anchor {
+		b.At = -1
+	}
+	t.preserve(b)
+}
+
 // dropped reports whether the tool forgets a record.
 func (t *Table) dropped(at int32) bool {
 	return t.kept != nil && at < t.kept.boundary && !t.Records.At(at).Is(isPreserved)
