@@ -57,6 +57,7 @@ func newWorld(t testing.TB, edit func(*Server), roots ...string) *world {
 	if len(roots) > 0 {
 		c = mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
 		for _, dir := range roots {
+			//lint:ignore SA1019 as such a client does
 			c.AddRoots(&mcp.Root{URI: "file://" + dir})
 		}
 	}
