@@ -23,7 +23,7 @@
 //
 // Nothing stops a writer that does not take the lock. File systems shared between
 // machines may not share the lock. Windows has no ownership lock in the reference:
-// [Locate] and [Acquire] are [errors.ErrUnsupported] there. A fence counts there, too: any entry with [FenceName] does.
+// [Locate] and [Acquire] are [errors.ErrUnsupported] there, while [HasFence] works.
 //
 // Paths are computed by the rules of Python's pathlib on POSIX, from an [Env]
 // and not from the process.

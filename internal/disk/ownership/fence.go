@@ -71,6 +71,16 @@ func (f Fence) valid() bool {
 			f.Role == "destination" && f.Phase == "staged")
 }
 
+// HasFence reports whether anything has the name of a transfer fence in a session's
+// directory. Such a name forbids changes of the session; an error forbids them too.
+func HasFence(dir *os.Root) (bool, error) {
+	_, err := dir.Lstat(FenceName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // ReadFence returns the fence of a session, nil when there is none. A fence
 // that is malformed or not private, and a native directory with a symlink or
 // a foreign directory on its way from the native root, are [ErrUnsafe].

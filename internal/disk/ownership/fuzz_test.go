@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,5 +28,14 @@ func FuzzParse(f *testing.F) {
 			require.LessOrEqual(t, len(id), 128)
 			require.NotContains(t, id, "/")
 		}
+		out, err := Encode(data)
+		if err != nil {
+			require.True(t, errors.Is(err, ErrInvalid), "%v", err)
+			return
+		}
+		require.NoError(t, pyjson.Check(out, pyjson.Strict))
+		again, err := Encode(out)
+		require.NoError(t, err)
+		require.Equal(t, string(out), string(again))
 	})
 }

@@ -8,11 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 )
 
 func TestParseOwner(t *testing.T) {
@@ -66,22 +63,21 @@ func TestStateTooLong(t *testing.T) {
 	_, err := ReadFence(s)
 	require.ErrorIs(t, err, ErrUnsafe)
 	require.EqualError(t, err, "transfer-fence.json exceeds the size limit")
+
+	_, err = Encode([]byte(`"` + strings.Repeat("x", maxState-2) + `"`))
+	require.NoError(t, err)
+	_, err = Encode([]byte(`"` + strings.Repeat("x", maxState-1) + `"`))
+	require.ErrorIs(t, err, ErrInvalid)
 }
 
-// TestRecord has records as json.dumps writes them without spaces, before and after they are
-// released, and refuses what UTF-8 cannot write.
-func TestRecord(t *testing.T) {
+func TestEncodeRefusesSurrogates(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"a", "ü\u2028\x7f\x00\"\\/", "x\xffy", "😀", "\ufffd\t\n\r\b\f\x1f"} {
-		record, err := newRecord(newSession(t, testID), Options{App: text, Extra: map[string]string{"b": text, "a": "", "ü\"": "y\n"}})
-		require.NoError(t, err)
-		for _, record := range [][]byte{record, released(record, time.Unix(0, 0))} {
-			want, err := pyjson.Append(nil, record, pyjson.Style{Compact: true, Finite: true})
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(record))
-		}
+	for _, bad := range []string{`"\ud800"`, `"\\\uDFFF"`, `["\n","\udbffx"]`} {
+		_, err := Encode([]byte(bad))
+		require.ErrorIs(t, err, ErrInvalid, bad)
 	}
-	_, err := Acquire(t.Context(), newSession(t, testID), Options{App: "a\xed\xa0\x80"})
-	require.ErrorIs(t, err, ErrInvalid)
-	require.ErrorIs(t, WriteState(nil, OwnerName, make([]byte, maxState+1)), ErrInvalid)
+	for _, ok := range []string{`"\\ud800"`, `"\ud83d\ude00"`, `"\u0001\\"`} {
+		_, err := Encode([]byte(ok))
+		require.NoError(t, err, ok)
+	}
 }

@@ -20,17 +20,30 @@ const (
 	notPrivate = 0o077    // permissions that no state may have
 )
 
-// WriteState replaces a state file by data, JSON on one line without spaces, as the reference
-// writes it. It refuses what UTF-8 cannot write, and more than 16 MiB. The file is durable
-// afterwards.
-func WriteState(dir *vfs.Dir, name string, data []byte) error {
+// Encode returns a JSON value as the reference writes its state files: on one line
+// without spaces. It refuses values that Python's json module or UTF-8 cannot write, and
+// more than 16 MiB.
+func Encode(value []byte) ([]byte, error) {
+	out, err := pyjson.Append(nil, value, pyjson.Style{Compact: true, Finite: true})
 	switch {
-	case pyjson.HasSurrogate(data):
-		return invalid("encode state: surrogates not allowed")
-	case len(data) > maxState:
-		return invalid("checkpoint exceeds the size limit")
+	case err != nil:
+		return nil, &failure{kind: ErrInvalid, text: "encode state: " + err.Error(), cause: err}
+	case pyjson.HasSurrogate(out):
+		return nil, invalid("encode state: surrogates not allowed")
+	case len(out) > maxState:
+		return nil, invalid("checkpoint exceeds the size limit")
 	}
-	err := dir.Replace(name, true, time.Now(), func(w io.Writer) error {
+	return out, nil
+}
+
+// WriteState replaces a state file by value, JSON that [Encode] takes. The file is
+// durable afterwards.
+func WriteState(dir *vfs.Dir, name string, value []byte) error {
+	data, err := Encode(value)
+	if err != nil {
+		return err
+	}
+	err = dir.Replace(name, true, time.Now(), func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

@@ -116,6 +116,7 @@ type fenceCase struct {
 
 type fenceOutcome struct {
 	Fence, Failed string
+	There         bool   // anything of that name forbids to write
 	Acquire       string // ok or the type of the exception
 	Met           string // the fence that the exception carries
 	Announced     bool   // the host called itself the owner
@@ -123,7 +124,7 @@ type fenceOutcome struct {
 
 func (c fenceCase) run(t *testing.T) verdict {
 	reference := fenceOutcome{
-		Fence: c.Expected, Failed: c.Error.shared(),
+		Fence: c.Expected, Failed: c.Error.shared(), There: c.Kind != "file" || c.Data != nil,
 		Acquire: c.Acquire, Announced: c.Acquire == "ok", Met: "null",
 	}
 	if c.Acquire == "SessionTransferFencedError" {
@@ -143,6 +144,8 @@ func (c fenceCase) run(t *testing.T) verdict {
 	if err == nil {
 		ours.Fence = fenceText(t, fence)
 	}
+	ours.There, err = ownership.HasFence(openRoot(t, s.NativeDirectory()))
+	require.NoError(t, err)
 	ours.Acquire, ours.Met = acquired(t, s)
 	_, err = os.Stat(s.OwnerPath())
 	ours.Announced = err == nil
