@@ -25,9 +25,6 @@ func (b *Base) Kept(name string) (*vfs.Dir, error) {
 		return nil, err
 	}
 	path := filepath.Join(Bookkeeping, name)
-	if dir, err := top.Below(path); !errors.Is(err, fs.ErrNotExist) {
-		return dir, err
-	}
 	if err := top.MkdirAll(path); err != nil {
 		return nil, err
 	}
