@@ -29,6 +29,65 @@ func TestProjectNames(t *testing.T) {
 	}
 }
 
+// TestSecretsInParts: what is no secret in a text of a list alone, but is one with its neighbours,
+// is not told, whichever tool tells of it.
+func TestSecretsInParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.say(w.st.Store, "s", nil, "a prompt")
+	const key, body = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq9Z1Qx", "q8Jv0sd8f7Kjh3Lk2Mn1Bv5Cx4Za9Qw8Er7Ty6Ui5Op4"
+	blocks := func(texts ...string) (all []object) {
+		for _, text := range texts {
+			all = append(all, object{"type": "text", "text": text})
+		}
+		return all
+	}
+	call := func(arguments any) object {
+		return object{"role": "assistant", "content": "I look.", "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": arguments}}}
+	}
+	command := func(words ...string) object {
+		return object{"command": words, "n": 12345678901234567, "path": "/w/a.go"}
+	}
+	for _, c := range []struct {
+		never string
+		row   object
+	}{
+		{body, object{"role": "user", "content": blocks("needle", key, body, "-----END RSA PRIVATE KEY----- needle")}},
+		{body, object{"role": "tool", "tool_call_id": "c", "content": blocks(key, body+"\n-----END RSA PRIVATE KEY-----", "needle")}},
+		{body, object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": "c", "content": blocks(key, body+"\n-----END RSA PRIVATE KEY-----", "needle")}}}},
+		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": blocks("needle ghp_0123456789", "abcdefghij", "ABCDEFGHIJ012345")}},
+		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": append(blocks("ghp_0123456789abcdefghij", "ABCDEFGHIJ012345"), object{"type": "tool_use", "id": "c", "name": "needle", "input": command("ls")})}},
+		{"hunter2secret9X", call(command("curl", "-u", "ada:hunter2secret9X", "needle"))},
+		{"hunter2secret9X", call(string(quoted(command("curl", "-u", "ada:hunter2secret9X", "needle"))))},
+		{"ABCDEFGHIJ012345", call(object{"edits": []any{command("needle", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345")}})},
+		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": []object{{"type": "tool_use", "id": "c", "name": "bash", "input": command("needle", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345")}}}},
+	} {
+		row := quoted(c.row)
+		require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), append(row, '\n'), 0o600))
+		told, text := w.call("read_session", object{"session": "s"})
+		require.Contains(t, text, "[redacted:", "%s", row)
+		require.Contains(t, text, "needle", "%s", row)
+		require.Equal(t, strings.Contains(string(row), "12345678901234567"), strings.Contains(text, "12345678901234567"), "%s", row)
+		require.NotContains(t, text, c.never, "%s", row)
+		for _, who := range []string{"", "tool"} {
+			got, text := w.call("search_sessions", object{"words": "needle", "who": who})
+			tool := told.Rows[len(told.Rows)-1].Who
+			require.Equal(t, (who == "tool") == (tool == "call" || tool == "result"), len(got.Rows) == 1, "%s", row)
+			require.NotContains(t, text, c.never)
+			got, _ = w.call("search_sessions", object{"words": c.never, "who": who})
+			require.Empty(t, got.Rows, "%s", row)
+		}
+		got, text := w.call("sessions_of_file", object{"path": "/w/a.go"})
+		require.Equal(t, strings.Contains(string(row), "a.go"), len(got.Rows) == 1, "%s", row)
+		require.NotContains(t, text, c.never)
+	}
+	row := quoted(object{"role": "assistant", "content": blocks("one", "two", "three"), "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": command("ls", "-l", "ghp_0123456789abcdefghijABCDEFGHIJ012345")}}})
+	require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), append(row, '\n'), 0o600))
+	got, _ := w.call("read_session", object{"session": "s"})
+	require.Equal(t, "one\ntwo\nthree", got.Rows[len(got.Rows)-2].Text)
+	require.Equal(t, `bash {"command":["ls","-l","[redacted:github-token]"],"n":12345678901234567,"path":"/w/a.go"}`, got.Rows[len(got.Rows)-1].Text)
+}
+
 // TestLongNames: an answer goes on, however long the names in it are and small the answer.
 func TestLongNames(t *testing.T) {
 	t.Parallel()

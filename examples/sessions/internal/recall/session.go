@@ -61,8 +61,8 @@ func (c *call) choose(ctx context.Context) error {
 	return err
 }
 
-// shown returns the name of a project without the secrets in it.
-func (c *call) shown(project string) string { return string(c.Rules.Line([]byte(project))) }
+// shown returns a text, as the name of a project, without the secrets in it.
+func (c *call) shown(text string) string { return string(c.Rules.Line([]byte(text))) }
 
 // session is a session that is told.
 type session struct {
@@ -123,7 +123,11 @@ func (c *call) at(ctx context.Context, hit projects.Found) *session {
 // redacted returns a message without its secrets. The row is redacted whole: a part of it need not
 // show a secret.
 func (c *call) redacted(m sessionstore.Message) (sessionstore.Message, error) {
-	return sessionstore.ParseMessage(c.Rules.Line(m.AppendTo(nil)))
+	row, err := c.joined(m.AppendTo(nil))
+	if err != nil {
+		return m, err
+	}
+	return sessionstore.ParseMessage(c.Rules.Line(row))
 }
 
 // said returns the texts of message n of a session without its secrets, nothing where it cannot be
