@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +34,7 @@ type world struct {
 	t       testing.TB
 	p       *projects.Projects
 	st      *hybrid.Store // of project
+	client  *mcp.Client
 	session *mcp.ClientSession
 }
 
@@ -58,7 +61,7 @@ func newWorld(t testing.TB, edit func(*Server), roots ...string) *world {
 		c = mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
 		for _, dir := range roots {
 			//lint:ignore SA1019 as such a client does
-			c.AddRoots(&mcp.Root{URI: "file://" + dir})
+			c.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()})
 		}
 	}
 	session, err := c.Connect(ctx, near, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
@@ -68,7 +71,7 @@ func newWorld(t testing.TB, edit func(*Server), roots ...string) *world {
 		stop()
 		<-ended
 	})
-	return &world{t, p, st, session}
+	return &world{t, p, st, c, session}
 }
 
 type object = map[string]any
@@ -238,7 +241,8 @@ func TestVisible(t *testing.T) {
 // TestWhose tells of the projects of the client's roots, else of the working directory, else of all.
 func TestWhose(t *testing.T) {
 	t.Parallel()
-	roots := []string{t.TempDir(), t.TempDir()}
+	roots := []string{t.TempDir(), filepath.Join(t.TempDir(), "ä 100% of it")}
+	require.NoError(t, os.Mkdir(roots[1], 0o700))
 	for i, c := range []struct {
 		edit  func(*Server)
 		roots []string
@@ -271,6 +275,41 @@ func TestWhose(t *testing.T) {
 		}
 		require.NoDirExists(t, filepath.Join(w.p.Dir(), "-home-new"))
 	}
+}
+
+// TestMute: a client that leaves the question for its directories unanswered is asked once, and
+// gets an answer about the working directory; when it has answered, about what it said.
+func TestMute(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	speak, asked := make(chan struct{}), make(chan struct{}, 100)
+	w := newWorld(t, nil, dir)
+	w.client.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == "roots/list" {
+				asked <- struct{}{}
+				<-speak
+			}
+			return next(ctx, method, r)
+		}
+	})
+	w.say(w.st.Store, "here", nil, "needle")
+	st, err := w.p.Store(sessionstore.ProjectSlug(dir))
+	require.NoError(t, err)
+	w.say(st, "root", nil, "needle")
+	start := time.Now()
+	for range 20 {
+		got, _ := w.call("list_sessions", nil)
+		require.Equal(t, []string{"here"}, ids(got))
+	}
+	testenv.Timely(t, "20 calls of a mute client", time.Since(start), 4*time.Second)
+	require.Len(t, asked, 1)
+	close(speak)
+	require.Eventually(t, func() bool {
+		got, _ := w.call("list_sessions", nil)
+		return slices.Equal([]string{"root"}, ids(got))
+	}, time.Minute, time.Millisecond)
 }
 
 // TestGrowsAndVanishes reads a session that grows between two parts, and one whose project is
