@@ -76,6 +76,11 @@ func (s *Store) Unhide(ctx context.Context, id string) error {
 	return s.rule(ctx, "unhide", id, false, func(b *private.Book) error { return b.SetHidden(id, false) })
 }
 
+// Hidden returns the ids of the sessions in the sessions directory dir that [Store.Hide] hid, without
+// those that descend from them, and nothing where they cannot be read. It opens no store and reads
+// no session: for marks in lists.
+func Hidden(dir string) []string { return private.Hidden(dir) }
+
 // rule changes what the rules say of a session. stays reports whether it has to stay here then,
 // with its descendants.
 func (s *Store) rule(ctx context.Context, op, id string, stays bool, change func(*private.Book) error) error {

@@ -14,7 +14,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, programs)
+	testscript.Main(apart{m}, programs)
+}
+
+// apart are the tests, which share nothing with the tools of the user that runs them. What they
+// start as a process has the home that they give it.
+type apart struct{ *testing.M }
+
+// Run runs them.
+func (m apart) Run() int {
+	state, err := os.MkdirTemp("", "test-state-")
+	if err == nil {
+		err = testenv.Apart(state)
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := m.M.Run()
+	_ = os.RemoveAll(state)
+	return code
 }
 
 // programs are what a test can run as a process, by its name.

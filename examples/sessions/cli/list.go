@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/picker"
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
+	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -47,7 +49,7 @@ func (v views) asJSON() bool { return v.Format == "json" }
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, "damaged" one that "sessions verify" tells more of, and "interrupted" one with a call of a tool that has no result, which "sessions rescue" completes. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, "damaged" one that "sessions verify" tells more of, "hidden" one that "sessions hide" keeps from agents, and "interrupted" one with a call of a tool that has no result, which "sessions rescue" completes. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
@@ -79,7 +81,7 @@ func (c *listCommand) Run(a *app) error {
 	if a.json {
 		all := []sessionShown{}
 		for _, r := range rows {
-			all = append(all, sessionOf(r, a.dirOf(r)))
+			all = append(all, a.sessionOf(r, a.dirOf(r)))
 		}
 		return a.writeJSON(all)
 	}
@@ -191,6 +193,20 @@ func markedTitle(s sessionstore.Summary) string {
 	return title
 }
 
+// hides reports whether "sessions hide" hid the session of a directory.
+func (a *app) hides(path string) bool {
+	dir := filepath.Dir(path)
+	ids, ok := a.hid[dir]
+	if !ok {
+		if a.hid == nil {
+			a.hid = map[string][]string{}
+		}
+		ids = hybrid.Hidden(dir)
+		a.hid[dir] = ids
+	}
+	return slices.Contains(ids, filepath.Base(path))
+}
+
 // messages returns the number of messages that can be read, "?" where there is no transcript
 // to read.
 func (a *app) messages(s projects.Summary) string {
@@ -234,7 +250,11 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		row := []string{r.Project, r.ID, markedTitle(r.Summary), a.when(r.Changed), a.messages(r), strconv.Itoa(r.Prompts)}
+		title := markedTitle(r.Summary)
+		if a.hides(a.dirOf(r)) {
+			title = "hidden: " + title
+		}
+		row := []string{r.Project, r.ID, title, a.when(r.Changed), a.messages(r), strconv.Itoa(r.Prompts)}
 		if c.Detailed {
 			row = append(row, r.Bundle, r.Model, a.description(r))
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -103,6 +104,24 @@ const hiddenWord = "hidden/"
 
 // standing is what the list says of a session.
 type standing struct{ kept, hidden, released bool }
+
+// Hidden returns the hidden sessions of the sessions directory dir, nothing where they cannot be
+// read. It changes nothing there.
+func Hidden(dir string) (ids []string) {
+	path, doc := filepath.Join(dir, sessiondir.Bookkeeping, Folder, LocalOnlyFile), localOnlyDoc{}
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &doc) != nil {
+		return nil
+	}
+	for _, name := range doc.Sessions {
+		if id, ok := strings.CutPrefix(name, hiddenWord); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
 
 // of returns what the list says of a session.
 func (d localOnlyDoc) of(id string) standing {

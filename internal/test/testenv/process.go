@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -28,8 +29,8 @@ const (
 // failed is the exit code of a child that ends with an error.
 const failed = 3
 
-// Main is for TestMain. It keeps the tests from sharing state with the tools of the user
-// that runs them, lets more of them run at once, as [RunAtOnce] does, has the garbage
+// Main is for TestMain. It keeps the tests from sharing state, settings and histories with the
+// tools of the user that runs them, as [Apart] does, lets more of them run at once, as [RunAtOnce] does, has the garbage
 // collector run less, as [CollectLess] does, and in a process that [Spawn] started it runs
 // the child in their place.
 func Main(m *testing.M, children map[string]Child) {
@@ -43,7 +44,7 @@ func Main(m *testing.M, children map[string]Child) {
 		state, err = os.MkdirTemp("", "test-state-")
 	}
 	if err == nil {
-		err = os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state)
+		err = Apart(state)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -57,6 +58,34 @@ func Main(m *testing.M, children map[string]Child) {
 		}
 	}
 	os.Exit(code)
+}
+
+// Apart gives this process, and those that it starts, a new home in the directory state, and state
+// itself for what sessions share. Programs that build or install find what they keep for later
+// where it was. Tools whose variable names a relative path have it from a test.
+func Apart(state string) error {
+	var err error
+	home, noHome := os.UserHomeDir()
+	cache, noCache := os.UserCacheDir()
+	config, noConfig := os.UserConfigDir()
+	if noHome == nil && noCache == nil && noConfig == nil { // else there is nothing kept
+		for name, value := range map[string]string{
+			"GOPATH": filepath.Join(home, "go"), "GOCACHE": filepath.Join(cache, "go-build"), "GOENV": filepath.Join(config, "go", "env"),
+			"XDG_CACHE_HOME": cache, "NPM_CONFIG_USERCONFIG": filepath.Join(home, ".npmrc"),
+		} {
+			if os.Getenv(name) == "" {
+				err = errors.Join(err, os.Setenv(name, value))
+			}
+		}
+	}
+	for _, name := range []string{"AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"} {
+		if filepath.IsAbs(os.Getenv(name)) {
+			err = errors.Join(err, os.Unsetenv(name))
+		}
+	}
+	fresh := filepath.Join(state, "home")
+	return errors.Join(err, os.Mkdir(fresh, 0o700), os.Unsetenv("SESSIONS_REMOTE"), os.Setenv("HOME", fresh), os.Setenv("USERPROFILE", fresh),
+		os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state))
 }
 
 // temporary is the directory of [InMemory]; "": there is none.

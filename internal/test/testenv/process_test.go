@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -122,7 +123,11 @@ func TestRetry(t *testing.T) {
 
 func TestMainKeepsStateApart(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("AMPLIFIER_SESSION_STATE_HOME") == "" {
+	state := os.Getenv("AMPLIFIER_SESSION_STATE_HOME")
+	if state == "" {
 		t.Error("state is shared")
+	}
+	if home, err := os.UserHomeDir(); err != nil || home != filepath.Join(state, "home") {
+		t.Errorf("the home is that of the user: %v", err)
 	}
 }
