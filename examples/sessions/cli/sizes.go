@@ -76,6 +76,22 @@ func addShares(sums map[share]int64, dir, project string, bySession bool) (faile
 	return failed
 }
 
+// distinct returns projects without those whose sessions another one has, too: symlinks to it.
+func distinct(root string, slugs []string) []string {
+	at, _ := filepath.EvalSymlinks(root)
+	dirs, holder := map[string]string{}, map[string]string{}
+	for _, slug := range slugs {
+		dir, err := filepath.EvalSymlinks(filepath.Join(root, slug, "sessions"))
+		if err != nil {
+			dir = slug // what fails is told of it
+		}
+		if dirs[slug] = dir; holder[dir] == "" || dir == filepath.Join(at, slug, "sessions") {
+			holder[dir] = slug
+		}
+	}
+	return slices.DeleteFunc(slugs, func(slug string) bool { return holder[dirs[slug]] != slug })
+}
+
 // sizes shows what a project, or all, takes of the disk, or what its sessions do.
 func (a *app) sizes(p *projects.Projects, slug string, bySession bool, limit int) (err error) {
 	slugs, sums, failed := []string{slug}, map[share]int64{}, error(nil)
@@ -84,7 +100,7 @@ func (a *app) sizes(p *projects.Projects, slug string, bySession bool, limit int
 			return err
 		}
 	}
-	for _, project := range slugs {
+	for _, project := range distinct(p.Dir(), slugs) {
 		failed = errors.Join(failed, addShares(sums, filepath.Join(p.Dir(), project, "sessions"), project, bySession))
 	}
 	a.warn(failed)
