@@ -66,18 +66,20 @@ func TestBesideRipgrep(t *testing.T) { //nolint:paralleltest // it measures
 		{"a path", "/work/src/pkg_7/main.go", file("/work/src/pkg_7/main.go")},
 		{"a path that is nowhere", "/work/other_dir/main.go", file("/work/other_dir/main.go")},
 	} {
-		var ours, theirs [5]time.Duration
-		found := 0
-		for i := range ours {
-			ours[i] = timed(t, func() { found = tt.ours(t.Context()) })
-			theirs[i] = timed(t, func() {
-				_ = exec.CommandContext(t.Context(), rg, "-l", "-i", "-F", "-g", transcriptFile, tt.word, dir).Run() // it fails where nothing is found
-			})
-		}
-		slices.Sort(ours[:])
-		slices.Sort(theirs[:])
-		mine, rgs := ours[len(ours)/2], theirs[len(theirs)/2]
-		t.Logf("%s in %d MB: %d found, %v; ripgrep lists the files in %v: %.2f", tt.what, size>>20, found, mine.Round(time.Millisecond), rgs.Round(time.Millisecond), mine.Seconds()/rgs.Seconds())
+		t.Run(tt.what, func(t *testing.T) { //nolint:paralleltest // it measures
+			var ours, theirs [5]time.Duration
+			found := 0
+			for i := range ours {
+				ours[i] = timed(t, func() { found = tt.ours(t.Context()) })
+				theirs[i] = timed(t, func() {
+					_ = exec.CommandContext(t.Context(), rg, "-l", "-i", "-F", "-g", transcriptFile, tt.word, dir).Run() // it fails where nothing is found
+				})
+			}
+			slices.Sort(ours[:])
+			slices.Sort(theirs[:])
+			mine, rgs := ours[len(ours)/2], theirs[len(theirs)/2]
+			t.Logf("%s in %d MB: %d found, %v; ripgrep lists the files in %v: %.2f", tt.what, size>>20, found, mine.Round(time.Millisecond), rgs.Round(time.Millisecond), mine.Seconds()/rgs.Seconds())
+		})
 	}
 }
 

@@ -30,16 +30,15 @@ type app struct {
 	env    func(string) string
 	now    func() time.Time
 	parser *kong.Kong
-	json   bool                // standard output is JSON
-	name   string              // of the command, as "trash list"
-	plain  bool                // Markdown is not rendered
-	paged  bool                // long answers go through a pager
-	alone  bool                // no other program writes, so no lock of the system is needed
-	place  place               // the remote that the command is about
-	away   error               // why it could not be opened, where it was not asked
-	cache  int64               // as of sessionstore.Options
-	unread bool                // a session or project could not be read; a note of it was written
-	hid    map[string][]string // the hidden sessions by the directories that were asked for
+	json   bool   // standard output is JSON
+	name   string // of the command, as "trash list"
+	plain  bool   // Markdown is not rendered
+	paged  bool   // long answers go through a pager
+	alone  bool   // no other program writes, so no lock of the system is needed
+	place  place  // the remote that the command is about
+	away   error  // why it could not be opened, where it was not asked
+	cache  int64  // as of sessionstore.Options
+	unread bool   // a session or project could not be read; a note of it was written
 
 	reference bool        // the command is one of amplifier-session
 	answered  atomic.Bool // JSON was written

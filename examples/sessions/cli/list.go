@@ -81,7 +81,7 @@ func (c *listCommand) Run(a *app) error {
 	if a.json {
 		all := []sessionShown{}
 		for _, r := range rows {
-			all = append(all, a.sessionOf(r, a.dirOf(r)))
+			all = append(all, sessionOf(r, a.dirOf(r)))
 		}
 		return a.writeJSON(all)
 	}
@@ -193,18 +193,9 @@ func markedTitle(s sessionstore.Summary) string {
 	return title
 }
 
-// hides reports whether "sessions hide" hid the session of a directory.
-func (a *app) hides(path string) bool {
-	dir := filepath.Dir(path)
-	ids, ok := a.hid[dir]
-	if !ok {
-		if a.hid == nil {
-			a.hid = map[string][]string{}
-		}
-		ids = hybrid.Hidden(dir)
-		a.hid[dir] = ids
-	}
-	return slices.Contains(ids, filepath.Base(path))
+// hides reports whether "sessions hide" hid the session in a directory.
+func hides(path string) bool {
+	return slices.Contains(hybrid.Hidden(filepath.Dir(path)), filepath.Base(path))
 }
 
 // messages returns the number of messages that can be read, "?" where there is no transcript
@@ -251,7 +242,7 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 	var cells [][]string
 	for _, r := range rows {
 		title := markedTitle(r.Summary)
-		if a.hides(a.dirOf(r)) {
+		if hides(a.dirOf(r)) {
 			title = "hidden: " + title
 		}
 		row := []string{r.Project, r.ID, title, a.when(r.Changed), a.messages(r), strconv.Itoa(r.Prompts)}

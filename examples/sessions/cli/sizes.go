@@ -76,20 +76,14 @@ func addShares(sums map[share]int64, dir, project string, bySession bool) (faile
 	return failed
 }
 
-// distinct returns projects without those whose sessions another one has, too: symlinks to it.
+// distinct returns projects without symlinks to others of them.
 func distinct(root string, slugs []string) []string {
-	at, _ := filepath.EvalSymlinks(root)
-	dirs, holder := map[string]string{}, map[string]string{}
-	for _, slug := range slugs {
-		dir, err := filepath.EvalSymlinks(filepath.Join(root, slug, "sessions"))
-		if err != nil {
-			dir = slug // what fails is told of it
-		}
-		if dirs[slug] = dir; holder[dir] == "" || dir == filepath.Join(at, slug, "sessions") {
-			holder[dir] = slug
-		}
-	}
-	return slices.DeleteFunc(slugs, func(slug string) bool { return holder[dirs[slug]] != slug })
+	root, _ = filepath.EvalSymlinks(root)
+	return slices.DeleteFunc(slices.Clone(slugs), func(slug string) bool {
+		at, err := filepath.EvalSymlinks(filepath.Join(root, slug, "sessions"))
+		of := filepath.Base(filepath.Dir(at))
+		return err == nil && of != slug && slices.Contains(slugs, of) && at == filepath.Join(root, of, "sessions")
+	})
 }
 
 // sizes shows what a project, or all, takes of the disk, or what its sessions do.

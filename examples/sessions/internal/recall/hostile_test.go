@@ -88,6 +88,21 @@ func TestSecretsInParts(t *testing.T) {
 	require.Equal(t, `bash {"command":["ls","-l","[redacted:github-token]"],"n":12345678901234567,"path":"/w/a.go"}`, got.Rows[len(got.Rows)-1].Text)
 }
 
+// TestLongRow: a message that is too long is named instead of told.
+func TestLongRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.say(w.st.Store, "s", nil, "before", "an answer", "long "+strings.Repeat("pebbles and sand ", longestRow/16), "after")
+	got, _ := w.call("read_session", object{"session": "s", "turn": 2})
+	require.Len(t, got.Rows, 3)
+	require.Equal(t, row{Turn: 2, Who: "user", Text: "Message 3 has 8 MB, which is too much to be told."}, got.Rows[1])
+	require.Equal(t, "after", got.Rows[2].Text)
+	got, _ = w.call("search_sessions", object{"words": "pebbles"})
+	require.Empty(t, got.Rows)
+	got, _ = w.call("search_sessions", object{"words": "after"})
+	require.Len(t, got.Rows, 1)
+}
+
 // TestLongNames: an answer goes on, however long the names in it are and small the answer.
 func TestLongNames(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,12 +121,22 @@ func (c *call) at(ctx context.Context, hit projects.Found) *session {
 	return c.last
 }
 
-// redacted returns a message without its secrets. The row is redacted whole: a part of it need not
-// show a secret.
-func (c *call) redacted(m sessionstore.Message) (sessionstore.Message, error) {
-	row, err := c.joined(m.AppendTo(nil))
+// longestRow is the size from which a message is not told: the rules take some times the memory.
+const longestRow = 8 << 20
+
+// redacted returns message n of a session without its secrets, or a sentence for a long one. The
+// row is redacted whole: a part of it need not show a secret.
+func (c *call) redacted(m sessionstore.Message, n int) (sessionstore.Message, error) {
+	row, more := m.AppendTo(nil), false
+	if len(row) > longestRow {
+		row = quoted(map[string]string{"role": m.Role(), "content": fmt.Sprintf("Message %d has %d MB, which is too much to be told.", n, len(row)>>20)})
+	}
+	value, err := decoded(string(row))
 	if err != nil {
 		return m, err
+	}
+	if value = c.joined(value, &more); more {
+		row = quoted(value)
 	}
 	return sessionstore.ParseMessage(c.Rules.Line(row))
 }
@@ -137,7 +148,7 @@ func (c *call) said(ctx context.Context, s *session, n, turn int, worth func([]r
 	if err != nil || len(rows) == 0 || worth != nil && !worth(s.texts(rows[0], turn)) {
 		return nil
 	}
-	m, err := c.redacted(rows[0])
+	m, err := c.redacted(rows[0], n)
 	if err != nil {
 		return nil
 	}

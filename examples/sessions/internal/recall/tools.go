@@ -166,9 +166,10 @@ func hidden(ctx context.Context, c *call, args hiddenArgs) error {
 		return nil
 	}
 	rows := func(yield func(sessionstore.Message, error) bool) {
+		number := 0
 		for m, err := range s.st.Messages(ctx, args.Session) {
-			if err == nil {
-				m, err = c.redacted(m)
+			if number++; err == nil {
+				m, err = c.redacted(m, number)
 			}
 			if !yield(m, err) {
 				return
