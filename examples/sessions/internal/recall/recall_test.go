@@ -21,6 +21,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/hybrid/redact"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 	"github.com/amplifier-go/sessionstorage/sessionstore/trash"
 )
@@ -173,6 +174,34 @@ func TestTells(t *testing.T) {
 		require.True(t, tool.Annotations.ReadOnlyHint && tool.OutputSchema != nil, tool.Name)
 		require.NotRegexp(t, `"all|"scope|"root`, string(quoted(tool.InputSchema)), "whose sessions are told is no argument")
 	}
+}
+
+// TestHidden tells what stood before the compaction of a conversation that Claude Code compacted.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *Server) { s.All = true })
+	all, err := foreign.Find(t.Context(), foreign.Claude, &foreign.FindOptions{Home: "../../../../sessionstore/archive/foreign/testdata/claude"})
+	require.NoError(t, err)
+	at := slices.IndexFunc(all, func(h foreign.History) bool { return strings.HasPrefix(h.ID, "e89bc02d") })
+	report, err := foreign.Import(t.Context(), w.p, all[at], nil)
+	require.NoError(t, err)
+	id, texts := report.Sessions[0].ID, []string{}
+	got, _ := w.call("hidden_by_compaction", object{"session": id})
+	for _, r := range got.Rows {
+		texts = append(texts, fmt.Sprint(r.Turn, " ", r.Who, " ", r.Text))
+	}
+	require.Equal(t, []string{"0 title Plan the shop.", "1 prompt Plan the shop.", "1 answer A plan: list, cart, checkout.", "2 prompt Build the list.", "2 answer The list works."}, texts)
+	require.Equal(t, id, got.Rows[0].Session)
+	require.Equal(t, "claude", got.Rows[0].Tool)
+	st, err := w.p.Store(report.Project)
+	require.NoError(t, err)
+	hidden, err := hybrid.Open(t.Context(), st.Dir(), &hybrid.Options{Store: &sessionstore.Options{Durability: sessionstore.Relaxed}})
+	require.NoError(t, err)
+	require.NoError(t, hidden.Hide(t.Context(), id))
+	require.NoError(t, hidden.Close())
+	_, is := w.call("hidden_by_compaction", object{"session": id})
+	_, none := w.call("hidden_by_compaction", object{"session": "nobody"})
+	require.Equal(t, none, is)
 }
 
 // TestParts reads a long session in parts, which are together all of it.
