@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "postgres")
 		if err == nil {
-			err = os.Setenv("AMPLIFIER_SESSION_STATE_HOME", filepath.Join(dir, "state"))
+			err = testenv.Apart(filepath.Join(dir, "state"))
 		}
 		if bin := programs(); err == nil && bin != "" {
 			shared, err = newServer(bin, filepath.Join(dir, "server"))

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 const (
@@ -64,7 +65,15 @@ type server struct {
 
 // TestMain ends the servers after the tests.
 func TestMain(m *testing.M) {
+	state, err := os.MkdirTemp("", "test-state-")
+	if err == nil {
+		err = testenv.Apart(state)
+	}
+	if err != nil {
+		panic(err)
+	}
 	code := m.Run()
+	_ = os.RemoveAll(state)
 	for _, s := range running.began {
 		if s.cmd != nil && s.cmd.Process != nil {
 			_ = s.cmd.Process.Kill()

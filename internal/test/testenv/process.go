@@ -84,7 +84,7 @@ func Apart(state string) error {
 		}
 	}
 	fresh := filepath.Join(state, "home")
-	return errors.Join(err, os.Mkdir(fresh, 0o700), os.Unsetenv("SESSIONS_REMOTE"), os.Setenv("HOME", fresh), os.Setenv("USERPROFILE", fresh),
+	return errors.Join(err, os.MkdirAll(fresh, 0o700), os.Unsetenv("SESSIONS_REMOTE"), os.Setenv("HOME", fresh), os.Setenv("USERPROFILE", fresh),
 		os.Setenv("AMPLIFIER_SESSION_STATE_HOME", state))
 }
 
