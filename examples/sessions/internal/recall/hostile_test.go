@@ -58,6 +58,7 @@ func TestSecretsInParts(t *testing.T) {
 		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": blocks("needle ghp_0123456789", "abcdefghij", "ABCDEFGHIJ012345")}},
 		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": append(blocks("ghp_0123456789abcdefghij", "ABCDEFGHIJ012345"), object{"type": "tool_use", "id": "c", "name": "needle", "input": command("ls")})}},
 		{"hunter2secret9X", call(command("curl", "-u", "ada:hunter2secret9X", "needle"))},
+		{"hunter2secret9X", call(command("curl", "-u", "ada:hunter2secret9X", "needle", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345"))},
 		{"hunter2secret9X", call(string(quoted(command("curl", "-u", "ada:hunter2secret9X", "needle"))))},
 		{"ABCDEFGHIJ012345", call(object{"edits": []any{command("needle", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345")}})},
 		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": []object{{"type": "tool_use", "id": "c", "name": "bash", "input": command("needle", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345")}}}},

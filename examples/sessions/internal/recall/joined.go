@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -52,9 +53,10 @@ func (c *call) joined(value any, more *bool) any {
 			pieces  int
 			between string
 			in      *[]string
-		}{{3, "", &bare}, {2, "", &bare}, {len(texts), "\n", &texts}, {len(texts), " ", &texts}} { // a token begins a word
-			for i := 0; i+max(way.pieces, 2) <= len(texts); i++ {
-				end := i + way.pieces
+		}{{3, "", &bare}, {2, "", &bare}, {0, "\n", &texts}, {0, " ", &texts}} { // a token begins a word
+			pieces := max(2, cmp.Or(way.pieces, len(texts)))
+			for i := 0; i+pieces <= len(texts); i++ {
+				end := i + pieces
 				now := c.shown(strings.Join((*way.in)[i:end], way.between))
 				if len(placeholder.ReplaceAllString(now, "")) < len(placeholder.ReplaceAllString(strings.Join(bare[i:end], way.between), "")) {
 					texts, bare = slices.Replace(texts, i, end, now), slices.Replace(bare, i, end, now)
