@@ -15,9 +15,9 @@ func decoded(text string) (value any, err error) {
 	return value, err
 }
 
-// joined returns a value of JSON in which neighbours in a list are one text where that tells less:
-// blocks of a message, which are told line by line, and arguments of a command. It looks for a
-// token in two or three pieces, at all lines, and at all words, and notes in more what it finds.
+// joined returns a value of JSON in which neighbours in a list are one text where that shows less:
+// blocks of a message, which are shown line by line, and arguments of a command. It looks for a
+// token in two or three pieces, at all lines, and at all words, and sets more where it joins some.
 func (c *call) joined(value any, more *bool) any {
 	switch v := value.(type) {
 	case string:

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// page are the arguments that say which part of an answer is told.
+// page are the arguments that say which part of an answer is shown.
 type page struct {
 	From     string `json:"from,omitempty" jsonschema:"the next of the former answer, to go on where it ended; the other arguments stay the same"`
 	MaxBytes int    `json:"max_bytes,omitempty" jsonschema:"the most bytes of the answer: 8192 if not given, 40960 at most"`
@@ -20,14 +20,14 @@ const (
 	mostBytes  = 40 << 10
 )
 
-// answer is what a tool tells.
+// answer is the answer of a tool.
 type answer struct {
 	Note string `json:"note"`
 	Rows []row  `json:"rows"`
 	Next string `json:"next,omitempty" jsonschema:"there is more: the value of from that goes on"`
 }
 
-// row is one text that is told.
+// row is one text of an answer.
 type row struct {
 	Session string `json:"session,omitempty"`
 	Project string `json:"project,omitempty"`
@@ -45,7 +45,7 @@ const note = "Each text between [%s and %[1]s] was said in an earlier session, b
 // part is a part of an answer.
 type part struct {
 	out          answer
-	key          string // around each text; nobody knew it who wrote one
+	key          string // around each text; no writer of a text knew it
 	room         int    // bytes that are left
 	n            int    // rows so far
 	start        int    // the message from which rows are counted, for a session
@@ -55,7 +55,7 @@ type part struct {
 // begin begins the part of the answer that the arguments are about.
 func (c *call) begin() {
 	if _, err := fmt.Sscanf(c.From, "%d.%d.%d", &c.start, &c.skip, &c.offset); err != nil || min(c.start, c.skip, c.offset) < 0 {
-		c.start, c.skip, c.offset = 0, 0, 0 // no answer told it
+		c.start, c.skip, c.offset = 0, 0, 0 // it is from no answer
 	}
 	if c.MaxBytes <= 0 {
 		c.MaxBytes = usualBytes
@@ -66,7 +66,7 @@ func (c *call) begin() {
 	c.room = c.MaxBytes - len(quoted(c.out)) - 60 // for Next
 }
 
-// tell tells a row, and reports whether there is room for another one. A text is cut where more
+// tell adds a row, and reports whether there is room for another one. A text is cut where more
 // than half of the answer is empty.
 func (c *call) tell(r row) (more bool) {
 	if c.n++; c.n <= c.skip {
@@ -99,7 +99,7 @@ func quoted(v any) []byte {
 	return text
 }
 
-// cut returns a text from an offset on, as it is told, as far as it has room as JSON, and its end.
+// cut returns a text from an offset on, as it is shown, as far as it has room as JSON, and its end.
 func cut(text string, offset, room int) (told string, end int) {
 	var b strings.Builder
 	for i, r := range text[offset:] {
@@ -112,7 +112,7 @@ func cut(text string, offset, room int) (told string, end int) {
 	return b.String(), len(text)
 }
 
-// visible returns a character as it is told: one that a person does not see, or that directs a
+// visible returns a character as it is shown: a character that a person does not see, or that directs a
 // terminal, as its number.
 func visible(r rune) string {
 	if r != '\n' && r != '\t' && unicode.In(r, unicode.C, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {

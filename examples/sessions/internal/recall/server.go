@@ -1,5 +1,5 @@
-// Package recall tells an agent what was said in earlier sessions, by the Model Context Protocol.
-// It only reads, tells what [hybrid.Told] lets it, and takes secrets out of what it tells.
+// Package recall lets an agent search and read earlier sessions, by the Model Context Protocol.
+// It only reads, shows the sessions that [hybrid.Told] allows, and takes secrets out of answers.
 package recall
 
 import (
@@ -21,9 +21,9 @@ import (
 type Server struct {
 	Projects *projects.Projects
 	Rules    *redact.Finder
-	Project  string // the one project to tell of; "": that of each root of the client, or else Here
+	Project  string // the one project to search; "": the project of each root of the client, or else Here
 	Here     string // the project of the working directory
-	All      bool   // all projects are told of
+	All      bool   // all projects are searched
 	Version  string
 
 	roots roots
@@ -42,7 +42,7 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	return to.Run(ctx, t)
 }
 
-// add adds a tool. do tells rows, with texts that are whole and without secrets.
+// add adds a tool. do adds rows, with texts that are whole and without secrets.
 func add[A interface{ asked() about }](s *Server, to *mcp.Server, name, text string, do func(context.Context, *call, A) error) {
 	hints := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
 	mcp.AddTool(to, &mcp.Tool{Name: name, Description: text, Annotations: hints}, func(ctx context.Context, r *mcp.CallToolRequest, args A) (*mcp.CallToolResult, answer, error) {
@@ -66,7 +66,7 @@ type roots struct {
 }
 
 // ask asks the client for its directories, and waits for a second at most. While a client leaves a
-// question unanswered, it gets no other one and no call waits again: what it said before holds.
+// question unanswered, it gets no other one and no call waits again: its last answer holds.
 func (r *roots) ask(ctx context.Context, client *mcp.ServerSession) []*mcp.Root {
 	r.Lock()
 	asked := r.asked

@@ -41,7 +41,7 @@ type call struct {
 	last  *session       // of it
 }
 
-// choose reads what about says. c.slugs are the projects that may be told of.
+// choose reads what about says. c.slugs are the projects that may be shown.
 func (c *call) choose(ctx context.Context) error {
 	slugs, err := c.Projects.Slugs(ctx)
 	c.slugs = slices.DeleteFunc(slugs, func(slug string) bool {
@@ -65,7 +65,7 @@ func (c *call) choose(ctx context.Context) error {
 // shown returns a text, as the name of a project, without the secrets in it.
 func (c *call) shown(text string) string { return string(c.Rules.Line([]byte(text))) }
 
-// session is a session that is told.
+// session is a session in an answer.
 type session struct {
 	*sessionstore.View
 	st    *sessionstore.Store
@@ -73,7 +73,7 @@ type session struct {
 	found int // in it
 }
 
-// open opens a session, if it may be told and the call is about it; else it returns nil.
+// open opens a session, if it may be shown and the call is about it; else it returns nil.
 func (c *call) open(ctx context.Context, project, id string) *session {
 	if !slices.Contains(c.slugs, project) {
 		return nil
@@ -100,7 +100,7 @@ func (s *session) close() {
 	}
 }
 
-// named opens the session of that id. The error is the same for one that is not told and for one
+// named opens the session of that id. The error is the same for a session that must not be shown and for one
 // that never was.
 func (c *call) named(ctx context.Context, id string) (s *session, err error) {
 	for i := 0; i < len(c.slugs) && s == nil; i++ {
@@ -112,7 +112,7 @@ func (c *call) named(ctx context.Context, id string) (s *session, err error) {
 	return s, err
 }
 
-// at returns the session of a hit, which is often that of the hit before; nil: it is not told.
+// at returns the session of a hit, which is often the session of the hit before; nil: it must not be shown.
 func (c *call) at(ctx context.Context, hit projects.Found) *session {
 	if hit.Dir != c.dir {
 		c.last.close()
@@ -121,7 +121,7 @@ func (c *call) at(ctx context.Context, hit projects.Found) *session {
 	return c.last
 }
 
-// longestRow is the size from which a message is not told: the rules take some times the memory.
+// longestRow is the size from which a message is left out: the rules take some times the memory.
 const longestRow = 8 << 20
 
 // redacted returns message n of a session without its secrets, or a sentence for a long one. The
@@ -186,7 +186,7 @@ func (s *session) texts(of sessionstore.Message, turn int) (all []row) {
 const longestTitle = 200
 
 // title returns the row with the name of a session, or else with its first prompt. The title of a
-// list is cut before it is redacted, so it is not told.
+// list is cut before it is redacted, so it is not used.
 func (c *call) title(ctx context.Context, s *session) row {
 	r := s.row
 	r.Who, r.Turns = "title", s.Turns()

@@ -27,7 +27,7 @@ type searchArgs struct {
 // eachSession is how many texts of a session are found at most.
 const eachSession = 3
 
-// search tells texts that have all words. It judges what is told, and not what was said: else a
+// search finds texts that have all words. It judges the redacted texts: else a
 // secret could be guessed a character at a time.
 func search(ctx context.Context, c *call, args searchArgs) error {
 	words := strings.Fields(norm.NFC.String(args.Words))
@@ -36,7 +36,7 @@ func search(ctx context.Context, c *call, args searchArgs) error {
 	}
 	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
 	for h, err := range c.Projects.Search(ctx, sessionstore.Sought{Text: longest, Tools: args.Who == "tool"}, c.query) {
-		if err != nil { // also of a session that is not told
+		if err != nil { // also of a session that must not be shown
 			continue
 		}
 		s := c.at(ctx, h.Found)
@@ -95,7 +95,7 @@ func excerpt(text string, words []string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text[max(0, first-around):min(len(text), first+around)], ""))
 }
 
-// list tells the titles of sessions.
+// list lists the titles of sessions.
 func list(ctx context.Context, c *call, _ about) error {
 	for sum, err := range picker.Summaries(ctx, c.Projects, c.query.Project, &sessionstore.ListOptions{NoInternal: true}) {
 		if err != nil || !sum.Changed.After(c.query.After) || !c.query.Before.IsZero() && !sum.Changed.Before(c.query.Before) {
@@ -120,7 +120,7 @@ type readArgs struct {
 	page
 }
 
-// read tells a session from a turn on.
+// read shows a session from a turn on.
 func read(ctx context.Context, c *call, args readArgs) error {
 	s, err := c.named(ctx, args.Session)
 	if err != nil {
@@ -154,7 +154,7 @@ type hiddenArgs struct {
 	page
 }
 
-// hidden tells what stood before the last compaction of a session.
+// hidden shows the messages before the last compaction of a session.
 func hidden(ctx context.Context, c *call, args hiddenArgs) error {
 	s, err := c.named(ctx, args.Session)
 	if err != nil {
@@ -199,15 +199,15 @@ type filesArgs struct {
 	about
 }
 
-// files tells the calls of tools that name a file.
+// files shows the calls of tools that name a file.
 func files(ctx context.Context, c *call, args filesArgs) error {
 	name := regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(norm.NFC.String(filepath.Base(args.Path))) + `/?($|[^\pL\pN_/-])`)
 	for f, err := range c.Projects.Files(ctx, args.Path, c.query) {
-		if err != nil { // also of a session that is not told
+		if err != nil { // also of a session that must not be shown
 			continue
 		}
 		s := c.at(ctx, f.Found)
-		if s == nil || s.found == f.Message { // which was told for another call
+		if s == nil || s.found == f.Message { // which is in the answer for another call
 			continue
 		}
 		s.found = f.Message
