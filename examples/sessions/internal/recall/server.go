@@ -62,12 +62,12 @@ type roots struct {
 	sync.Mutex
 	asked chan struct{} // closed by the answer to the last question; nil: there was none
 	until time.Time     // when calls stop to wait for it
-	known []*mcp.Root
+	known []string      // their addresses
 }
 
 // ask asks the client for its directories, and waits for a second at most. While a client leaves a
 // question unanswered, it gets no other one and no call waits again: its last answer holds.
-func (r *roots) ask(ctx context.Context, client *mcp.ServerSession) []*mcp.Root {
+func (r *roots) ask(ctx context.Context, client *mcp.ServerSession) []string {
 	r.Lock()
 	asked := r.asked
 	if asked == nil {
@@ -78,8 +78,9 @@ func (r *roots) ask(ctx context.Context, client *mcp.ServerSession) []*mcp.Root 
 			all, err := client.ListRoots(context.WithoutCancel(ctx), nil) // until the client answers or goes away
 			r.Lock()
 			defer r.Unlock()
-			if r.asked, r.known = nil, nil; err == nil {
-				r.known = all.Roots
+			r.asked, r.known = nil, nil
+			for i := 0; err == nil && i < len(all.Roots); i++ {
+				r.known = append(r.known, all.Roots[i].URI)
 			}
 			close(asked)
 		}()
@@ -107,7 +108,7 @@ func (s *Server) scope(ctx context.Context, client *mcp.ServerSession) (slugs []
 		return []string{s.Here}
 	}
 	for _, root := range all {
-		at, err := url.Parse(root.URI)
+		at, err := url.Parse(root)
 		if err != nil || at.Scheme != "file" {
 			continue
 		}
