@@ -96,12 +96,25 @@ func TestLongRow(t *testing.T) {
 	w.say(w.st.Store, "s", nil, "before", "an answer", "long "+strings.Repeat("pebbles and sand ", longestRow/16), "after")
 	got, _ := w.call("read_session", object{"session": "s", "turn": 2})
 	require.Len(t, got.Rows, 3)
-	require.Equal(t, row{Turn: 2, Who: "user", Text: "Message 3 has 8 MB, which is too much to be told."}, got.Rows[1])
+	require.Equal(t, row{Turn: 2, Who: "user", Text: "Message 3 is left out: it has 8 MB."}, got.Rows[1])
 	require.Equal(t, "after", got.Rows[2].Text)
 	got, _ = w.call("search_sessions", object{"words": "pebbles"})
 	require.Empty(t, got.Rows)
 	got, _ = w.call("search_sessions", object{"words": "after"})
 	require.Len(t, got.Rows, 1)
+}
+
+// TestPythonRow: a row with a number that is not JSON, but that Python writes, is named.
+func TestPythonRow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.say(w.st.Store, "s", nil, "a prompt")
+	require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), []byte(`{"role": "user", "content": "pebbles", "score": NaN}`+"\n"), 0o600))
+	got, _ := w.call("read_session", object{"session": "s"})
+	require.Len(t, got.Rows, 2)
+	require.Equal(t, "Message 1 is left out: it is not JSON.", got.Rows[1].Text)
+	got, _ = w.call("search_sessions", object{"words": "pebbles"})
+	require.Empty(t, got.Rows)
 }
 
 // TestLongNames: an answer goes on, however long the names in it are and small the answer.

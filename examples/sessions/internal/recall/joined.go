@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,9 @@ import (
 func decoded(text string) (value any, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	err = d.Decode(&value)
+	if d.Decode(&value) != nil {
+		err = errors.New("it is not JSON")
+	}
 	return value, err
 }
 

@@ -124,16 +124,16 @@ func (c *call) at(ctx context.Context, hit projects.Found) *session {
 // longestRow is the size from which a message is left out: the rules take some times the memory.
 const longestRow = 8 << 20
 
-// redacted returns message n of a session without its secrets, or a sentence for a long one. The
-// row is redacted whole: a part of it need not show a secret.
+// redacted returns message n of a session without its secrets, or a sentence for one that is long,
+// or that only Python takes for JSON. The row is redacted whole: a part of it need not show a secret.
 func (c *call) redacted(m sessionstore.Message, n int) (sessionstore.Message, error) {
 	row, more := m.AppendTo(nil), false
-	if len(row) > longestRow {
-		row = quoted(map[string]string{"role": m.Role(), "content": fmt.Sprintf("Message %d has %d MB, which is too much to be told.", n, len(row)>>20)})
+	value, err := any(nil), fmt.Errorf("it has %d MB", len(row)>>20)
+	if len(row) <= longestRow {
+		value, err = decoded(string(row))
 	}
-	value, err := decoded(string(row))
 	if err != nil {
-		return m, err
+		value, more = map[string]any{"role": m.Role(), "content": fmt.Sprintf("Message %d is left out: %v.", n, err)}, true
 	}
 	if value = c.joined(value, &more); more {
 		row = quoted(value)
