@@ -89,6 +89,50 @@ func TestSecretsInParts(t *testing.T) {
 	require.Equal(t, `bash {"command":["ls","-l","[redacted:github-token]"],"n":12345678901234567,"path":"/w/a.go"}`, got.Rows[len(got.Rows)-1].Text)
 }
 
+// TestSplitSecrets splits secrets at random over neighbours in all forms of a list.
+func TestSplitSecrets(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t, nil), testenv.Rand(t)
+	random := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"[r.IntN(62)]
+		}
+		return string(b)
+	}
+	w.say(w.st.Store, "s", nil, "a prompt")
+	for i := range testenv.Share(40, 200, 2000) {
+		secret, step := []string{"ghp_" + random(36), "sk-ant-api03-" + random(80), "-----BEGIN PRIVATE KEY-----\n" + random(64) + "\n" + random(64) + "\n" + random(64) + "\n-----END PRIVATE KEY-----"}[i%3], 1
+		var pieces, all []string
+		if i%3 == 2 {
+			pieces, step = strings.Split(secret, "\n"), 2
+			pieces = append([]string{strings.Join(pieces[:step], "\n")}, pieces[step:]...)
+		} else {
+			from := 1 + r.IntN(len(secret)-2)
+			to := from + 1 + r.IntN(len(secret)-from-1)
+			pieces = [][]string{{secret[:from], secret[from:]}, {secret[:from], secret[from:to], secret[to:]}}[r.IntN(2)]
+		}
+		all = append(append(append(all, []string{"plain words"}[:r.IntN(2)]...), pieces...), []string{"more words"}[:r.IntN(2)]...)
+		var blocks []object
+		for _, text := range all {
+			blocks = append(blocks, object{"type": "text", "text": text})
+		}
+		row := quoted([]object{
+			{"role": "user", "content": blocks},
+			{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": "c", "content": blocks}}},
+			{"role": "assistant", "content": "", "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": object{"command": all}}}},
+			{"role": "assistant", "content": "", "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": string(quoted(object{"args": all}))}}},
+		}[r.IntN(4)])
+		require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), append(row, '\n'), 0o600))
+		_, text := w.call("read_session", object{"session": "s"})
+		for _, piece := range strings.Split(strings.Join(pieces, "\n"), "\n") {
+			if len(piece) >= 12 && !strings.HasPrefix(piece, "-----") {
+				require.NotContains(t, text, piece, "%s", row)
+			}
+		}
+	}
+}
+
 // TestLongRow: a message that is too long is named instead of told.
 func TestLongRow(t *testing.T) {
 	t.Parallel()

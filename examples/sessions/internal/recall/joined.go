@@ -18,9 +18,12 @@ func decoded(text string) (value any, err error) {
 	return value, err
 }
 
+// longestSecret is the size to which neighbours are joined one by one.
+const longestSecret = 64 << 10
+
 // joined returns a value of JSON in which neighbours in a list are one text where that shows less:
-// blocks of a message, which are shown line by line, and arguments of a command. It looks for a
-// token in two or three pieces, at all lines, and at all words, and sets more where it joins some.
+// blocks of a message, which are shown line by line, and arguments of a command. It looks at
+// neighbours as lines, as words, and as pieces of a word, and sets more where it joins some.
 func (c *call) joined(value any, more *bool) any {
 	switch v := value.(type) {
 	case string:
@@ -55,14 +58,18 @@ func (c *call) joined(value any, more *bool) any {
 		for _, way := range []struct {
 			pieces  int
 			between string
-			in      *[]string
-		}{{3, "", &bare}, {2, "", &bare}, {0, "\n", &texts}, {0, " ", &texts}} { // a token begins a word
+		}{{2, "\n"}, {2, " "}, {2, ""}, {3, ""}, {0, "\n"}, {0, " "}} {
 			pieces := max(2, cmp.Or(way.pieces, len(texts)))
-			for i := 0; i+pieces <= len(texts); i++ {
-				end := i + pieces
-				now := c.shown(strings.Join((*way.in)[i:end], way.between))
-				if len(placeholder.ReplaceAllString(now, "")) < len(placeholder.ReplaceAllString(strings.Join(bare[i:end], way.between), "")) {
-					texts, bare = slices.Replace(texts, i, end, now), slices.Replace(bare, i, end, now)
+			for i := 0; i+pieces <= len(texts); {
+				whole, apart := strings.Join(texts[i:i+pieces], way.between), strings.Join(bare[i:i+pieces], way.between)
+				now := apart
+				if way.pieces == 0 || len(whole) < longestSecret {
+					now = c.shown(whole)
+				}
+				if len(placeholder.ReplaceAllString(now, "")) < len(placeholder.ReplaceAllString(apart, "")) {
+					texts, bare = slices.Replace(texts, i, i+pieces, whole), slices.Replace(bare, i, i+pieces, now)
+				} else {
+					i++
 				}
 			}
 		}
@@ -70,7 +77,7 @@ func (c *call) joined(value any, more *bool) any {
 			return v
 		}
 		*more = true
-		for _, text := range texts {
+		for _, text := range bare {
 			if out = append(out, text); blocks {
 				out[len(out)-1] = map[string]any{"type": "text", "text": text}
 			}
