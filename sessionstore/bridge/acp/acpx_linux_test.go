@@ -109,8 +109,6 @@ func TestAcpx(t *testing.T) {
 	id := regexp.MustCompile(`[0-9a-f-]{36}`).FindString(x.run(t, "sessions", "new"))
 	t.Cleanup(func() { _ = x.command(context.Background(), "sessions", "close").Run() }) // ends the process that acpx leaves, and its agent
 	require.Contains(t, x.run(t, "prompt", "first"), "You said first")
-	list := x.run(t, "sessions", "list")
-	require.Contains(t, list, id+"\tfirst\t"+x.work+"\t")
 
 	shown, ended := x.start(t, id, "slow", "Half an answer")
 	require.Contains(t, x.run(t, "cancel"), "cancel requested")
@@ -126,6 +124,7 @@ func TestAcpx(t *testing.T) {
 	require.Contains(t, shown.String(), "launch")
 	script("loads") // and cannot resume: acpx loads then
 	require.Contains(t, x.run(t, "prompt", "third"), "You said third")
+	require.Contains(t, x.run(t, "sessions", "list"), id+"\tfirst\t"+x.work+"\t", "last: it runs an agent of its own, which is in the file then")
 
 	launched, err := os.ReadFile(filepath.Join(x.work, "launched"))
 	require.NoError(t, err)
