@@ -100,6 +100,11 @@ type turning interface {
 // answer has the model answer the prompt of a turn, with the tools that the user allows. open
 // are calls that an earlier run left.
 func (m *model) answer(ctx context.Context, t turning, st *sessionstore.Store, id, dir string, open ...sessionstore.ToolCall) error {
+	events, err := eventslog.Open(filepath.Join(st.Dir(), id), nil)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
 	for {
 		for _, call := range open {
 			if _, err := t.Call(ctx, call, lists(dir)); err != nil {
@@ -119,7 +124,7 @@ func (m *model) answer(ctx context.Context, t turning, st *sessionstore.Store, i
 			return err
 		}
 		if err = t.Step(ctx, row); err == nil && used.Name != "" {
-			err = count(ctx, st, id, used)
+			err = events.Append(ctx, used) // which `sessions stats` sums up
 		}
 		if err != nil {
 			return err
@@ -128,15 +133,6 @@ func (m *model) answer(ctx context.Context, t turning, st *sessionstore.Store, i
 			return nil
 		}
 	}
-}
-
-// count adds the tokens of an answer to the session's events.jsonl, which `sessions stats` sums up.
-func count(ctx context.Context, st *sessionstore.Store, id string, used eventslog.Event) error {
-	log, err := eventslog.Open(filepath.Join(st.Dir(), id), nil)
-	if err != nil {
-		return err
-	}
-	return errors.Join(log.Append(ctx, used), log.Close())
 }
 
 // The tool of the agent has no arguments.
