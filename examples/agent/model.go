@@ -31,8 +31,7 @@ type model struct {
 	provider accept.Provider
 	key      string // the variable that has the key of the account
 	name     string
-	// ask sends a conversation and returns the answer and the event that counts its tokens, if it took
-	// any. It calls say with pieces of text as they come.
+	// ask returns the answer to a conversation, and the event of its tokens, if it took any. It calls say with pieces of text as they come.
 	ask func(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (sessionstore.Message, eventslog.Event, error)
 }
 
