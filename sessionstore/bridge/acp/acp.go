@@ -105,7 +105,7 @@ func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 	defer lines.Close()
 	s.conn = proto.NewAgentSideConnection(agent{a}, w, lines)
 	s.conn.SetLogger(slog.New(slog.DiscardHandler)) // the SDK logs messages
-	go s.read(r, pipe)
+	go read(r, pipe, s.begun)
 	select {
 	case <-s.conn.Done():
 	case <-ctx.Done():
@@ -117,7 +117,7 @@ func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 
 // read gives the SDK the client's lines, and after a prompt the next one when the prompt has begun.
 // The SDK hands each over in a goroutine, where a cancel might come before its prompt.
-func (s *Sessions) read(r io.Reader, w *io.PipeWriter) {
+func read(r io.Reader, w *io.PipeWriter, begun <-chan struct{}) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 10<<20) // as the SDK has it
 	for lines.Scan() {
@@ -125,7 +125,7 @@ func (s *Sessions) read(r io.Reader, w *io.PipeWriter) {
 			return // the SDK reads no more
 		}
 		if isPrompt(lines.Bytes()) {
-			<-s.begun
+			<-begun
 		}
 	}
 	w.CloseWithError(lines.Err())
