@@ -15,6 +15,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 	gemini "google.golang.org/genai"
 
+	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/agentstate"
 	toanthropic "github.com/amplifier-go/sessionstorage/sessionstore/bridge/anthropic"
@@ -30,8 +31,8 @@ type model struct {
 	provider accept.Provider
 	key      string // the variable that has the key of the account
 	name     string
-	// ask sends a conversation and returns the answer. It calls say with pieces of text as they come.
-	ask func(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (sessionstore.Message, error)
+	// ask returns the answer to a conversation, and the event of its tokens, if it took any. It calls say with pieces of text as they come.
+	ask func(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (sessionstore.Message, eventslog.Event, error)
 }
 
 var providers = map[string]model{
@@ -98,6 +99,11 @@ type turning interface {
 // answer has the model answer the prompt of a turn, with the tools that the user allows. open
 // are calls that an earlier run left.
 func (m *model) answer(ctx context.Context, t turning, st *sessionstore.Store, id, dir string, open ...sessionstore.ToolCall) error {
+	events, err := eventslog.Open(filepath.Join(st.Dir(), id), nil)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
 	for {
 		for _, call := range open {
 			if _, err := t.Call(ctx, call, lists(dir)); err != nil {
@@ -112,11 +118,14 @@ func (m *model) answer(ctx context.Context, t turning, st *sessionstore.Store, i
 		if err != nil {
 			return err
 		}
-		row, err := m.ask(ctx, m.name, sent.Messages, t.Say)
+		row, used, err := m.ask(ctx, m.name, sent.Messages, t.Say)
 		if err != nil {
 			return err
 		}
-		if err := t.Step(ctx, row); err != nil {
+		if err = t.Step(ctx, row); err == nil && used.Name != "" {
+			err = events.Append(ctx, used) // which `sessions stats` sums up
+		}
+		if err != nil {
 			return err
 		}
 		if open = row.ToolCalls(); len(open) == 0 {
@@ -161,23 +170,24 @@ func approve(_ context.Context, call sessionstore.ToolCall) (agentstate.Verdict,
 }
 
 // makeUp takes the place of a model. To the prompt "list" it calls the tool first.
-func makeUp(_ context.Context, _ string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, err error) {
+func makeUp(_ context.Context, _ string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, used eventslog.Event, err error) {
 	n := len(sent) - 1
 	for n > 0 && sent[n].Role() != "user" {
 		n--
 	}
 	if n == len(sent)-1 && sent[n].Content() == "list" {
-		return sessionstore.ToolCallMessage("I look.", time.Now(), sessionstore.ToolCall{ID: sessionstore.NewID(), Name: toolName})
+		row, err = sessionstore.ToolCallMessage("I look.", time.Now(), sessionstore.ToolCall{ID: sessionstore.NewID(), Name: toolName})
+		return row, used, err
 	}
 	text := fmt.Sprintf("You asked %q; I know %d messages before that.", sent[n].Content(), n)
 	for word := range strings.SplitAfterSeq(text, " ") {
 		err = errors.Join(err, say(word))
 	}
 	row, bad := sessionstore.Text("assistant", text, time.Now())
-	return row, errors.Join(err, bad)
+	return row, used, errors.Join(err, bad)
 }
 
-func askAnthropic(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, err error) {
+func askAnthropic(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, used eventslog.Event, err error) {
 	messages, report, err := toanthropic.Params(sent)
 	request := anthropic.MessageNewParams{Model: name, MaxTokens: 8192, Messages: messages, Tools: []anthropic.ToolUnionParam{
 		{OfTool: &anthropic.ToolParam{Name: toolName, Description: anthropic.String(toolDoes)}},
@@ -186,25 +196,26 @@ func askAnthropic(ctx context.Context, name string, sent []sessionstore.Message,
 		request.System = append(request.System, anthropic.TextBlockParam{Text: text})
 	}
 	if err != nil {
-		return row, err
+		return row, used, err
 	}
-	client, whole := anthropic.NewClient(), anthropic.Message{}
+	client, whole, begun := anthropic.NewClient(), anthropic.Message{}, time.Now()
 	stream := client.Messages.NewStreaming(ctx, request)
 	for err == nil && stream.Next() {
 		err = errors.Join(whole.Accumulate(stream.Current()), say(stream.Current().Delta.Text))
 	}
 	if err = errors.Join(err, stream.Err()); err != nil {
-		return row, err
+		return row, used, err
 	}
-	return toanthropic.Message(&whole)
+	row, err = toanthropic.Message(&whole)
+	return row, toanthropic.Event(&whole, time.Since(begun)), err
 }
 
-func askOpenAI(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, err error) {
+func askOpenAI(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, used eventslog.Event, err error) {
 	input, report, err := toopenai.Params(sent)
 	if err != nil {
-		return row, err
+		return row, used, err
 	}
-	client, whole := openai.NewClient(), (*responses.Response)(nil)
+	client, whole, begun := openai.NewClient(), (*responses.Response)(nil), time.Now()
 	stream := client.Responses.NewStreaming(ctx, responses.ResponseNewParams{
 		Model: name, Input: responses.ResponseNewParamsInputUnion{OfInputItemList: input}, Instructions: openai.String(strings.Join(report.System, "\n\n")),
 		Store: openai.Bool(false), Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
@@ -219,25 +230,27 @@ func askOpenAI(ctx context.Context, name string, sent []sessionstore.Message, sa
 		}
 	}
 	if err = errors.Join(err, stream.Err()); err != nil {
-		return row, err
+		return row, used, err
 	}
-	return toopenai.Message(whole)
+	row, err = toopenai.Message(whole)
+	return row, toopenai.Event(whole, time.Since(begun)), err
 }
 
-func askGemini(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, err error) {
+func askGemini(ctx context.Context, name string, sent []sessionstore.Message, say func(string) error) (row sessionstore.Message, used eventslog.Event, err error) {
 	contents, report, err := togemini.Params(sent)
 	if err != nil {
-		return row, err
+		return row, used, err
 	}
 	client, err := gemini.NewClient(ctx, &gemini.ClientConfig{APIKey: os.Getenv("GEMINI_API_KEY"), Backend: gemini.BackendGeminiAPI})
 	if err != nil {
-		return row, err
+		return row, used, err
 	}
 	config := &gemini.GenerateContentConfig{Tools: []*gemini.Tool{{FunctionDeclarations: []*gemini.FunctionDeclaration{{Name: toolName, Description: toolDoes}}}}}
 	if len(report.System) > 0 {
 		config.SystemInstruction = gemini.NewContentFromText(strings.Join(report.System, "\n\n"), gemini.RoleUser)
 	}
 	var all []*gemini.GenerateContentResponse
+	begun, last := time.Now(), (*gemini.GenerateContentResponse)(nil) // the last has the tokens of all
 	for response, err := range client.Models.GenerateContentStream(ctx, name, contents, config) {
 		if err == nil && len(response.Candidates) > 0 && response.Candidates[0].Content != nil {
 			for _, part := range response.Candidates[0].Content.Parts {
@@ -247,9 +260,10 @@ func askGemini(ctx context.Context, name string, sent []sessionstore.Message, sa
 			}
 		}
 		if err != nil {
-			return row, err
+			return row, used, err
 		}
-		all = append(all, response)
+		all, last = append(all, response), response
 	}
-	return togemini.Message(all...)
+	row, err = togemini.Message(all...)
+	return row, togemini.Event(last, time.Since(begun)), err
 }

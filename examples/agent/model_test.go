@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 	"github.com/amplifier-go/sessionstorage/sessionstore/turn"
 )
 
@@ -79,7 +82,8 @@ func TestModel(t *testing.T) {
 	for _, p := range providersOf(t) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			s, dir, held, free := p.server, t.TempDir(), make(chan struct{}), make(chan struct{})
+			s, top, held, free := p.server, t.TempDir(), make(chan struct{}), make(chan struct{})
+			dir := filepath.Join(top, "project", "sessions")
 			signature := map[bool]string{true: "c2lnbg=="}[p.name == "gemini"]
 			call := func(id string) strict.Answer {
 				return strict.Answer{Parts: append(p.thinking, strict.Text("I look."), strict.Call(id, toolName, `{}`, signature))}
@@ -148,6 +152,19 @@ func TestModel(t *testing.T) {
 			require.Equal(t, "assistant Good bye.", rows[len(rows)-1])
 			require.Empty(t, s.Refusals())
 			require.Len(t, s.Requests(), 7)
+
+			all, err := projects.Open(top, nil)
+			require.NoError(t, err)
+			defer all.Close()
+			var sum eventslog.Usage // as `sessions stats` sums it up
+			for u, err := range all.Usage(t.Context(), projects.Query{}) {
+				require.NoError(t, err)
+				require.Equal(t, p.name, u.Provider)
+				require.Equal(t, "s", u.Session)
+				require.NoError(t, sum.Add(u.Usage))
+			}
+			require.Equal(t, 6, sum.Responses, "all but the answer in which it was killed")
+			require.Equal(t, []int64{60, 30}, []int64{sum.Input, sum.Output})
 		})
 	}
 }

@@ -69,7 +69,8 @@ type Turn struct {
 
 // Begin stores the prompt, a row of the role user that [slice.IsRealUser] takes for a person's,
 // and returns the turn that answers it. The prompt is stored as [sessionstore.Store.Append]
-// says when Begin returns; after an error it may be. The session is made when there is none. opts may be nil.
+// says when Begin returns; after an error it may be. The session is made when there is none. The draft of
+// an interrupted turn goes: [Resume] that one first, Say its Draft and End it. opts may be nil.
 func Begin(ctx context.Context, st *sessionstore.Store, id string, prompt sessionstore.Message, opts *Options) (*Turn, error) {
 	return open(ctx, "begin a turn of", st, id, opts, func(t *Turn) error {
 		if !slice.IsRealUser(prompt) || slice.CountTurns([]sessionstore.Message{prompt}) == 0 { // else Resume does not find it

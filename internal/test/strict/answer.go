@@ -50,7 +50,7 @@ func answerAnthropic(answer Answer, model string) (any, []event) {
 		stop = "tool_use"
 	}
 	usage := object{"input_tokens": 10, "output_tokens": 5}
-	message := object{"id": "msg_strict", "type": "message", "role": "assistant", "model": model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
+	message := object{"id": "msg_" + answer.id, "type": "message", "role": "assistant", "model": model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
 	events := []event{{"message_start", object{"type": "message_start", "message": message}}}
 	var content []any
 	for i, p := range answer.Parts {
@@ -88,7 +88,7 @@ func answerAnthropic(answer Answer, model string) (any, []event) {
 }
 
 func answerResponses(answer Answer, model string) (any, []event) {
-	response := object{"id": "resp_strict", "object": "response", "created_at": 1, "status": "in_progress", "model": model, "output": []any{}, "error": nil, "parallel_tool_calls": true, "tools": []any{}, "tool_choice": "auto"}
+	response := object{"id": "resp_" + answer.id, "object": "response", "created_at": 1, "status": "in_progress", "model": model, "output": []any{}, "error": nil, "parallel_tool_calls": true, "tools": []any{}, "tool_choice": "auto"}
 	var events []event
 	emit := func(name string, data object) {
 		events = append(events, event{name, with(data, object{"type": name, "sequence_number": len(events)})})
@@ -141,7 +141,7 @@ func answerGemini(answer Answer, model string) (any, []event) {
 	usage := object{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
 	response := func(parts []any, finish object) object {
 		candidate := with(object{"index": 0, "content": object{"role": "model", "parts": parts}}, finish)
-		return object{"candidates": []any{candidate}, "usageMetadata": usage, "modelVersion": model, "responseId": "strict"}
+		return object{"candidates": []any{candidate}, "usageMetadata": usage, "modelVersion": model, "responseId": answer.id}
 	}
 	var events []event
 	var whole []any

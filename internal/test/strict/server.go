@@ -44,6 +44,8 @@ type Answer struct {
 	// Pause, if set, is called before each streamed event with its number, from 0: a test
 	// that blocks in it holds the stream there. Events before it have been sent.
 	Pause func(event int)
+
+	id string // of the response; each has another
 }
 
 // Request is a request that a server was sent.
@@ -165,6 +167,7 @@ func (s *Server) next(r Request) (Answer, []Refusal) {
 	case len(r.Refusals) > 0:
 	case len(s.script) > 0:
 		answer, s.script = s.script[0], s.script[1:]
+		answer.id = fmt.Sprintf("strict_%d", len(s.requests))
 	default:
 		j := &judge{api: s.api}
 		j.refuse("script", "the test's script has no further answer")

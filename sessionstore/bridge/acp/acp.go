@@ -1,8 +1,10 @@
 package acp
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +75,7 @@ type Sessions struct {
 	conn    *proto.AgentSideConnection
 	ctx     context.Context // ends with the connection
 	running sync.WaitGroup  // turns and watchers
+	begun   chan struct{}   // a prompt is one of its session: see read
 
 	mu      sync.Mutex // guards the fields below, and the first fields of sessions
 	open    map[proto.SessionId]*session
@@ -96,12 +99,13 @@ func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 	}
 	served, stop := context.WithCancel(ctx)
 	defer stop()
-	s.ctx, s.open, s.watched = served, map[proto.SessionId]*session{}, map[*sessionstore.Store]bool{}
+	s.ctx, s.open, s.watched, s.begun = served, map[proto.SessionId]*session{}, map[*sessionstore.Store]bool{}, make(chan struct{}, 1)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that is gone fails the write, and does not end this program
-	connected := make(chan struct{})
-	s.conn = proto.NewAgentSideConnection(agent{a}, w, gate{r, connected})
+	lines, pipe := io.Pipe()
+	defer lines.Close()
+	s.conn = proto.NewAgentSideConnection(agent{a}, w, lines)
 	s.conn.SetLogger(slog.New(slog.DiscardHandler)) // the SDK logs messages
-	close(connected)
+	go read(r, pipe, s.begun)
 	select {
 	case <-s.conn.Done():
 	case <-ctx.Done():
@@ -111,15 +115,32 @@ func Serve(ctx context.Context, a Agent, r io.Reader, w io.Writer) error {
 	return ctx.Err()
 }
 
-// gate is a reader that waits until it is open: the SDK reads at once.
-type gate struct {
-	io.Reader
-	open <-chan struct{}
+// read gives the SDK the client's lines, and after a prompt the next one when the prompt has begun.
+// The SDK hands each over in a goroutine, where a cancel might come before its prompt.
+func read(r io.Reader, w *io.PipeWriter, begun <-chan struct{}) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 10<<20) // as the SDK has it
+	for lines.Scan() {
+		if _, err := w.Write(append(lines.Bytes(), '\n')); err != nil {
+			return // the SDK reads no more
+		}
+		if isPrompt(lines.Bytes()) {
+			<-begun
+		}
+	}
+	w.CloseWithError(lines.Err())
 }
 
-func (g gate) Read(p []byte) (int, error) {
-	<-g.open
-	return g.Reader.Read(p)
+// isPrompt reports whether the SDK calls Prompt for a line: it drops what does not fit its types.
+func isPrompt(line []byte) bool {
+	var m struct {
+		JSONRPC, Method string
+		ID              *json.RawMessage
+		Params, Result  json.RawMessage
+		Error           *proto.RequestError
+	}
+	var r proto.PromptRequest
+	return json.Unmarshal(line, &m) == nil && m.ID != nil && m.Method == proto.AgentMethodSessionPrompt && json.Unmarshal(m.Params, &r) == nil && r.Validate() == nil
 }
 
 // agent is an author's agent as the SDK takes it.

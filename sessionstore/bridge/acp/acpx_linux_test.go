@@ -30,7 +30,7 @@ type acpx struct {
 
 // command returns a command of acpx.
 func (x *acpx) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, x.bin, append([]string{"--agent", x.agent, "--approve-all", "--ttl", "2"}, args...)...)
+	cmd := exec.CommandContext(ctx, x.bin, append([]string{"--agent", x.agent, "--approve-all"}, args...)...)
 	cmd.Dir, cmd.Env = x.work, append(os.Environ(), "HOME="+x.home)
 	return cmd
 }
@@ -45,20 +45,26 @@ func (x *acpx) run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// start starts a prompt and returns once its draft holds a text. The result ends with it.
+// start starts a prompt and returns once its draft holds a text. The result ends with it. A draft of a
+// prompt before may be left: acpx ends an agent that does not answer a cancel within 2.5 s.
 func (x *acpx) start(t *testing.T, id, prompt, draft string) (out *strings.Builder, ended <-chan error) {
 	t.Helper()
+	st := stored(t, x.projects, x.work)
+	before, err := turn.ReadDraft(t.Context(), st, id)
+	require.NoError(t, err)
 	out = &strings.Builder{}
 	cmd := x.command(t.Context(), "prompt", prompt)
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	st := stored(t, x.projects, x.work)
 	require.Eventually(t, func() bool {
 		d, err := turn.ReadDraft(t.Context(), st, id)
-		return err == nil && d.Text == draft
+		return err == nil && d.Text == draft && d.Prompt > before.Prompt || len(done) > 0
 	}, 2*time.Minute, 20*time.Millisecond, "%q", draft)
+	if len(done) > 0 {
+		require.FailNow(t, "acpx ended before it was killed", "%v: %s", <-done, out)
+	}
 	return out, done
 }
 
@@ -101,9 +107,8 @@ func TestAcpx(t *testing.T) {
 	script("resumes")
 
 	id := regexp.MustCompile(`[0-9a-f-]{36}`).FindString(x.run(t, "sessions", "new"))
+	t.Cleanup(func() { _ = x.command(context.Background(), "sessions", "close").Run() }) // ends the process that acpx leaves, and its agent
 	require.Contains(t, x.run(t, "prompt", "first"), "You said first")
-	list := x.run(t, "sessions", "list")
-	require.Contains(t, list, id+"\tfirst\t"+x.work+"\t")
 
 	shown, ended := x.start(t, id, "slow", "Half an answer")
 	require.Contains(t, x.run(t, "cancel"), "cancel requested")
@@ -119,6 +124,7 @@ func TestAcpx(t *testing.T) {
 	require.Contains(t, shown.String(), "launch")
 	script("loads") // and cannot resume: acpx loads then
 	require.Contains(t, x.run(t, "prompt", "third"), "You said third")
+	require.Contains(t, x.run(t, "sessions", "list"), id+"\tfirst\t"+x.work+"\t", "last: it runs an agent of its own, which is in the file then")
 
 	launched, err := os.ReadFile(filepath.Join(x.work, "launched"))
 	require.NoError(t, err)

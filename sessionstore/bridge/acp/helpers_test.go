@@ -175,6 +175,17 @@ func connect(t *testing.T, dir string, a *tester) *client {
 	return newClient(cw, cr)
 }
 
+// gate is a reader that waits until it is open: the SDK reads at once.
+type gate struct {
+	io.Reader
+	open <-chan struct{}
+}
+
+func (g gate) Read(p []byte) (int, error) {
+	<-g.open
+	return g.Reader.Read(p)
+}
+
 func newClient(w io.Writer, r io.Reader) *client {
 	c := &client{new: make(chan string, 1000)}
 	connected := make(chan struct{})

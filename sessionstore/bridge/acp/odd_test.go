@@ -123,25 +123,31 @@ func TestDeleteOfARunningOne(t *testing.T) {
 	require.Equal(t, proto.StopReasonEndTurn, <-done)
 }
 
-// TestRawLines sends what no client of the SDK sends: each request gets an answer, and the agent goes on.
-func TestRawLines(t *testing.T) {
-	t.Parallel()
-	dir, cwd := realDir(t), realDir(t)
-	all, err := projects.Open(dir, nil)
+// raw serves a client that writes lines, which may be several, and reads the next answer to a
+// request. It has begun the session id of the directory cwd.
+func raw(t *testing.T, a Agent) (answer func(lines string) string, id, cwd string) {
+	t.Helper()
+	cwd = realDir(t)
+	all, err := projects.Open(realDir(t), nil)
 	require.NoError(t, err)
-	defer all.Close()
-	a := &tester{Sessions: Sessions{Projects: all}, answer: echo}
+	a.sessions().Projects = all
 	ar, cw := io.Pipe()
 	cr, aw := io.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- Serve(context.WithoutCancel(t.Context()), a, ar, aw) }()
+	t.Cleanup(func() {
+		require.NoError(t, cw.Close())
+		go func() { _, _ = io.Copy(io.Discard, cr) }()
+		require.NoError(t, <-served)
+		require.NoError(t, all.Close())
+	})
 	out := bufio.NewReader(cr)
-	answer := func(line string) string {
-		_, err := io.WriteString(cw, line+"\n")
+	answer = func(lines string) string {
+		_, err := io.WriteString(cw, lines+"\n")
 		require.NoError(t, err)
 		for {
 			got, err := out.ReadString('\n')
-			require.NoError(t, err, line)
+			require.NoError(t, err, lines)
 			if strings.Contains(got, `"id":`) {
 				return got
 			}
@@ -150,7 +156,59 @@ func TestRawLines(t *testing.T) {
 	made := answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, cwd))
 	var r struct{ Result struct{ SessionId string } }
 	require.NoError(t, json.Unmarshal([]byte(made), &r))
-	id := r.Result.SessionId
+	return answer, r.Result.SessionId, cwd
+}
+
+// canceller is an agent that tells of each cancel that was handled.
+type canceller struct {
+	*tester
+	handled chan struct{}
+}
+
+func (c canceller) Cancel(ctx context.Context, n proto.CancelNotification) error {
+	defer func() { c.handled <- struct{}{} }()
+	return c.tester.Cancel(ctx, n)
+}
+
+// TestCancelAtOnce sends a cancel right after its prompt: it ends this turn, and no later one. Nor
+// does a prompt that is refused make the agent wait.
+func TestCancelAtOnce(t *testing.T) {
+	t.Parallel()
+	a := canceller{&tester{}, make(chan struct{}, 1)}
+	a.answer = func(ctx context.Context, tn *Turn) (proto.StopReason, error) {
+		if tn.Prompt.Content() == "slow" {
+			a.handled <- <-a.handled
+		}
+		return "", ctx.Err()
+	}
+	answer, id, _ := raw(t, a)
+	prompt := func(text string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, id, text)
+	}
+	cancel := fmt.Sprintf("\n"+`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`, id)
+	for range 50 {
+		require.Contains(t, answer(prompt("slow")+cancel), `"cancelled"`)
+		<-a.handled
+		require.Contains(t, answer(prompt("next")), `"end_turn"`)
+	}
+	for _, bad := range []string{
+		`"method":"session/prompt"`, `"method":"session/prompt","params":{}`, `"method":"session/prompt","params":{"prompt":[7]}`,
+		`"method":"session/prompt","params":{"sessionId":"x","prompt":[]}`, `"method":"session/prompt","params":{"sessionId":"x","prompt":[]},"error":null`,
+	} {
+		require.Contains(t, answer(`{"jsonrpc":"2.0","id":3,`+bad+"}"), `"error"`)
+	}
+	for _, dropped := range []string{ // by the SDK, which answers nothing to them
+		`{"jsonrpc":2,"id":4,"method":"session/prompt","params":{"sessionId":"x","prompt":[]}}`, `{"id":4,"method":"session/prompt"`, "",
+		`{"id":4,"method":"session/prompt","params":{"sessionId":"x","prompt":[]},"error":7}`, `{"id":null,"method":"session/prompt","params":{"sessionId":"x","prompt":[]}}`,
+	} {
+		require.Contains(t, answer(dropped+"\n"+prompt("next")), `"end_turn"`)
+	}
+}
+
+// TestRawLines sends what no client of the SDK sends: each request gets an answer, and the agent goes on.
+func TestRawLines(t *testing.T) {
+	t.Parallel()
+	answer, id, cwd := raw(t, &tester{answer: echo})
 	for _, params := range []string{
 		`null`, `{}`, `[]`, `"x"`, `{"sessionId":null}`, `{"sessionId":1}`, fmt.Sprintf(`{"sessionId":%q}`, id), fmt.Sprintf(`{"sessionId":%q,"prompt":null}`, id),
 		fmt.Sprintf(`{"sessionId":%q,"prompt":[null]}`, id), fmt.Sprintf(`{"sessionId":%q,"prompt":[{}]}`, id), fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text"}]}`, id),
@@ -170,9 +228,6 @@ func TestRawLines(t *testing.T) {
 	}
 	got := answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"hello"}]}}`, id))
 	require.Contains(t, got, "end_turn")
-	require.NoError(t, cw.Close())
-	go func() { _, _ = io.Copy(io.Discard, cr) }()
-	require.NoError(t, <-served)
 }
 
 // TestDeleteOfAGoneOne deletes an open session that another program deleted.

@@ -44,6 +44,10 @@ type stream struct {
 func (a agent) Prompt(_ context.Context, r proto.PromptRequest) (answer proto.PromptResponse, err error) {
 	s := a.sessions()
 	s.mu.Lock()
+	select {
+	case s.begun <- struct{}{}: // a cancel that is read now waits for the mutex
+	default:
+	}
 	ses := s.open[r.SessionId]
 	if ses == nil {
 		s.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/eventslog"
 	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
@@ -75,6 +76,17 @@ func TestAgent(t *testing.T) {
 	require.Contains(t, run(t, dir, "", filepath.Join(dir, "agent.exe"), "Bye.", env...), "Good bye.")
 	require.Empty(t, s.Refusals())
 	require.Len(t, s.Requests(), 3)
+
+	events, err := eventslog.Open(filepath.Join(dir, "sessions", "agent"), nil)
+	require.NoError(t, err)
+	defer events.Close()
+	var sum eventslog.Usage
+	for u, err := range events.Usage(t.Context(), nil) {
+		require.NoError(t, err)
+		require.NoError(t, sum.Add(u))
+	}
+	require.Equal(t, 3, sum.Responses)
+	require.Positive(t, sum.Input)
 }
 
 // moduleOf returns the go.mod of this module for a program.
