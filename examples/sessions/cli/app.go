@@ -44,7 +44,8 @@ type app struct {
 	answered  atomic.Bool // JSON was written
 	left      atomic.Bool // the command was left behind
 
-	opened  *projects.Projects // the directory of projects that was opened last
+	opened  *projects.Projects  // the directory of projects that was opened last
+	hidden  map[string][]string // the hidden sessions, by the sessions directory, as they were first asked for
 	closers []func() error
 }
 

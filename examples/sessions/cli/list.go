@@ -81,7 +81,7 @@ func (c *listCommand) Run(a *app) error {
 	if a.json {
 		all := []sessionShown{}
 		for _, r := range rows {
-			all = append(all, sessionOf(r, a.dirOf(r)))
+			all = append(all, a.sessionOf(r, a.dirOf(r)))
 		}
 		return a.writeJSON(all)
 	}
@@ -193,9 +193,19 @@ func markedTitle(s sessionstore.Summary) string {
 	return title
 }
 
-// hides reports whether "sessions hide" hid the session in a directory.
-func hides(path string) bool {
-	return slices.Contains(hybrid.Hidden(filepath.Dir(path)), filepath.Base(path))
+// hides reports whether "sessions hide" hid the session in a directory. It reads the rules of a
+// project once.
+func (a *app) hides(path string) bool {
+	dir, id := filepath.Split(path)
+	hidden, known := a.hidden[dir]
+	if !known {
+		hidden = hybrid.Hidden(dir)
+		if a.hidden == nil {
+			a.hidden = map[string][]string{}
+		}
+		a.hidden[dir] = hidden
+	}
+	return slices.Contains(hidden, id)
 }
 
 // messages returns the number of messages that can be read, "?" where there is no transcript
@@ -242,7 +252,7 @@ func (c *listCommand) table(a *app, rows []projects.Summary) {
 	var cells [][]string
 	for _, r := range rows {
 		title := markedTitle(r.Summary)
-		if hides(a.dirOf(r)) {
+		if a.hides(a.dirOf(r)) {
 			title = "hidden: " + title
 		}
 		row := []string{r.Project, r.ID, title, a.when(r.Changed), a.messages(r), strconv.Itoa(r.Prompts)}

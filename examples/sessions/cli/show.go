@@ -92,7 +92,7 @@ func (c *showCommand) json(a *app, t target, s *shown, draft turn.Draft) error {
 	if err != nil {
 		return err
 	}
-	item := object{{"session_id", t.id}, {"session", sessionOf(projects.Summary{Project: projectOf(t), Summary: summary}, t.dir())}, {"metadata", s.Metadata.AppendTo(nil)}}
+	item := object{{"session_id", t.id}, {"session", a.sessionOf(projects.Summary{Project: projectOf(t), Summary: summary}, t.dir())}, {"metadata", s.Metadata.AppendTo(nil)}}
 	if draft.Prompt > 0 {
 		item = append(item, member{"draft", object{{"prompt", draft.Prompt}, {"text", draft.Text}, {"thinking", draft.Thinking}}})
 	}
