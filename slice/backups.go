@@ -227,6 +227,14 @@ func (k *copies) path(name string) string {
 	return ""
 }
 
+// noteMade gives the copy of the first file the time of the file that the change made, which no
+// later write of it has: by that Undo knows it again.
+func (k *copies) noteMade() {
+	if now, err := k.dir.Stat(k.file); err == nil && isFine(now.Mtime) {
+		_ = k.dir.SetTime(k.file+k.suffix, now.Mtime) // without it, Undo compares what was made
+	}
+}
+
 // drop removes the copies and returns err, joined with the errors of that.
 func (k *copies) drop(err error) error {
 	for _, name := range k.names {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -19,6 +20,18 @@ import (
 var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
 var errGone = errors.New("it is missing: Undo with Force brings the backup back")
+
+// made reports whether the transcript is the one that the change of the backup made, by the time
+// that [copies.noteMade] gave the copy.
+func (u *undoing) made() bool {
+	at, err := u.tx.Dir().Stat(u.backup.Name)
+	now, nerr := u.tx.Dir().Stat(sessiondir.Transcript)
+	return err == nil && nerr == nil && at.Mtime.Equal(now.Mtime) && isFine(now.Mtime)
+}
+
+// isFine reports whether a time is finer than the clocks of coarse file systems, by which two
+// writes may have one time.
+func isFine(at time.Time) bool { return at.Nanosecond()%int(10*time.Millisecond) != 0 }
 
 // checkFound returns an error unless the transcript can be found again without the copy that
 // an undo keeps: another copy has its bytes, or the change of the backup makes it. The error
@@ -81,7 +94,7 @@ func (u *undoing) results() (all [][]sessionstore.Message, err error) {
 		for p := accept.Anthropic; p <= accept.Gemini; p++ {
 			plain = append(plain, accept.Target{Provider: p})
 		}
-		return appendMended(appendMended(all, plain, u.old), inOrder(u.targets), u.old), nil
+		return appendMended(all, plain, u.old), nil
 	case sessiondir.LabelSalvage:
 		return u.appendSalvaged(all)
 	}
