@@ -214,12 +214,13 @@ type sessionShown struct {
 	Internal   bool    `json:"internal"`
 	Damaged    bool    `json:"damaged"`
 	Unanswered int     `json:"unanswered"`
+	Refused    bool    `json:"refused"`
 }
 
 func sessionOf(s projects.Summary, path string) sessionShown {
 	return sessionShown{
 		ID: s.ID, Project: s.Project, Path: path, Title: s.Title, Created: moment(s.Created), Modified: moment(s.Changed),
 		Messages: s.Messages, Turns: s.Turns, Prompts: s.Prompts, Bundle: known(s.Bundle), Model: known(s.Model),
-		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged, Unanswered: s.Unanswered,
+		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged, Unanswered: s.Unanswered, Refused: wouldBeRefused(s.Summary),
 	}
 }
