@@ -13,7 +13,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // ErrWentOn is returned when the conversation went on after the change to undo.
@@ -88,14 +87,7 @@ func (u *undoing) results() (all [][]sessionstore.Message, err error) {
 			all = append(all, rows)
 		}
 	}
-	switch u.backup.Label {
-	case sessiondir.LabelRepair:
-		var plain []accept.Target
-		for p := accept.Anthropic; p <= accept.Gemini; p++ {
-			plain = append(plain, accept.Target{Provider: p})
-		}
-		return appendMended(all, plain, u.old), nil
-	case sessiondir.LabelSalvage:
+	if u.backup.Label == sessiondir.LabelSalvage {
 		return u.appendSalvaged(all)
 	}
 	return all, nil
@@ -132,16 +124,6 @@ const damagedInfix = ".damaged-"
 func objects(rows []sessionstore.Message, first int) []sessionstore.Message {
 	first = min(first, len(rows))
 	return slices.Concat(rows[:first], slices.DeleteFunc(rows[first:], func(m sessionstore.Message) bool { return !isObject(m) }))
-}
-
-// appendMended appends what repairs for some of the targets make of old.
-func appendMended(all [][]sessionstore.Message, targets []accept.Target, old []sessionstore.Message) [][]sessionstore.Message {
-	for i, to := range targets {
-		if m, err := to.Fix(old); err == nil && len(m.Amendments) > 0 {
-			all = appendMended(append(all, m.Messages), targets[i+1:], m.Messages)
-		}
-	}
-	return all
 }
 
 // comparer compares messages in memory that it uses again.
