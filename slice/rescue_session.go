@@ -130,8 +130,8 @@ func damageOf(err error) (bad *sessionstore.CorruptError) {
 // add adds the messages of the damaged file, which whole reads, that its backup lacks, and
 // leaves out what is no JSON object.
 func (w *wreck) add(r *sessionstore.Recovery, whole func() ([]sessionstore.Message, error)) {
-	if r != nil && damageOf(r.Reason) != nil {
-		w.bad = damageOf(r.Reason)
+	if r != nil && filepath.Base(r.Path) == sessiondir.Transcript { // damaged, or an append to it was interrupted
+		w.bad = cmp.Or(damageOf(r.Reason), &sessionstore.CorruptError{Path: r.Path, Err: r.Reason})
 		all, _ := whole() // it is damaged
 		all = objects(all, 0)
 		w.rows = slices.Concat(w.rows, all[len(all)-min(r.Beyond, len(all)):])
@@ -148,7 +148,7 @@ func (w wreck) plan(targets []accept.Target) (faults []Fault, mended []sessionst
 			faults = append(faults, f)
 		}
 	}
-	if w.bad != nil && len(w.rows) == 0 {
+	if w.bad != nil && len(w.rows) == 0 { // nothing can be read
 		add("unreadable", w.bad.Line, "", "")
 		return faults, nil, nil
 	} else if w.bad != nil {

@@ -98,6 +98,27 @@ func TestRescueSession(t *testing.T) {
 	}
 }
 
+// TestRescueSessionOfAnInterruptedAppend: of an append that a newer Python tool began, the messages
+// before it are the transcript, and what stood there is kept.
+func TestRescueSessionOfAnInterruptedAppend(t *testing.T) {
+	t.Parallel()
+	st := openStore(t, "")
+	marker := transcriptFile + ".append-pending"
+	put(t, st, parentID, map[string]string{transcriptFile: q1 + a1 + q2 + half, backupFile: q1 + a1, marker: "", metadataFile: parentMeta})
+	dry, err := slice.RescueSession(t.Context(), st, parentID, &slice.RescueOptions{DryRun: true})
+	require.NoError(t, err)
+	require.Equal(t, []slice.Fault{{Kind: "unreadable", Mend: "salvaged"}}, dry.Faults)
+	report, err := slice.RescueSession(t.Context(), st, parentID, nil)
+	require.NoError(t, err)
+	require.Equal(t, dry.Faults, report.Faults)
+	files := get(t, st, parentID)
+	require.NotContains(t, files, marker)
+	require.Equal(t, q1+a1, files[transcriptFile])
+	require.Equal(t, q1+a1+q2+half, files[filepath.Base(report.BackupPath)])
+	require.Equal(t, slice.Undone, undo(t, st, "").Status)
+	require.Equal(t, q1+a1+q2+half, get(t, st, parentID)[transcriptFile])
+}
+
 // TestRescueSessionThatCannotBe: where nothing can be read, nothing is written; another program's
 // line since a rescue is not taken back unasked.
 func TestRescueSessionThatCannotBe(t *testing.T) {

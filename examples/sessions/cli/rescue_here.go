@@ -41,6 +41,9 @@ func (c *rescueCommand) here(a *app) (of foreign.Rescued, err error) {
 		s.Kept = filepath.Base(of.Original)
 		a.changed("rescue", "", s)
 	}
+	if err == nil && !c.DryRun && of.Mended() {
+		err = a.takeBackup(t) // of the metadata
+	}
 	return of, err
 }
 
