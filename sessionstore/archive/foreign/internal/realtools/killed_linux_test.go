@@ -30,7 +30,7 @@ func TestKilled(t *testing.T) {
 	testenv.Soak(t, "it installs Codex and Claude Code")
 	l := newLab(t, install(t, "pinned", pinned))
 	l.model.strict = true
-	seed := rand.Uint64()
+	seed := testenv.Seed(t)
 	t.Logf("seed %d", seed)
 	proven, mended, dead := atomic.Int32{}, atomic.Int32{}, atomic.Int32{}
 	t.Run("tools", func(t *testing.T) {
