@@ -170,7 +170,7 @@ func (m *indexModel) check(after string) {
 	require.Equal(t, len(rows), sum.Messages, after)
 	require.Equal(t, len(turns), sum.Turns, after)
 	require.Equal(t, s.Revision.Bytes, sum.Bytes, after)
-	prompts, first, open := 0, "", map[string]bool{}
+	prompts, first, open, stray := 0, "", map[string]bool{}, 0
 	for _, row := range rows {
 		if slice.IsRealUser(row) {
 			prompts++
@@ -184,11 +184,15 @@ func (m *indexModel) check(after string) {
 			}
 		}
 		if row.Role() == "tool" {
+			if !open[row.ToolCallID()] {
+				stray++
+			}
 			delete(open, row.ToolCallID())
 		}
 	}
 	require.Equal(t, prompts, sum.Prompts, after)
 	require.Equal(t, len(open), sum.Unanswered, after)
+	require.Equal(t, stray, sum.Refused, after)
 	require.Equal(t, strings.TrimSpace(first[:min(500, len(first))]), sum.FirstPrompt, after)
 	for got, err := range st.Summaries(ctx, nil) {
 		require.NoError(t, err, after)

@@ -57,6 +57,7 @@ var ruledRows = []string{
 	`{"role": "user", "content": "` + strings.Repeat("a", 505) + `"}`, `{"role": "user", "content": "` + strings.Repeat("ü", 505) + `"}`,
 	`{"role": "assistant", "content": [{"type": "tool_use", "id": "c"}], "tool_calls": [{"id": "c"}, {"id": 5}, "d"]}`,
 	`{"role": "assistant", "tool_calls": [{"id": "\u0061"}]}`, `{"role": "tool", "tool_call_id": 5}`, `{"role": "developer", "content": "x"}`,
+	`{"role": "user", "content": [{"type": "image", "source": {"data": "bm8gcGljdHVyZQ=="}}]}`, `{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/gif;base64,R0lGODlhAQACAAAAACwAAAAAAQABAAACAQAAOw=="}}]}`,
 	"{\"role\": \"user\", \"content\": \"a\"}\r{\"role\": \"user\", \"content\": \"b\"}", `{"role": "user", "content": "x"} y`,
 }
 

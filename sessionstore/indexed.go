@@ -12,7 +12,10 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
+	"github.com/amplifier-go/sessionstorage/internal/format/picture"
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/store/index"
+	"github.com/amplifier-go/sessionstorage/internal/store/turns"
 )
 
 // indexDir is the directory of the bookkeeping with the index, see package index.
@@ -49,7 +52,7 @@ func newIndexReader(sums bool) *indexReader {
 	r.take = func(m message) {
 		r.found = m
 		is := Message{&r.found}
-		row := index.Row{Row: is.rowOf(), Prompt: is.isPrompt(), Text: r.text}
+		row := index.Row{Row: is.rowOf(), Prompt: is.isPrompt(), Text: r.text, Pictures: picturesIn(is.blocks())}
 		if r.sums {
 			row.Sum = is.sum()
 		}
@@ -72,7 +75,50 @@ func (r *indexReader) parse(line jsonl.Line, keep func(index.Row)) error {
 
 // indexRow returns the facts about m that the index needs.
 func (m Message) indexRow() index.Row {
-	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }}
+	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }, Pictures: picturesIn(m.blocks())}
+}
+
+// picturesIn returns what the pictures in content are, those in results of calls too.
+func picturesIn(content []byte) (all index.Pictures) {
+	if !bytes.Contains(content, []byte("image")) {
+		return all
+	}
+	for block := range pyjson.Elements(content) {
+		f := turns.Members(block, "type", "source", "image_url", "content")
+		data, in := f[2], turns.Members(f[2], "url")[0]
+		switch turns.TextOf(f[0]) {
+		case "tool_result":
+			all.Add(picturesIn(f[3]))
+			continue
+		case "image":
+			data = turns.Members(f[1], "data")[0]
+		case "image_url", "input_image":
+			if in != nil {
+				data = in
+			}
+			if !bytes.HasPrefix(data, []byte(`"data:`)) {
+				continue // it is elsewhere
+			}
+		default:
+			continue
+		}
+		if pyjson.KindOf(data) != pyjson.String || bytes.IndexByte(data, '\\') >= 0 {
+			continue
+		}
+		text := data[1 : len(data)-1]
+		if _, after, is := bytes.Cut(text[:min(len(text), 64)], []byte(",")); is {
+			text = text[min(len(text), 64)-len(after):] // of a data URL
+		}
+		is, whole := picture.Read(text)
+		p := index.Pictures{Pictures: 1}
+		if shown := picture.Of(is); !whole || shown.Type == "" {
+			p.Refused = 1
+		} else {
+			p.Side = max(shown.Width, shown.Height)
+		}
+		all.Add(p)
+	}
+	return all
 }
 
 // openTranscript is a source that reads an open transcript with its index. It reads only

@@ -40,6 +40,9 @@ type Summary struct {
 	Internal    bool      // its label hides it in lists for people
 	Damaged     bool      // the transcript or the metadata is damaged, even if its backup was read
 	Unanswered  int       // ids of tool calls that no later message answers
+	Refused     int       // what every provider refuses: results of no call, and damaged pictures
+	Pictures    int       // whose data are in messages
+	Side        int       // the most pixels of their widths and heights
 }
 
 // summaryOf returns the summary in the entry of a session that changed at a time.
@@ -48,6 +51,7 @@ func summaryOf(e *index.Entry, changed time.Time) Summary {
 	s := Summary{
 		ID: e.ID, Title: titleOf(a.Name, e.Prompt), FirstPrompt: e.Prompt,
 		Turns: f.Turns, Prompts: f.Prompts, Messages: f.Messages, Unanswered: f.Unanswered, Bytes: f.Size,
+		Refused: f.Refused, Pictures: f.Pictures.Pictures, Side: f.Side,
 		Created: a.Created, Changed: changed, Model: a.Model, Bundle: a.Bundle, WorkingDir: a.WorkingDir, Parent: a.Parent,
 		Fork: a.Fork, Sub: a.Sub, Internal: a.Internal,
 	}

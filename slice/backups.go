@@ -227,6 +227,14 @@ func (k *copies) path(name string) string {
 	return ""
 }
 
+// noteMade gives the copy of the first file the time of the file that the change made, which no
+// later write of it has: by that Undo knows it again.
+func (k *copies) noteMade() {
+	if now, err := k.dir.Stat(k.file); err == nil && isFine(now.Mtime) {
+		_ = k.dir.SetTime(k.file+k.suffix, now.Mtime) // without it, Undo compares what was made
+	}
+}
+
 // drop removes the copies and returns err, joined with the errors of that.
 func (k *copies) drop(err error) error {
 	for _, name := range k.names {
@@ -242,6 +250,9 @@ func (k *copies) dropUnlessChanged(err error) error {
 		return nil
 	}
 	now, serr := k.dir.Stat(k.file)
+	if k.before.Size > 0 && errors.Is(serr, fs.ErrNotExist) { // a damaged one was put aside where no file has two names
+		return errors.Join(err, k.dir.Copy(k.file+k.suffix, k.file, true))
+	}
 	if now.Same(k.before) && (serr == nil || errors.Is(serr, fs.ErrNotExist)) || errors.Is(err, sessionstore.ErrConflict) {
 		return k.drop(errors.Join(err, k.bringLogBack()))
 	}

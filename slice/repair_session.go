@@ -61,6 +61,7 @@ func (c *change) repair(targets []accept.Target) (RepairReport, error) {
 	if err := copied.dropUnlessChanged(c.tx.SetTranscript(repaired)); err != nil {
 		return RepairReport{}, err
 	}
+	copied.noteMade()
 	return RepairReport{
 		Status: Repaired, Original: d, Verification: v, BackupPath: copied.path(sessiondir.Transcript),
 		Counts: RepairCounts{len(rows), len(repaired)},

@@ -16,7 +16,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/format/jsonl"
 	"github.com/amplifier-go/sessionstorage/internal/format/limits"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // UndoOptions say how careful [Undo] is.
@@ -24,10 +23,6 @@ type UndoOptions struct {
 	// Force makes Undo bring the backup back even if the session went on since,
 	// if the transcript cannot be read or is missing, or if the backup cannot be read.
 	Force bool
-
-	// For are the targets that a repair may have been for, in any order, by which Undo knows
-	// again what it made. It knows by itself what was made for providers without a scaler.
-	For []accept.Target
 }
 
 // Undo takes back the last change of session id that was not taken back yet, by whatever
@@ -63,7 +58,7 @@ func undoWith(ctx context.Context, st *sessionstore.Store, id string, opts *Undo
 	var report UndoReport
 	o := cmp.Or(opts, &UndoOptions{})
 	err := core.Of(st).ChangeOwned(ctx, id, func(tx core.Tx) (err error) {
-		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx, force: o.Force}, targets: o.For}
+		u := &undoing{change: change{ctx: ctx, st: st, id: id, tx: tx, force: o.Force}}
 		report, err = u.run(choose)
 		return err
 	})
@@ -82,8 +77,6 @@ type undoing struct {
 	backup Backup                 // to bring back
 	old    []sessionstore.Message // of the backup
 	turns  int                    // of the transcript
-
-	targets []accept.Target // see UndoOptions.For
 }
 
 func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error) {
@@ -107,18 +100,20 @@ func (u *undoing) run(choose func(*undoing) error) (report UndoReport, err error
 	case u.backup.file == sessiondir.Metadata:
 		return u.rename(files)
 	}
+	known := u.made()
+	damaged := func(err error) bool { return (u.force || known) && errors.Is(err, sessionstore.ErrCorrupt) }
 	err = u.tx.Scan(func(m sessionstore.Message) { u.turns += CountTurns([]sessionstore.Message{m}) })
-	if err == nil || u.force && errors.Is(err, sessionstore.ErrCorrupt) {
+	if err == nil || damaged(err) {
 		u.old, err = u.tx.Messages(u.backup.Name)
 	}
-	if err != nil && !(u.force && errors.Is(err, sessionstore.ErrCorrupt)) {
+	if err != nil && !damaged(err) {
 		return report, err
 	}
 	report.Messages = len(u.old)
 	if is == same {
 		return UndoReport{Status: NoUndoNeeded, Messages: report.Messages}, nil
 	}
-	if !u.force {
+	if !u.force && !known {
 		if err := u.checkFound(); err != nil {
 			return report, err
 		}
@@ -180,6 +175,7 @@ func (u *undoing) restore(report UndoReport) (UndoReport, error) {
 	if err := copied.dropUnlessChanged(err); err != nil {
 		return UndoReport{}, err
 	}
+	copied.noteMade()
 	report.Status = u.status()
 	report.BackupPath, report.EventsBackup = copied.path(sessiondir.Transcript), copied.path(eventsFile)
 	return report, nil

@@ -7,18 +7,30 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 // ErrWentOn is returned when the conversation went on after the change to undo.
 var ErrWentOn = errors.New("the session went on since: Undo with Force brings the backup back, and keeps what is there now")
 
 var errGone = errors.New("it is missing: Undo with Force brings the backup back")
+
+// made reports whether the transcript is the one that the change of the backup made, by the time
+// that [copies.noteMade] gave the copy.
+func (u *undoing) made() bool {
+	at, err := u.tx.Dir().Stat(u.backup.Name)
+	now, nerr := u.tx.Dir().Stat(sessiondir.Transcript)
+	return err == nil && nerr == nil && at.Mtime.Equal(now.Mtime) && isFine(now.Mtime)
+}
+
+// isFine reports whether a time is finer than the clocks of coarse file systems, by which two
+// writes may have one time.
+func isFine(at time.Time) bool { return at.Nanosecond()%int(10*time.Millisecond) != 0 }
 
 // checkFound returns an error unless the transcript can be found again without the copy that
 // an undo keeps: another copy has its bytes, or the change of the backup makes it. The error
@@ -75,14 +87,7 @@ func (u *undoing) results() (all [][]sessionstore.Message, err error) {
 			all = append(all, rows)
 		}
 	}
-	switch u.backup.Label {
-	case sessiondir.LabelRepair:
-		var plain []accept.Target
-		for p := accept.Anthropic; p <= accept.Gemini; p++ {
-			plain = append(plain, accept.Target{Provider: p})
-		}
-		return appendMended(appendMended(all, plain, u.old), inOrder(u.targets), u.old), nil
-	case sessiondir.LabelSalvage:
+	if u.backup.Label == sessiondir.LabelSalvage {
 		return u.appendSalvaged(all)
 	}
 	return all, nil
@@ -119,16 +124,6 @@ const damagedInfix = ".damaged-"
 func objects(rows []sessionstore.Message, first int) []sessionstore.Message {
 	first = min(first, len(rows))
 	return slices.Concat(rows[:first], slices.DeleteFunc(rows[first:], func(m sessionstore.Message) bool { return !isObject(m) }))
-}
-
-// appendMended appends what repairs for some of the targets make of old.
-func appendMended(all [][]sessionstore.Message, targets []accept.Target, old []sessionstore.Message) [][]sessionstore.Message {
-	for i, to := range targets {
-		if m, err := to.Fix(old); err == nil && len(m.Amendments) > 0 {
-			all = appendMended(append(all, m.Messages), targets[i+1:], m.Messages)
-		}
-	}
-	return all
 }
 
 // comparer compares messages in memory that it uses again.

@@ -97,26 +97,6 @@ func (a *app) changed(kind, from string, sessions ...noted) {
 	a.noteFailed(keepNote(a.env, changeNote{a.now(), kind, from, sessions}))
 }
 
-// beforeRescue returns the copy of a session from before its last change, where that is a rescue,
-// and the session did not go on since; else "".
-func (a *app) beforeRescue(t target) (kept string) {
-	made, _, err := a.replayed()
-	a.noteFailed(err)
-	now := t.noted()
-	for _, n := range made { // the last one counts
-		for _, s := range n.Sessions {
-			switch {
-			case s.Dir != now.Dir || s.ID != now.ID:
-			case n.Kind == "rescue" && s.Bytes == now.Bytes && s.Modified.Equal(now.Modified):
-				kept = s.Kept
-			default:
-				kept = ""
-			}
-		}
-	}
-	return kept
-}
-
 func (a *app) noteFailed(err error) {
 	if err != nil {
 		a.Notef("%s %s", a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(err)))

@@ -215,12 +215,13 @@ type sessionShown struct {
 	Damaged    bool    `json:"damaged"`
 	Unanswered int     `json:"unanswered"`
 	Hidden     bool    `json:"hidden"`
+	Refused    bool    `json:"refused"`
 }
 
 func (a *app) sessionOf(s projects.Summary, path string) sessionShown {
 	return sessionShown{
 		ID: s.ID, Project: s.Project, Path: path, Title: s.Title, Created: moment(s.Created), Modified: moment(s.Changed),
 		Messages: s.Messages, Turns: s.Turns, Prompts: s.Prompts, Bundle: known(s.Bundle), Model: known(s.Model),
-		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged, Unanswered: s.Unanswered, Hidden: a.hides(path),
+		WorkingDir: known(s.WorkingDir), Parent: known(s.Parent), Fork: s.Fork, ConflictOf: known(s.ConflictOf), Sub: s.Sub, Internal: s.Internal, Damaged: s.Damaged, Unanswered: s.Unanswered, Hidden: a.hides(path), Refused: wouldBeRefused(s.Summary),
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/hybrid"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
 )
 
 type listCommand struct {
@@ -49,7 +50,7 @@ func (v views) asJSON() bool { return v.Format == "json" }
 
 // Help is shown below the usage.
 func (listCommand) Help() string {
-	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, "damaged" one that "sessions verify" tells more of, "hidden" one that "sessions hide" keeps from agents, and "interrupted" one with a call of a tool that has no result, which "sessions rescue" completes. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
+	return `Shows the sessions of the project in the working directory, the one saved last first. Sessions that cannot be read are told in a line on standard error, and the exit code is 1. The title is the name, or what was asked first; "conflict copy" marks a session that keeps what one of two devices wrote at once, "damaged" one that "sessions verify" tells more of, "hidden" one that "sessions hide" keeps from agents, "interrupted" one with a call of a tool that has no result, and "refused" one with a picture or a result that its provider refuses, as far as the index tells; "sessions rescue" mends both. Prompts counts what a person asked. In a pipe every line has the columns project, session, title, time, messages and prompts, separated by tabs.`
 }
 
 // Run lists.
@@ -187,6 +188,9 @@ func markedTitle(s sessionstore.Summary) string {
 	if s.Unanswered > 0 {
 		title = "interrupted: " + title
 	}
+	if wouldBeRefused(s) {
+		title = "refused: " + title
+	}
 	if s.Damaged {
 		title = "damaged: " + title
 	}
@@ -206,6 +210,19 @@ func (a *app) hides(path string) bool {
 		a.hidden[dir] = hidden
 	}
 	return slices.Contains(hidden, id)
+}
+
+// wouldBeRefused reports whether a provider of the model refuses a session, as far as the index
+// tells, or any provider where the model is not known. Calls without a result count apart.
+func wouldBeRefused(s sessionstore.Summary) bool {
+	return s.Refused > 0 || s.Pictures > 0 && slices.ContainsFunc(takersOf(s.Model), func(to accept.Target) bool {
+		r := accept.PicturesOf(to.Provider, to.Host, to.Window)
+		side := r.Side.Certain
+		if r.Many > 0 && s.Pictures > r.Many {
+			side = r.ManySide.Certain
+		}
+		return side > 0 && s.Side > side || r.Number.Certain > 0 && s.Pictures > r.Number.Certain
+	})
 }
 
 // messages returns the number of messages that can be read, "?" where there is no transcript

@@ -241,7 +241,7 @@ func salvagedJSON(report sessionstore.SalvageReport) object {
 func (a *app) beyond(t target) (done bool, err error) {
 	s, err := t.store.Load(a.ctx, t.id)                             // the caller has the error
 	if errors.As(err, new(*sessionstore.CorruptError)) && !a.json { // the older tool says no more
-		a.Notef("%s no backup stands in for it: \"sessions repair --salvage %s\" tells what is whole", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
+		a.Notef("%s no backup stands in for it: \"sessions rescue %s\" makes a transcript of what is whole", a.PaintError(screen.Yellow, "note:"), screen.Plain(t.id))
 	}
 	if s == nil || s.Recovered == nil || s.Recovered.Beyond == 0 {
 		return false, nil

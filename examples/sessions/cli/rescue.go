@@ -20,7 +20,7 @@ type rescueCommand struct {
 
 // Help is shown below the usage.
 func (rescueCommand) Help() string {
-	return `Tells all that keeps a session from going on, and mends it: lines that cannot be read, as repair --salvage does, calls without a result and turns without an answer, as repair does, and what the provider of its model refuses, or each provider where the model is not known. "sessions undo SESSION" brings back what it was, all at once.
+	return `Tells all that keeps a session from going on, and mends it: lines that cannot be read, as repair --salvage does and also without a backup, calls without a result and turns without an answer, as repair does, and what the provider of its model refuses, or each provider where the model is not known. "sessions undo SESSION" brings back what it was, all at once.
 
 With --from it is a session of Claude Code or Codex that the tool cannot read, or whose provider refuses each request: a torn line, bytes of zero, a lost line, a call without its result, an empty message, a picture. Where all of it can be mended, it makes a new session with the smallest mend, which the tool lists and resumes. The session itself stays as it is, and a copy of its file is kept in the project of its directory here, which no sync sends anywhere. Again, it makes nothing new.
 
@@ -125,10 +125,11 @@ func (c *rescueCommand) print(a *app, done foreign.Rescued, err error) {
 		a.Printf("  %s not mended: nothing was written\n", a.Paint(screen.Red, "✗"))
 	case c.DryRun:
 		a.Printf("  it can be mended\n")
-	case c.From == "" && done.Original == "":
-		a.Printf("  %s mended\n", a.Paint(screen.Green, "✓"))
 	case c.From == "":
 		a.Printf("  %s mended; %s brings back what it was\n", a.Paint(screen.Green, "✓"), a.Paint(screen.Cyan, "sessions undo "+screen.Plain(done.ID)))
+		if done.Damaged != "" {
+			a.Printf("  what could not be read stays in %s\n", screen.Plain(done.Damaged))
+		}
 	default:
 		a.Printf("  %s %s goes on with the new session; the original stays as it is, and its copy is %s\n", a.Paint(screen.Green, "✓"), a.Paint(screen.Cyan, again), screen.Plain(done.Original))
 		if done.Damaged != "" {

@@ -182,7 +182,7 @@ func (m mover) last(a *app, w where, id string) error {
 		switch {
 		case err != nil:
 			return err
-		case at == 0 || at > 0 && c.Kind == "rescue" && a.beforeRescue(c.target) != "":
+		case at == 0:
 			return m.move(a, c)
 		case at > 0:
 			return fmt.Errorf("%s was changed by another program after %s: sessions %s %s begins with that", screen.Plain(c.id), a.titled(c).words(), m.way, screen.Plain(c.id))
@@ -260,9 +260,6 @@ func (m mover) step(a *app, t target, backup string) error {
 	if err != nil {
 		return err
 	}
-	if kept := a.beforeRescue(t); m.way == back && backup == "" && kept != "" && len(next) > 0 && next[0].Name != kept {
-		backup, m.force = kept, true // all its steps at once: nothing went on since
-	}
 	named := backup != "" && (len(next) == 0 || backup != next[0].Name)
 	if backup == "" && len(next) > 0 {
 		backup = next[0].Name
@@ -271,7 +268,7 @@ func (m mover) step(a *app, t target, backup string) error {
 	if m.way == forth {
 		report, err = slice.Redo(a.ctx, t.store, t.id)
 	} else {
-		report, err = slice.Undo(a.ctx, t.store, t.id, backup, &slice.UndoOptions{Force: m.force, For: takers(func(string) bool { return true })})
+		report, err = slice.Undo(a.ctx, t.store, t.id, backup, &slice.UndoOptions{Force: m.force})
 	}
 	if errors.Is(err, slice.ErrWentOn) {
 		return fmt.Errorf("session %s went on since: --force brings back what was kept all the same, and keeps what is there now", screen.Plain(t.id))

@@ -20,6 +20,19 @@ type Row struct {
 	Prompt bool         // a person wrote it
 	Text   func() bool  // reports whether it has text; called for prompts alone
 	Sum    xxh3.Uint128 // of its line; of no use to [Count] and [CountRows]
+	Pictures
+}
+
+// Pictures are the pictures whose data are in messages.
+type Pictures struct {
+	Pictures int
+	Side     int // the most pixels of a width or a height; 0: not known
+	Refused  int // of the pictures: damaged ones. In [Facts] also results of no call
+}
+
+// Add adds the pictures of more messages.
+func (p *Pictures) Add(more Pictures) {
+	p.Pictures, p.Side, p.Refused = p.Pictures+more.Pictures, max(p.Side, more.Side), p.Refused+more.Refused
 }
 
 // Parse hands the messages of a line to keep, and returns an error when the
@@ -153,8 +166,13 @@ func (b *builder) row(line jsonl.Line, row Row) {
 		}
 	}
 	for _, k := range row.Results() {
-		delete(b.open, xxh3.HashString128(k.ID))
+		sum := xxh3.HashString128(k.ID)
+		if k.Named && !b.open[sum] {
+			f.Refused++
+		}
+		delete(b.open, sum)
 	}
+	f.Add(row.Pictures)
 }
 
 // fill ends the last block, and adds the blocks up to block i, in which no line began so
@@ -268,7 +286,8 @@ type Facts struct {
 	Turns      int // user messages without results
 	Prompts    int // messages that a person wrote
 	Unanswered int // ids of calls that no later message answers
-	Prompt     Line
+	Pictures
+	Prompt Line
 }
 
 // Line is the place of the first prompt with text. The zero Line is none.
@@ -279,7 +298,7 @@ type Line struct {
 
 func (c *codec) facts(f *Facts) {
 	p := &f.Prompt
-	for _, n := range [...]*int{&f.Messages, &f.Turns, &f.Prompts, &f.Unanswered} {
+	for _, n := range [...]*int{&f.Messages, &f.Turns, &f.Prompts, &f.Unanswered, &f.Pictures.Pictures, &f.Side, &f.Refused} {
 		if number(c, n); *n < 0 {
 			c.fail()
 		}

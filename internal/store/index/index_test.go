@@ -34,6 +34,7 @@ func parseLine(line jsonl.Line, keep func(Row)) error {
 		return fmt.Errorf("damaged")
 	case "u", "p":
 		row.Begins, row.Prompt = true, kind == "p"
+		row.Pictures = Pictures{Pictures: len(rest) % 3, Side: len(rest)}
 	case "c":
 		row.Assistant, row.IDs = true, []turns.Key{{ID: id, Named: true}}
 	case "r":
@@ -166,8 +167,12 @@ func scanAll(t *testing.T, text []byte) (all []found, facts Facts) {
 				open[k.ID] = true
 			}
 			for _, k := range row.Results() {
+				if !open[k.ID] {
+					facts.Refused++
+				}
 				delete(open, k.ID)
 			}
+			facts.Pictures.Pictures, facts.Side = facts.Pictures.Pictures+row.Pictures.Pictures, max(facts.Side, row.Side)
 			prefix = prefix.Plus(row.Sum)
 			all = append(all, found{string(line.Bytes), turn, prefix})
 		}))

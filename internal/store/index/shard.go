@@ -164,7 +164,7 @@ var errBad = errors.New("not an index of this version, or damaged")
 // of the index: what counts as a message, a turn, a prompt and its text, and how metadata
 // are read. A change of one of them must raise it: an index that was made by other rules
 // counts as none.
-const Rules = 4
+const Rules = 5
 
 const sumSize = 16 // of the hash at the end of a file
 

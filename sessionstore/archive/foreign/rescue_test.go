@@ -18,6 +18,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/strict"
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
@@ -301,6 +302,37 @@ func TestRescueAgents(t *testing.T) {
 	assert.Contains(t, made, "a task")
 	assert.NotContains(t, made, "u-1")
 	assert.JSONEq(t, `{"agentType":"made-up"}`, after[filepath.Join(agents, "agent-a1.meta.json")])
+}
+
+// TestRescueDoesNotJudgeAgents: what a provider would refuse of a sub-agent's conversation, which
+// no tool goes on with, is no fault of the session and is copied as it is, with new ids. Only what
+// is no line of the tool is left out, and stays in the file of the original.
+func TestRescueDoesNotJudgeAgents(t *testing.T) {
+	t.Parallel()
+	p, home, f := openProjects(t), t.TempDir(), newMadeFile(Claude, 1)
+	talk(f)
+	path := f.path(home)
+	dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	call := fmt.Sprintf(`{"type":"assistant","uuid":"u-1","parentUuid":null,"isSidechain":true,"agentId":"a1","sessionId":%q,"message":{"role":"assistant","content":[{"type":"tool_use","id":"no.result","name":"f","input":{}},{"type":"text","text":""}]}}`, f.id())
+	picture := fmt.Sprintf(`{"type":"user","uuid":"u-2","parentUuid":"u-1","isSidechain":true,"agentId":"a1","sessionId":%q,"message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"bm8="}}]}}`, f.id())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent-a1.jsonl"), []byte(call+"\n"+picture+"\n"+picture[:40]), 0o600))
+	require.NoError(t, os.WriteFile(path, joinLines(linesOf(t, f)), 0o600))
+	require.Empty(t, rescueAll(t, p, Claude, &RescueOptions{Home: home})[0].Faults, "the sub-agent was judged")
+
+	require.NoError(t, os.Remove(path))
+	wrecks[0].broken(t, home, newMadeFile(Claude, 1))
+	r := rescueAll(t, p, Claude, &RescueOptions{Home: home})[0]
+	for _, fault := range r.Faults {
+		require.Equal(t, wrecks[0].kinds[0], fault.Kind)
+	}
+	made, err := os.ReadFile(filepath.Join(strings.TrimSuffix(r.NewPath, ".jsonl"), "subagents", "agent-a1.jsonl"))
+	require.NoError(t, err)
+	want := call + "\n" + picture + "\n"
+	for _, id := range []string{"u-1", "u-2"} {
+		want = strings.ReplaceAll(want, `"`+id+`"`, `"`+thread.UUID5("claude", r.NewID+"/"+id)+`"`)
+	}
+	require.Equal(t, strings.ReplaceAll(want, f.id(), r.NewID), string(made))
 }
 
 // TestRescueSound: sessions without faults are called sound, and nothing is written.

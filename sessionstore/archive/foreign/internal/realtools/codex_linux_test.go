@@ -61,6 +61,7 @@ type appServer struct {
 	t     *testing.T
 	in    io.WriteCloser
 	end   func() error
+	pid   *os.Process
 	lines chan []byte
 	errs  *bytes.Buffer
 	n     int
@@ -96,7 +97,7 @@ func (c *codexTool) server(t *testing.T) *appServer {
 	s.in = in
 	require.NoError(t, c.net.start(cmd))
 	go s.hear(out)
-	s.end = cmd.Wait
+	s.end, s.pid = cmd.Wait, cmd.Process
 	t.Cleanup(c.stop)
 	c.running = s
 	s.call("initialize", object{"clientInfo": object{"name": "x", "title": "x", "version": "0.1"}, "capabilities": object{"experimentalApi": true}}, nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,13 @@ type model struct {
 	strict   bool                     // what the provider refuses is refused
 	calls    map[string][]call        // what the model answers to a prompt with these words
 	held     map[string]chan struct{} // prompts that get no answer; closed once one came
+	cuts     map[string]cut           // prompts whose answer never ends
+}
+
+// cut is an answer of several pieces that never ends.
+type cut struct {
+	pieces, events int // how many pieces are sent whole, and how many events of the next one
+	sent           chan struct{}
 }
 
 // call is a call of one of the tool's functions.
@@ -46,7 +54,7 @@ type said struct{ role, text string }
 // newModel returns a model in the network.
 func newModel(t *testing.T, n *network) *model {
 	t.Helper()
-	l, m := n.listen(t), &model{calls: map[string][]call{}, held: map[string]chan struct{}{}}
+	l, m := n.listen(t), &model{calls: map[string][]call{}, held: map[string]chan struct{}{}, cuts: map[string]cut{}}
 	m.url = "http://" + l.Addr().String()
 	server := &http.Server{Handler: m}
 	ended := make(chan struct{})
@@ -82,15 +90,21 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		asked.refused = judge(r.URL.Path, body)
 	}
 	n, called := m.answer(asked)
+	var texts []string
+	if called == nil {
+		texts = []string{answer(n)}
+	}
 	switch {
 	case m.holds(asked):
+		<-r.Context().Done()
+	case m.cutOff(w, r, asked, n, in.Model):
 		<-r.Context().Done()
 	case len(asked.refused) > 0:
 		refuse(w, asked.refused[0])
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses"):
-		stream(w, responses(n, called))
+		stream(w, responses(n, called, texts...))
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages") && in.Stream:
-		stream(w, messages(n, in.Model, called))
+		stream(w, messages(n, in.Model, called, texts...))
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages"):
 		reply(w, wholeMessage(n, in.Model))
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/count_tokens"):
@@ -255,6 +269,43 @@ func (m *model) holds(asked request) bool {
 	return true
 }
 
+// cutting lets the model begin an answer to a prompt that never ends. The channel is closed once
+// its beginning was sent.
+func (m *model) cutting(prompt string, pieces, events int) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cuts[prompt] = cut{pieces, events, make(chan struct{})}
+	return m.cuts[prompt].sent
+}
+
+// piece is a piece of an answer that never ends.
+func piece(prompt string, n int) string { return fmt.Sprintf("Piece %d about %s", n, prompt) }
+
+// cutOff sends the beginning of an answer, and reports whether a request gets one that never ends.
+func (m *model) cutOff(w http.ResponseWriter, r *http.Request, asked request, n int, model string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for prompt, c := range m.cuts {
+		if !slices.ContainsFunc(asked.waiting, func(text string) bool { return strings.Contains(text, prompt) }) {
+			continue
+		}
+		delete(m.cuts, prompt)
+		var texts []string
+		for i := range c.pieces + 1 {
+			texts = append(texts, piece(prompt, i))
+		}
+		events, each := messages(n, model, nil, texts...), 3
+		if strings.HasSuffix(r.URL.Path, "/responses") {
+			events, each = responses(n, nil, texts...), 1
+		}
+		stream(w, events[:1+c.pieces*each+c.events%each])
+		_ = http.NewResponseController(w).Flush() // the tool may be gone
+		close(c.sent)
+		return true
+	}
+	return false
+}
+
 type object = map[string]any
 
 // event is one event of a stream.
@@ -279,30 +330,35 @@ func reply(w http.ResponseWriter, o object) {
 
 func answer(n int) string { return fmt.Sprintf("Made-up answer number %d.", n) }
 
-// responses are the events of an answer of the Responses API.
-func responses(n int, called []call) []event {
+// responses are the events of an answer of the Responses API, of calls or of texts.
+func responses(n int, called []call, texts ...string) []event {
 	id := fmt.Sprint("resp_", n)
-	done := object{
-		"type": "message", "id": fmt.Sprint("msg_", n), "role": "assistant", "status": "completed",
-		"content": []any{object{"type": "output_text", "text": answer(n), "annotations": []any{}}},
+	events := []event{{"response.created", object{"response": object{"id": id}}}}
+	var all []any
+	done := func(item object) {
+		events = append(events, event{"response.output_item.done", object{"output_index": len(all), "item": item}})
+		all = append(all, item)
 	}
-	if called != nil {
-		arguments, _ := json.Marshal(called[0].arguments) // it holds nothing that JSON cannot
-		done = object{"type": "function_call", "id": fmt.Sprint("fc_", n), "call_id": fmt.Sprint("call_", n), "name": called[0].name, "arguments": string(arguments), "status": "completed"}
+	for i, text := range texts {
+		done(object{
+			"type": "message", "id": fmt.Sprintf("msg_%d%s", n, strings.Repeat("x", i)), "role": "assistant", "status": "completed",
+			"content": []any{object{"type": "output_text", "text": text, "annotations": []any{}}},
+		})
+	}
+	for i, c := range called {
+		arguments, _ := json.Marshal(c.arguments) // it holds nothing that JSON cannot
+		more := strings.Repeat("x", i)
+		done(object{"type": "function_call", "id": fmt.Sprintf("fc_%d%s", n, more), "call_id": fmt.Sprintf("call_%d%s", n, more), "name": c.name, "arguments": string(arguments), "status": "completed"})
 	}
 	usage := object{
 		"input_tokens": 100 * n, "input_tokens_details": object{"cached_tokens": 10},
 		"output_tokens": 7, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 100*n + 7,
 	}
-	return []event{
-		{"response.created", object{"response": object{"id": id}}},
-		{"response.output_item.done", object{"output_index": 0, "item": done}},
-		{"response.completed", object{"response": object{"id": id, "usage": usage, "output": []any{done}}}},
-	}
+	return append(events, event{"response.completed", object{"response": object{"id": id, "usage": usage, "output": all}}})
 }
 
-// messages are the events of an answer of the Messages API.
-func messages(n int, model string, called []call) []event {
+// messages are the events of an answer of the Messages API, of calls or of texts.
+func messages(n int, model string, called []call, texts ...string) []event {
 	begun := wholeMessage(n, model)
 	begun["content"], begun["stop_reason"] = []any{}, nil
 	events, stop := []event{{"message_start", object{"message": begun}}}, "end_turn"
@@ -313,8 +369,8 @@ func messages(n int, model string, called []call) []event {
 			event{"content_block_delta", object{"index": at, "delta": delta}},
 			event{"content_block_stop", object{"index": at}})
 	}
-	if called == nil {
-		block(object{"type": "text", "text": ""}, object{"type": "text_delta", "text": answer(n)})
+	for _, text := range texts {
+		block(object{"type": "text", "text": ""}, object{"type": "text_delta", "text": text})
 	}
 	for i, c := range called {
 		arguments, _ := json.Marshal(c.arguments) // it holds nothing that JSON cannot
