@@ -32,15 +32,15 @@ type Fault struct {
 type RescueReport struct {
 	Faults     []Fault
 	BackupPath string   // the copy of the transcript before; "": nothing was written
-	Damaged    []string // where the damaged files are now, with what could not be read of them
+	Damaged    []string // where the damaged files are now
 }
 
 // RescueSession mends all that keeps session id from going on, in one change: [Undo] takes it
-// back whole. Of a transcript with lines that cannot be read it takes all whole messages, after
-// those of the backup where that stands in for it, and without a backup all that there are. It
-// repairs these as [RepairSession] does, then for the targets. It writes nothing unless every
-// fault can be mended. What was there is copied first, byte for byte, and a damaged file
-// stays beside the transcript, too. Metadata and events do not change.
+// back whole. Of a transcript with lines that cannot be read it takes all whole messages; where a
+// backup is read in its place, those after the messages of the backup. It repairs them as
+// [RepairSession] does, then for the targets. It writes nothing unless every fault can be mended.
+// It first copies the transcript, byte for byte, and a damaged file stays beside it, too. Metadata
+// and events do not change.
 //
 // The error Is [sessionstore.ErrConflict] when another writer changed the transcript in
 // between. After an error of the disk, the transcript is the old or the mended one, complete.

@@ -212,8 +212,8 @@ func (a *app) hides(path string) bool {
 	return slices.Contains(hidden, id)
 }
 
-// wouldBeRefused reports whether a provider of the model refuses a session, as far as the index
-// tells, or any provider where the model is not known. Calls without a result count apart.
+// wouldBeRefused reports, by the facts in the index, whether a provider of the model refuses a
+// session, or any provider where the model is not known. Calls without a result count apart.
 func wouldBeRefused(s sessionstore.Summary) bool {
 	return s.Refused > 0 || s.Pictures > 0 && slices.ContainsFunc(takersOf(s.Model), func(to accept.Target) bool {
 		r := accept.PicturesOf(to.Provider, to.Host, to.Window)
