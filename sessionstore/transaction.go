@@ -230,15 +230,15 @@ func checkFence(dir *sessiondir.Dir) error {
 // close ends the use of the session's directory, if it is open, and removes a new
 // directory that was not committed. It returns err joined with its own errors.
 func (tx *transaction) close(err error) error {
-	switch {
-	case tx.dir == nil:
+	if tx.dir == nil {
 		return err
-	case tx.created:
+	}
+	if tx.created {
 		err = joinErrors(err, tx.st.base.Abandon(tx.dir))
-		err = joinErrors(err, tx.dir.Close())
-	case err == nil && tx.committed:
+	}
+	if err == nil && tx.committed && !tx.created {
 		err = tx.st.base.Keep(tx.dir)
-	default:
+	} else {
 		err = joinErrors(err, tx.dir.Close())
 	}
 	tx.dir = nil
