@@ -62,8 +62,8 @@ func (b *Base) ForWrite(id string) (d *Dir, err error) {
 }
 
 // Keep leaves d, which [Base.ForWrite] opened, open for the next write of the session, and
-// closes the one used least recently, if there are too many. It closes d where the system
-// may not tell whether the name still leads to it.
+// closes the directory used least recently, if there are too many. It closes d on a file
+// system that is not local: another machine may give its name to another directory there.
 func (b *Base) Keep(d *Dir) error {
 	if d.Local() {
 		b.mu.Lock()
