@@ -189,14 +189,14 @@ func TestCopySkips(t *testing.T) {
 	require.Contains(t, d.ids(), "large")
 }
 
-// TestCopyIsKilled ends a copy before each of its requests, and goes on with another one.
+// TestCopyIsKilled ends a copy before some of its requests, in the soak before each, and goes on with another one.
 func TestCopyIsKilled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source, a := filled(t)
 		requireClosed(t, a.Store)
 		killed := errors.New("killed")
-		step := int64(3)
+		step := int64(6)
 		if testenv.Long() {
 			step = 1
 		}

@@ -254,7 +254,7 @@ func TestErrorsArePublic(t *testing.T) {
 			t.Parallel()
 			for _, kind := range testenv.Some(t, 2, slices.Sorted(maps.Keys(faults))...) {
 				for _, whole := range []bool{true, false} {
-					step := testenv.Share(9, 9, 1)
+					step := testenv.Share(15, 15, 1)
 					for n := 1 + testenv.Rand(t).IntN(step); ; n += step {
 						reached := false
 						synctest.Test(t, func(t *testing.T) {

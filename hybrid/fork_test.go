@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -204,7 +205,7 @@ func TestForkOnTwoDevices(t *testing.T) {
 }
 
 // TestParentGoesWhileAForkIsSent removes the parent between two requests of the fork's
-// first upload, wherever that is.
+// first upload: of some pairs, with TEST_LONG=all of each.
 func TestParentGoesWhileAForkIsSent(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(d *testDevice) error{
@@ -213,7 +214,8 @@ func TestParentGoesWhileAForkIsSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				for n := 1; ; n++ {
+				r := testenv.Rand(t)
+				for n := 1; ; n += sparsely(r, 1) {
 					c := newCloud(t, nil)
 					w := &tripwire{}
 					a, b := c.device(t, fmt.Sprint("a", n), c.over(t, w)), c.device(t, fmt.Sprint("b", n))

@@ -408,7 +408,7 @@ func TestGarbageIsStoredAgain(t *testing.T) {
 		t.Run(fmt.Sprint("versions of the content ", content), func(t *testing.T) {
 			t.Parallel()
 			r := testenv.Rand(t)
-			for n := 1; ; n++ {
+			for n := 1; ; n += sparsely(r, 1) {
 				reached, m := false, 1+r.IntN(12)
 				synctest.Test(t, func(t *testing.T) {
 					c := newCloud(t, &cosmostest.Options{ContentETags: content})

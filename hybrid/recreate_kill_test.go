@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-// TestRecreateIsKilled ends a Recreate at each of its requests, before it is done and after.
-// The session is whole then, or a tombstone. The next sync of that device finishes, in the
+// TestRecreateIsKilled ends a Recreate at requests of it, with TEST_LONG=all at each, before it is
+// done and after. The session is whole then, or a tombstone. The next sync of that device finishes, in the
 // background or asked, and so does the next call, also under later rules.
 func TestRecreateIsKilled(t *testing.T) {
 	t.Parallel()
@@ -34,7 +36,8 @@ func TestRecreateIsKilled(t *testing.T) {
 					requireClosed(t, a.Store)
 					born := c.headOf(t, a.engine.SID("s")).Born
 					began, saved, here := c.Snapshot(), saveDirs(t, a.Dir()), a.files()
-					for n := 1; ; n++ {
+					r := testenv.Rand(t)
+					for n := 1; ; n += sparsely(r, 1) {
 						c.Restore(began)
 						saved.restore(t)
 						why := fmt.Sprintf("killed at request %d", n)

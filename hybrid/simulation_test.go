@@ -82,7 +82,7 @@ func TestSimulationRepeats(t *testing.T) {
 	weights, err := parseWeights(*simWeights)
 	require.NoError(t, err)
 	begin := testenv.Seed(t)
-	for seed := begin; seed < begin+testenv.Share[uint64](3, 3, testenv.Further[uint64](3, 6)); seed++ {
+	for seed := begin; seed < begin+testenv.Share[uint64](1, 1, testenv.Further[uint64](3, 6)); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			first := simulate(t, seed, remoteOf(seed), weights, &simTally{}, true)

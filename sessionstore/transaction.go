@@ -176,12 +176,11 @@ func (tx *transaction) checkExists() error {
 // It refuses a session that is being moved to another host and, where the mode needs the
 // ownership lock, one that a host runs in this directory.
 func (tx *transaction) open() (err error) {
-	tx.dir, err = tx.st.base.Dir(tx.id)
+	tx.dir, err = tx.st.base.ForWrite(tx.id)
 	switch {
 	case err == nil && tx.mode&makes != 0:
 		return errExists
 	case err == nil:
-		_, err = tx.dir.Handle() // files are opened by way of the handle
 	case !errors.Is(err, fs.ErrNotExist):
 	case tx.mode&creates == 0:
 		return notFound(tx.id)
@@ -228,8 +227,8 @@ func checkFence(dir *sessiondir.Dir) error {
 	return nil
 }
 
-// close closes the session's directory, if it is open, and removes a new directory that
-// was not committed. It returns err joined with its own errors.
+// close ends the use of the session's directory, if it is open, and removes a new
+// directory that was not committed. It returns err joined with its own errors.
 func (tx *transaction) close(err error) error {
 	if tx.dir == nil {
 		return err
@@ -237,7 +236,11 @@ func (tx *transaction) close(err error) error {
 	if tx.created {
 		err = joinErrors(err, tx.st.base.Abandon(tx.dir))
 	}
-	err = joinErrors(err, tx.dir.Close())
+	if err == nil && tx.committed && !tx.created {
+		err = tx.st.base.Keep(tx.dir)
+	} else {
+		err = joinErrors(err, tx.dir.Close())
+	}
 	tx.dir = nil
 	return err
 }
@@ -333,14 +336,13 @@ func (tx *transaction) makeDurable() error {
 	// The name of the session's directory is synced once for each directory. The program
 	// that made the directory may not have synced it: a process that was killed, or a
 	// Python tool, which syncs nothing.
-	place, err := tx.dir.Stat(".")
-	if err != nil || place.SameFile(tx.s.parentSynced) {
-		return err
+	if tx.dir.Place.SameFile(tx.s.parentSynced) {
+		return nil
 	}
 	if err := tx.st.base.Sync(); err != nil {
 		return fmt.Errorf("sync sessions directory: %w", err)
 	}
-	tx.s.parentSynced = place
+	tx.s.parentSynced = tx.dir.Place
 	return nil
 }
 

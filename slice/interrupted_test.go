@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/slice"
 )
@@ -26,8 +27,9 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestUndoThatIsInterrupted ends the context at each look at it, with transcripts that are
-// read in several parts: the undo is done, or the session has the files that it had.
+// TestUndoThatIsInterrupted ends the context at some looks at it, in the soak at each, with
+// transcripts that are read in several parts: the undo is done, or the session has the files
+// that it had.
 func TestUndoThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	st := openStore(t, "")
@@ -38,7 +40,7 @@ func TestUndoThatIsInterrupted(t *testing.T) {
 	_, err := slice.RepairSession(t.Context(), st, parentID)
 	require.NoError(t, err)
 	before := get(t, st, parentID)
-	looks := int64(0)
+	looks, r := int64(0), testenv.Rand(t)
 	for {
 		again, err := sessionstore.Open(st.Dir(), nil)
 		require.NoError(t, err)
@@ -51,7 +53,7 @@ func TestUndoThatIsInterrupted(t *testing.T) {
 		}
 		require.ErrorIs(t, err, context.Canceled)
 		require.True(t, maps.Equal(before, get(t, st, parentID)), "after %d looks", looks)
-		looks++
+		looks += 1 + r.Int64N(testenv.Share[int64](5, 5, 1))
 	}
 	require.Greater(t, looks, int64(30), "it looks at the context while it reads")
 	require.True(t, get(t, st, parentID)[transcriptFile] == large)

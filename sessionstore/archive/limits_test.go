@@ -85,7 +85,8 @@ func TestLimitOfSmallArchives(t *testing.T) {
 	t.Parallel()
 	zip := func(write func(w io.Writer)) []byte {
 		var out bytes.Buffer
-		z := gzip.NewWriter(&out)
+		z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+		require.NoError(t, err)
 		write(z)
 		require.NoError(t, z.Close())
 		return out.Bytes()
@@ -103,6 +104,7 @@ func TestLimitOfSmallArchives(t *testing.T) {
 		})
 	}
 	many := bytes.Repeat(line(1000), unpackedFreely/1000)
+	manyTarred := tarred(many)
 	of := make([]byte, 1<<20)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(of) // never fails
 	random := fmt.Appendf(nil, `{"role": "user", "content": "%x"}`+"\n", of)
@@ -112,10 +114,10 @@ func TestLimitOfSmallArchives(t *testing.T) {
 		refused bool
 	}{
 		"one line":            {tarred(line(unpackedFreely)), ReadOptions{}, true},
-		"many lines":          {tarred(many), ReadOptions{}, true},
+		"many lines":          {manyTarred, ReadOptions{}, true},
 		"one line, no tar":    {lines(line(unpackedFreely)), ReadOptions{}, true},
 		"many lines, no tar":  {lines(many), ReadOptions{}, true},
-		"as many as was said": {tarred(many), ReadOptions{MaxBytes: 2 * unpackedFreely}, false},
+		"as many as was said": {manyTarred, ReadOptions{MaxBytes: 2 * unpackedFreely}, false},
 		"a little":            {tarred(line(unpackedFreely / 2)), ReadOptions{}, false},
 		"what stayed large":   {tarred(bytes.Repeat(random, unpackedFreely/len(random)+1)), ReadOptions{}, false},
 	} {

@@ -35,9 +35,10 @@ type Base struct {
 	queue  *lock.Queue // of the waiters for locks
 	staged sync.Map    // paths of the staging directories that are in use here
 
-	mu  sync.Mutex  // guards the fields below
-	top *vfs.Dir    // nil until first used and when the directory is gone
-	is  fs.FileInfo // of top
+	mu    sync.Mutex  // guards the fields below
+	top   *vfs.Dir    // nil until first used and when the directory is gone
+	is    fs.FileInfo // of top
+	ready []*Dir      // open for the next write, the one used last at the end
 }
 
 // Open opens the sessions directory path and makes it, with its parents, if it is
@@ -98,6 +99,10 @@ func (b *Base) Close() error {
 	err := b.queue.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for _, d := range b.ready {
+		err = errors.Join(err, d.Close())
+	}
+	b.ready = nil
 	if b.top == nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type Dir struct {
 	*vfs.Dir
 	path   string  // its present or future path
 	staged *staged // nil: the session existed already
+	Place  Stamp   // of the directory itself, if [Base.ForWrite] opened it
 
 	noExchange *atomic.Bool // of the Base
 	emptied    emptied      // the record that the transcript was emptied on purpose

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,55 @@ const LeftAfter = 24 * time.Hour
 // stagingDir is the directory of the bookkeeping that holds the staging
 // directories.
 const stagingDir = "new"
+
+// mostReady is the number of directories of sessions that stay open between writes.
+const mostReady = 8
+
+// ForWrite opens the directory of session id as [Base.Dir] does, with its handle, by which
+// files are opened, and its Place. It returns the directory that [Base.Keep] left open, if
+// the session's name still leads to that.
+func (b *Base) ForWrite(id string) (d *Dir, err error) {
+	path := filepath.Join(b.path, id)
+	b.mu.Lock()
+	if i := slices.IndexFunc(b.ready, func(d *Dir) bool { return d.path == path }); i >= 0 {
+		d = b.ready[i]
+		b.ready = slices.Delete(b.ready, i, i+1)
+	}
+	b.mu.Unlock()
+	if d != nil {
+		if now, err := os.Lstat(path); err == nil && d.StampIn(now).SameFile(d.Place) {
+			return d, nil
+		}
+		_ = d.Close() // nothing waits to be written
+	}
+	if d, err = b.Dir(id); err != nil {
+		return nil, err
+	}
+	self, err := d.Handle()
+	if err == nil {
+		d.Place, err = d.StampOf(self)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Keep leaves d, which [Base.ForWrite] opened, open for the next write of the session, and
+// closes the directory used least recently, if there are too many. It closes d on a file
+// system that is not local: another machine may give its name to another directory there.
+func (b *Base) Keep(d *Dir) error {
+	if d.Local() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.ready = append(b.ready, d); len(b.ready) <= mostReady {
+			return nil
+		}
+		d = b.ready[0]
+		b.ready = slices.Delete(b.ready, 0, 1)
+	}
+	return d.Close()
+}
 
 // Make opens the directory of session id. When there is none, it returns a staging
 // directory, and made is true: [Base.Publish] makes it the session's directory, whole,

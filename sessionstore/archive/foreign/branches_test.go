@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // scene is a run whose files a test writes itself. Each import of it is held to the rule
@@ -164,8 +166,8 @@ func TestGoesOnFromAgent(t *testing.T) {
 	require.Equal(t, []string{"branch: ask re ask", "branch: task done left", "conversation: task other re other", "diverged: task done"}, s.imports())
 }
 
-// TestKilledBeforeFileShrinks has an import that is killed before each of its operations,
-// and then a file that has no more than before that import, as where the tool's newer copy
+// TestKilledBeforeFileShrinks has an import that is killed before one of its operations, in
+// the soak before each, and then a file that has no more than before that import, as where the tool's newer copy
 // of it is removed: what the import brought to a session stays.
 func TestKilledBeforeFileShrinks(t *testing.T) {
 	t.Parallel()
@@ -181,7 +183,8 @@ func TestKilledBeforeFileShrinks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for n, whole := 1, false; !whole; n++ {
+			r := testenv.Rand(t)
+			for n, whole := 1, false; !whole; n += 1 + r.IntN(testenv.Share(5, 5, 1)) {
 				s := newScene(t)
 				s.write(claudeFile, text1(first...))
 				s.imports()

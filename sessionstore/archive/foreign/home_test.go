@@ -570,8 +570,8 @@ func TestHomeOfStrangers(t *testing.T) {
 	}
 }
 
-// TestHomeKilled ends imports before each of their operations on the disk: the next one
-// completes them.
+// TestHomeKilled ends imports before some of their operations on the disk, in the soak before
+// each: the next one completes them.
 func TestHomeKilled(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(a *away){
@@ -589,9 +589,10 @@ func TestHomeKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lost := testenv.Lost(t)
+			lost, r := testenv.Lost(t), testenv.Rand(t)
 			for _, tool := range Tools() {
-				for at, cut := int64(1), true; cut; at++ {
+				for at, cut := int64(0), true; cut; {
+					at += 1 + r.Int64N(testenv.Share[int64](5, 5, 1))
 					a := newAway(t, openProjects(t), nativeID, tool, native...)
 					a.export()
 					before(a)
