@@ -34,10 +34,9 @@ type Exported struct {
 	name string // see newName
 }
 
-// SetName gives the session its name in the tool, once the file is in its place, where the tool
-// keeps names in a file of its own: it adds a line to that of Codex, as Codex does. A name that
-// the thread has there is not to be lost: call it for a thread whose [History.Title] is "".
-// Other tools have the name in the exported file.
+// SetName gives the session its name in Codex, once the file is in its place: it adds a line to
+// the file of names, as Codex does. Call it only for a thread whose [History.Title] is "", since
+// the last name counts. For other tools it does nothing: the exported file has the name.
 func (e Exported) SetName() error {
 	home, err := Home(Tool(e.tool.Name()))
 	if err != nil {
@@ -63,9 +62,9 @@ func addName(tool thread.Tool, home, id, name string) error {
 	})
 }
 
-// newName returns the name of a session that its file in a tool lacks, "" for none. f is the
-// file of the tool that goes on, which the session keeps in place: what a person called it there
-// since stays.
+// newName returns the name of a session that its file in a tool lacks, "" for no such name. f is
+// the file that goes on, which the session keeps in place: a name stays that a person gave it in
+// the tool since.
 func newName(md sessionstore.Metadata, f *thread.File, place string) string {
 	at, _, _ := pytime.Parse(md.Text("name_updated_at"))
 	if f != nil && (place == importFolder && at.IsZero() || f.Table.ByPerson && !at.After(f.Table.Facts.Last)) {

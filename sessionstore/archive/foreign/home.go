@@ -287,7 +287,7 @@ type making struct {
 	session string
 	last    time.Time
 	floor   time.Time // the latest of the tool's own lines: Claude Code goes on from the newest
-	plain   bool      // pictures in results are left out, as exports did before
+	plain   bool      // without pictures in results, as earlier exports
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

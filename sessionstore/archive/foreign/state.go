@@ -53,7 +53,7 @@ type state struct {
 }
 
 // rules is the version of the rules by which records become messages. Since 3, pictures in
-// results are pictures, and what the tool wrote between prompts stands there.
+// results are pictures, and a prompt keeps the texts of the tool before the next prompt.
 const rules = 3
 
 // early returns how many of the first messages of a session earlier rules made, or were about to
