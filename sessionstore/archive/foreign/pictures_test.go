@@ -225,7 +225,6 @@ func TestPicturesOfEarlierImports(t *testing.T) {
 			said := shownAs(t, st, id)
 			require.Equal(t, []string{fmt.Sprintf(interrupted, n-1, interruption[tool]), "", "above|image|below", fmt.Sprint("seen ", n-1)}, said[len(said)-4:])
 			require.Equal(t, lookedAt(tool, n), exported(t, st, id, tool))
-			before = tree(t, p.Dir())
 			_, done = looked(t, p, tool, lookedAt(tool, n)+"\n")
 			require.Equal(t, Unchanged, done.Action)
 			_, done = looked(t, p, tool, lookedAt(tool, n))
