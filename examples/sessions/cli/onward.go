@@ -42,6 +42,7 @@ type onward struct {
 	unfound error                // why some of them may be missing
 	home    map[foreign.Tool]int // turns that came home
 	grew    map[foreign.Tool]bool
+	unnamed bool   // the tool has no name of the session
 	other   string // the session that goes out instead: what another tool has apart from this one
 }
 
@@ -143,6 +144,11 @@ func (o *onward) handOver(md sessionstore.Metadata) (added int64, left map[strin
 	if left, err = o.leftOut(md); err == nil {
 		added, err = o.write()
 	}
+	if err == nil && !o.plan && o.unnamed {
+		if err := o.exported.SetName(); err != nil {
+			o.a.Notef("%s the session has no name there: %s", o.a.PaintError(screen.Yellow, "note:"), screen.Lines(explain(err)))
+		}
+	}
 	return added, left, err
 }
 
@@ -154,7 +160,7 @@ func (o *onward) find() error {
 			return err
 		}
 		i := slices.IndexFunc(o.found, func(h foreign.History) bool { return h.ID == o.exported.ID })
-		if i < 0 { // a file at the place was cut off before the line that names the session
+		if o.unnamed = i < 0 || o.found[i].Title == ""; i < 0 { // a file at the place was cut off before the line that names the session
 			err := o.unfound // a folder that cannot be read may have it
 			if err == nil {
 				o.path, err = o.place()

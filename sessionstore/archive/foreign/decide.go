@@ -13,6 +13,7 @@ const (
 	settled                     // the last import read this very file
 	pending                     // an import announced a transcript, and was killed
 	unknown                     // no import made the session or changed it
+	misnamed                    // a person gave it another name in the tool
 	related                     // the file was compared with the one that the session keeps:
 	unlike                      // there is no such file that can be read, or it has no records
 	covered                     // the file has no record that the kept one lacks
@@ -37,6 +38,7 @@ const (
 	toCompare // compares the files
 	toRender  // makes the messages
 	toSearch  // searches for the records of the session
+	toName    // it has all of the file but for its name
 	toLeave   // the session has all of the file
 	toStay    // so it has, once its messages were made
 	toNote    // it has all messages, and notes that they are of this file
@@ -52,6 +54,7 @@ var rows = []struct {
 	{yes: forked, do: toFollow},
 	{no: present, do: toCreate}, // also a session that was removed
 	{no: opened, do: toOpen},
+	{yes: settled | misnamed, no: pending, do: toName},
 	{yes: settled, no: pending, do: toLeave},
 	{no: related, do: toCompare},
 	{yes: covered, no: pending, do: toLeave},

@@ -47,7 +47,9 @@ func TestDecide(t *testing.T) {
 		case !is(opened):
 			want = toOpen
 		case is(settled) && !is(pending):
-			want = toLeave
+			if want = toLeave; is(misnamed) {
+				want = toName
+			}
 		case !is(related):
 			want = toCompare
 		case is(covered) && !is(pending):

@@ -23,8 +23,8 @@
 // messages that the compaction hid; [Hidden] counts the messages before the last one. The parts of one response, which the tools write as
 // several lines, become one message; the results of its calls follow it. A call without a
 // result gets one that says so, and results without an answer get an answer that says so.
-// Prompts with no answer between them become one message. Texts that the tool itself wrote
-// become a <system-reminder>. The answer "No response requested." of Claude Code is left out:
+// Prompts with no answer between them become one message, with what the tool wrote between them,
+// as where a person interrupted. Texts that the tool itself wrote become a <system-reminder>. The answer "No response requested." of Claude Code is left out:
 // the tool writes it where a prompt got none. So the session is healthy by slice.Diagnose and
 // accepted by accept.Check.
 //
@@ -92,6 +92,11 @@
 // to date; [Apart] names it. A session that was removed from the store comes back with the
 // next import. An existing session stays in its project.
 //
+// A session stays as the rules of its import made it. Since version 3 of these rules the
+// pictures in results of Claude Code and Codex are pictures; the member early of the metadata
+// says how many of the first messages are by the rules before. A name that a person changes in
+// the tool follows with the next import, also where the file of the session did not change.
+//
 // No import removes messages; a session of a part of a thread, which stood alone until a
 // file between was there, goes to the trash once the session of the thread has all of it. It
 // stays if it was changed here, or if a rule of package hybrid keeps it on this machine, but not
@@ -131,8 +136,7 @@
 // are left out, objects on one line are separated, and lines that lost the line before them
 // follow the one that is there. What the provider would refuse, by the rules of package
 // accept for [Target], becomes what it takes. All other lines stay as the tool wrote them, but
-// for ids, in a new session: lines that [Export] makes would lack thinking, reasoning and the
-// pictures in results. It holds a file in memory, and some copies of it while it mends.
+// for ids, in a new session: lines that [Export] makes would lack thinking and reasoning. It holds a file in memory, and some copies of it while it mends.
 //
 // # Proof by the tools
 //

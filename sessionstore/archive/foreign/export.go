@@ -10,9 +10,11 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -27,6 +29,48 @@ type Exported struct {
 	// Changes are what the export has otherwise than the session, in the order of messages,
 	// also in lines that an earlier export wrote.
 	Changes []Change
+
+	tool thread.Tool
+	name string // see newName
+}
+
+// SetName gives the session its name in Codex, once the file is in its place: it adds a line to
+// the file of names, as Codex does. Call it only for a thread whose [History.Title] is "", since
+// the last name counts. For other tools it does nothing: the exported file has the name.
+func (e Exported) SetName() error {
+	home, err := Home(Tool(e.tool.Name()))
+	if err != nil {
+		return err
+	}
+	return addName(e.tool, home, e.ID, e.name)
+}
+
+// addName adds the name of a session to the file in which a tool looks for names. The tool itself
+// adds lines to it, too.
+func addName(tool thread.Tool, home, id, name string) error {
+	names := tool.Program().Names
+	if names == "" || name == "" {
+		return nil
+	}
+	row := fmt.Appendf(nil, "\n{\"id\":%s,\"thread_name\":%s,\"updated_at\":%s}\n", quoted(id), quoted(name), quoted(thread.Stamp(time.Now())))
+	return inHome(home, func(home *vfs.Dir) error {
+		f, _, err := home.Append(names)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Write(row, 0), f.Close()) // after a line that may not end
+	})
+}
+
+// newName returns the name of a session that its file in a tool lacks, "" for no such name. f is
+// the file that goes on, which the session keeps in place: a name stays that a person gave it in
+// the tool since.
+func newName(md sessionstore.Metadata, f *thread.File, place string) string {
+	at, _, _ := pytime.Parse(md.Text("name_updated_at"))
+	if f != nil && (place == importFolder && at.IsZero() || f.Table.ByPerson && !at.After(f.Table.Facts.Last)) {
+		return ""
+	}
+	return md.Text("name")
 }
 
 // Export writes a session as a file of a tool. Lines imported from that tool stay the
@@ -95,18 +139,18 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 	}
 	done.Changes = changes
 	var f *thread.File
+	place := ""
 	c, goesOn := compared{stop: func() {}}, false
 	defer func() { c.stop() }()
 	if again > 0 {
 		done.ID = againID(tool.Name(), id, again)
 	} else {
-		foreign, place := exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
+		done.ID, place = exportOf(md, filepath.Join(st.Dir(), id), id, tool.Name())
 		dir := filepath.Join(st.Dir(), id, place)
-		done.ID = foreign
 		var leave func()
 		if f, leave = openOriginal(ctx, dir, tool, stateIn(md, place)); f != nil {
 			defer leave()
-			c, goesOn, err = keptFile(ctx, st, id, f, dir, parts)
+			c, goesOn, err = keptFile(ctx, st, id, f, dir, stateIn(md, place).early(), parts)
 			if !goesOn {
 				done.ID = ownID(id, tool.Name()) // the tool may have the other lines
 			}
@@ -121,7 +165,7 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		kept, err = out.continueOriginal(f, c)
 		done.Original = f.Size
 	} else {
-		err = out.lines.Begin()
+		f, err = nil, out.lines.Begin()
 	}
 	if err != nil {
 		return done, err
@@ -147,8 +191,11 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		}
 		done.Messages++
 	}
-	done.File = out.lines.File()
-	return done, out.w.Flush()
+	done.File, done.tool, done.name = out.lines.File(), tool, newName(md, f, place)
+	if names, ok := out.lines.(interface{ Name(string, bool) error }); ok && done.name != "" && (f == nil || f.Table.Title != done.name) {
+		err = names.Name(done.name, md.Text("name_source") != "generated" && md.Text("name_source") != "fallback")
+	}
+	return done, cmp.Or(err, out.w.Flush())
 }
 
 // compared is how far a session equals the messages that its kept file makes.
@@ -163,9 +210,9 @@ type compared struct {
 
 // compare compares a session with the messages that its kept file makes. A message of which
 // the export has other lines than the file is not the same.
-func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope, parts []part) (c compared, err error) {
+func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id string, s thread.Scope, early int, parts []part) (c compared, err error) {
 	f.Table.SetScope(s)
-	tg := target{file: f, chain: f.Line(s)}
+	tg := target{file: f, chain: f.Line(s), early: early}
 	if f.Table.Exported == id {
 		if tg.here, err = findHere(ctx, f, st, id); err != nil {
 			return compared{stop: func() {}}, err
@@ -181,14 +228,20 @@ func compare(ctx context.Context, f *thread.File, st *sessionstore.Store, id str
 // compare compares a session with the messages of the target.
 func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string, same func(made, ours sessionstore.Message) bool) (c compared, err error) {
 	c.chain, c.whole = tg.chain, true
+	asked := 0 // the messages before the last answer: with its results, its lines are made anew
 	c.next, c.stop = iter.Pull2(st.Messages(ctx, id))
 	c.r, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
 		ours, err, ok := c.next()
 		if err != nil {
 			return err
 		}
+		if m.Role() == "assistant" {
+			asked = c.kept
+		}
 		if !ok || !same(m, ours) {
-			c.whole = false
+			if c.whole = false; m.Role() == "tool" {
+				c.kept = asked
+			}
 			return errDiffers
 		}
 		c.kept++
@@ -202,13 +255,13 @@ func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string,
 
 // keptFile compares a session with the tool's file that it keeps. goesOn reports whether the
 // tool can resume the file with the lines that have to follow.
-func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string, parts []part) (c compared, goesOn bool, err error) {
+func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.File, dir string, early int, parts []part) (c compared, goesOn bool, err error) {
 	c.stop = func() {}
 	h, err := readHeader(dir)
 	if err != nil || len(h.Copies) > 0 || !f.Layout.IsPlain() {
 		return c, false, err
 	}
-	c, err = compare(ctx, f, st, id, h.scope(), parts)
+	c, err = compare(ctx, f, st, id, h.scope(), early, parts)
 	if err != nil || len(c.chain) > 0 && f.Table.Records.At(c.chain[0]).Is(thread.IsSidechain) { // the tool resumes no sub-agent
 		return c, false, err
 	}

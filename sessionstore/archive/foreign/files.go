@@ -26,6 +26,7 @@ type files struct {
 func (f files) announce(md *sessionstore.Metadata, tg target, has, made sessionstore.Revision) error {
 	s := stateIn(*md, f.place)
 	s.Tool, s.ID, s.Transcript, s.Pending = tg.file.Tool.Name(), tg.file.ID, revisionText(has), revisionText(made)
+	s.Rules, s.Early = rules, tg.early
 	if err := md.Set(f.place, s); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	testenv.InMemory()
-	testenv.Main(m, map[string]testenv.Child{"import": importForever, "grow": growForever, "large": importLarge})
+	testenv.Main(m, map[string]testenv.Child{"import": importForever, "grow": growForever, "large": importLarge, "pictured": importPictured})
 }
 
 func openProjects(t testing.TB) *projects.Projects {

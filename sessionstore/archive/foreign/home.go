@@ -236,7 +236,7 @@ func findHere(ctx context.Context, f *thread.File, st *sessionstore.Store, id st
 			if err != nil {
 				return nil, err
 			}
-			if marks[0].Message == n && slices.Equal(said, want) {
+			if marks[0].Message == n && (slices.Equal(said, want) || slices.Equal(said, s.before(int(n), m))) {
 				here.Lines = append(here.Lines, hereLines(marks[:size], min(first, n), n)...)
 			}
 			marks = marks[size:]
@@ -287,6 +287,7 @@ type making struct {
 	session string
 	last    time.Time
 	floor   time.Time // the latest of the tool's own lines: Claude Code goes on from the newest
+	plain   bool      // without pictures in results, as earlier exports
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -334,7 +335,9 @@ func (out *making) message(m sessionstore.Message, n int, seal, own string) erro
 	for block := range pyjson.Elements(content) {
 		switch thread.Text(thread.Members(block, "type")[0]) {
 		case "text", "image":
-			mm.Blocks = append(mm.Blocks, json.RawMessage(block))
+			if m.Role() != "tool" || !out.plain {
+				mm.Blocks = append(mm.Blocks, json.RawMessage(block))
+			}
 		case "tool_result":
 			if m.Role() != "user" {
 				continue
@@ -363,6 +366,11 @@ func (out *making) result(mm thread.Made, block []byte, n int) (err error) {
 		mm.Message, err = sessionstore.ParseMessage(raw)
 	}
 	mm.Said, mm.Reminder, mm.Blocks = mm.Content(), false, nil
+	for part := range pyjson.Elements(f[1]) {
+		if kind := thread.Text(thread.Members(part, "type")[0]); !out.plain && (kind == "text" || kind == "image") {
+			mm.Blocks = append(mm.Blocks, json.RawMessage(part))
+		}
+	}
 	mm.Key = thread.UUID5(out.tool, mm.Key+"/result/"+strconv.Itoa(n))
 	return cmp.Or(err, out.lines.Message(mm))
 }

@@ -43,7 +43,7 @@ func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, 
 		do, err := ld.learn(ctx, &at, all)
 		if err == nil && do == toPart {
 			if n == 0 {
-				if first.turn, err = ld.sharedTurns(ctx, tg); err != nil {
+				if first.turn, err = ld.sharedTurns(ctx, at.target); err != nil {
 					return Imported{}, err
 				}
 			}
@@ -103,6 +103,8 @@ func (ld *lander) carryOut(ctx context.Context, at *landing, do action) (done Im
 	case toCreate:
 		at.plan, err = ld.create(ctx, at.target)
 		done.Action = Created
+	case toName:
+		err = ld.rename(ctx, at.target)
 	case toNote:
 		err = ld.change(ctx, at.target, at.has, at.plan, false)
 	case toReplace:
@@ -127,10 +129,12 @@ func (ld *lander) carryOut(ctx context.Context, at *landing, do action) (done Im
 func (ld *lander) open(ctx context.Context, at *landing) error {
 	md, err := ld.st.Metadata(ctx, at.id)
 	at.was = stateIn(md, at.place())
+	at.early = at.was.early()
 	at.facts |= opened
 	at.add(settled, at.was.SHA256 == at.file.Hash())
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
+	at.add(misnamed, at.renames(md) && thread.GivenTitle(at.file.Table.Title) != "" && at.name(&thread.Rendering{}) != md.Text("name"))
 	return err
 }
 
@@ -208,7 +212,7 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Here: r.FromHere(),
+		Here: r.FromHere(), Early: tg.early,
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Table.Spent(tg.mine)
@@ -275,5 +279,22 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 			return err
 		}
 		return f.date(p.r)
+	})
+}
+
+// rename gives a session the name that it has in the tool.
+func (ld *lander) rename(ctx context.Context, tg target) error {
+	if ld.dry {
+		return nil
+	}
+	return core.Of(ld.st).ChangeOwned(ctx, tg.id, func(tx core.Tx) error {
+		md, err := tx.Metadata()
+		if err == nil {
+			err = tg.nameIn(&md, &thread.Rendering{})
+		}
+		if err != nil {
+			return err
+		}
+		return tx.SetMetadata(md)
 	})
 }

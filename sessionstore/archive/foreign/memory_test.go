@@ -150,3 +150,56 @@ func TestMemory(t *testing.T) {
 	require.Less(t, first, int64(32<<20+64*n))
 	require.Less(t, again, int64(32<<20+64*n))
 }
+
+// importPictured imports a history whose result has a picture of so many MiB, exports it to the
+// other tool, and brings that home. It prints how much memory that took.
+func importPictured(dir, argument string) error {
+	size, err := strconv.Atoi(argument)
+	if err != nil {
+		return err
+	}
+	ctx, path := context.Background(), dir+".jsonl"
+	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("aGVs", size<<18) + `"}}`
+	if err := os.WriteFile(path, []byte(lookedAt(Claude, 1, image)), 0o600); err != nil {
+		return err
+	}
+	image = ""
+	p, err := projects.Open(dir, &sessionstore.Options{Durability: sessionstore.Relaxed})
+	if err != nil {
+		return err
+	}
+	report, err := Import(ctx, p, History{Tool: Claude, ID: lookedID, Path: path, Dir: "/w"}, nil)
+	if err != nil {
+		return err
+	}
+	imported := taken()
+	st, err := p.Store(report.Project)
+	if err != nil {
+		return err
+	}
+	done, err := ExportFile(ctx, st, report.Sessions[0].ID, Codex, dir+"-out.jsonl", &ExportOptions{AsItIs: true})
+	if err != nil {
+		return err
+	}
+	report, err = Import(ctx, p, History{Tool: Codex, ID: done.ID, Path: dir + "-out.jsonl", Dir: "/w"}, nil)
+	if err == nil && report.Sessions[0].Action != Unchanged {
+		err = fmt.Errorf("imported %+v", report)
+	}
+	fmt.Println(imported, taken())
+	return errors.Join(err, p.Close())
+}
+
+// TestMemoryOfPictures imports and exports a large picture in a result in some times its size.
+func TestMemoryOfPictures(t *testing.T) {
+	t.Parallel()
+	const size = 20 // MiB, in base64
+	child := testenv.Spawn(t, "pictured", filepath.Join(t.TempDir(), "p"), strconv.Itoa(size))
+	line, ok := child.Line()
+	require.True(t, ok)
+	t.Log(line)
+	var imported, all int64
+	_, err := fmt.Sscan(line, &imported, &all)
+	require.NoError(t, err)
+	require.Less(t, imported, int64(10*size<<20))
+	require.Less(t, all, int64(16*size<<20))
+}

@@ -184,6 +184,14 @@ func (s *speaker) says(n int, msgs ...sessionstore.Message) []uint64 {
 	return s.said(failed)
 }
 
+// before returns what the lines of a message say that exports made when they left out the
+// pictures in results.
+func (s *speaker) before(n int, m sessionstore.Message) []uint64 {
+	s.out.plain = true
+	defer func() { s.out.plain = false }()
+	return s.says(n, m)
+}
+
 // said returns what the lines say that were made since the last call.
 func (s *speaker) said(failed error) (all []uint64) {
 	if errors.Join(failed, s.out.w.Flush()) != nil {

@@ -111,9 +111,10 @@ func (a *away) sent(line string) string {
 		Message json.RawMessage
 		Content string
 		Payload struct {
-			Type, Role, Name, Arguments, Output string
-			CallID                              string `json:"call_id"`
-			Content                             []object
+			Type, Role, Name, Arguments string
+			CallID                      string `json:"call_id"`
+			Content                     []object
+			Output                      any
 		}
 	}{}
 	require.NoError(a.t, json.Unmarshal([]byte(line), &l))
@@ -130,17 +131,17 @@ func (a *away) sent(line string) string {
 		return ""
 	case p.Type == "message":
 		for i, c := range p.Content {
-			if url, _ := c["image_url"].(string); url != "" {
-				kind, data, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
-				p.Content[i] = object{"type": "image", "source": object{"type": "base64", "media_type": kind, "data": data}}
-			} else {
-				c["type"] = "text"
-			}
+			p.Content[i] = sentByCodex(c)
 		}
 		row = object{"role": p.Role, "content": p.Content}
 	case p.Type == "function_call":
 		row = object{"role": "assistant", "content": "", "tool_calls": []any{object{"id": p.CallID, "tool": p.Name, "arguments": json.RawMessage(p.Arguments)}}}
 	case p.Type == "function_call_output":
+		if parts, ok := p.Output.([]any); ok {
+			for i, c := range parts {
+				parts[i] = sentByCodex(c.(object))
+			}
+		}
 		row = object{"role": "tool", "tool_call_id": p.CallID, "content": p.Output}
 	default:
 		return ""
@@ -148,6 +149,16 @@ func (a *away) sent(line string) string {
 	b, err := json.Marshal(row)
 	require.NoError(a.t, err)
 	return string(b)
+}
+
+// sentByCodex returns what Codex sends of a part of a message or of a result.
+func sentByCodex(part map[string]any) map[string]any {
+	if url, _ := part["image_url"].(string); url != "" {
+		kind, data, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
+		return map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": kind, "data": data}}
+	}
+	part["type"] = "text"
+	return part
 }
 
 // sentByPi returns what pi sends of its own message.

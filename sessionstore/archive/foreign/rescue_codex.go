@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -330,15 +329,4 @@ func (codexRescuer) path(home string, _ History, lines []line, id string) string
 	}
 	day := rolloutTime.FindStringSubmatch(name)
 	return filepath.Join(home, "sessions", day[1], day[2], day[3], name+"-"+id+thread.HistorySuffix)
-}
-
-// nameInIndex adds the name of a session to the file in which the tool looks for names. The tool
-// itself adds lines to it, too.
-func nameInIndex(home *vfs.Dir, id, name string) error {
-	f, _, err := home.Append("session_index.jsonl")
-	if err != nil {
-		return err
-	}
-	row := fmt.Appendf(nil, "\n{\"id\":%s,\"thread_name\":%s,\"updated_at\":%s}\n", quoted(id), quoted(name), quoted(thread.Stamp(time.Now())))
-	return errors.Join(f.Write(row, 0), f.Close()) // after a line that may not end
 }

@@ -223,10 +223,8 @@ func (r *rescue) write(ctx context.Context, h History, done Rescued, data []byte
 			return err
 		}
 	}
-	if h.Title != "" && r.knows == (codexRescuer{}) {
-		if err := r.inHome(func(home *vfs.Dir) error { return nameInIndex(home, done.NewID, h.Title) }); err != nil {
-			return err
-		}
+	if err := addName(r.tool, r.Home, done.NewID, h.Title); err != nil {
+		return err
 	}
 	return r.writeNew(ctx, done.NewPath, data)
 }
@@ -237,7 +235,7 @@ func (r *rescue) writeNew(ctx context.Context, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := r.inHome(func(home *vfs.Dir) error { return home.MkdirAll(filepath.ToSlash(below)) }); err != nil {
+	if err := inHome(r.Home, func(home *vfs.Dir) error { return home.MkdirAll(filepath.ToSlash(below)) }); err != nil {
 		return err
 	}
 	return vfs.WriteNamed(ctx, path, "", func(w io.Writer) error {
@@ -246,9 +244,9 @@ func (r *rescue) writeNew(ctx context.Context, path string, data []byte) error {
 	})
 }
 
-// inHome calls do with the directory of the tool.
-func (r *rescue) inHome(do func(home *vfs.Dir) error) error {
-	root, err := os.OpenRoot(r.Home)
+// inHome calls do with the directory of a tool.
+func inHome(path string, do func(home *vfs.Dir) error) error {
+	root, err := os.OpenRoot(path)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,7 @@ type state struct {
 	Pending    string                   `json:"pending,omitempty"` // the transcript that an import is about to write
 	Turns      int                      `json:"turns"`             // of it
 	Rules      int                      `json:"rules,omitempty"`   // see rules
+	Early      int                      `json:"early,omitempty"`   // how many of the first messages are by rules before 3
 	Here       int                      `json:"here,omitempty"`    // messages that were said here, and exported
 	Usage      map[string]*thread.Usage `json:"usage,omitempty"`   // by model, of the conversation
 
@@ -51,8 +52,22 @@ type state struct {
 	Spent map[string]*thread.Spending `json:"spent,omitempty"`
 }
 
-// rules is the version of the rules by which records become messages.
-const rules = 2
+// rules is the version of the rules by which records become messages. Since 3, pictures in
+// results are pictures, and a prompt keeps the texts of the tool before the next prompt.
+const rules = 3
+
+// early returns how many of the first messages of a session earlier rules made, or were about to
+// make when their import was killed. These messages stay as they are, and what follows them is
+// made by the rules of now: so no import writes messages anew because of its rules.
+func (s state) early() int {
+	if s.Tool == "" || s.Rules >= rules {
+		return s.Early
+	}
+	last, next := 0, 0
+	_, _ = fmt.Sscan(s.Transcript, &last)
+	_, _ = fmt.Sscan(s.Pending, &next)
+	return max(last, next)
+}
 
 // revisionText returns a revision in the form that a state keeps.
 func revisionText(r sessionstore.Revision) string {

@@ -32,6 +32,7 @@ type target struct {
 	original bool                // it keeps the file
 	beside   string              // see place
 	here     *thread.HereRows    // messages of the session that were exported
+	early    int                 // see state.early
 	mine     func(at int32) bool // whether a record is of the session, on whichever branch; nil for a branch
 }
 
@@ -41,7 +42,7 @@ func (tg target) place() string { return cmp.Or(tg.beside, importFolder) }
 
 // render hands the messages of the target to emit.
 func (tg target) render(n *thread.Notes, emit func(sessionstore.Message) error) (*thread.Rendering, error) {
-	return thread.Render(tg.file, tg.chain, tg.turn, tg.here, n, emit)
+	return thread.Render(tg.file, tg.chain, tg.turn, tg.early, tg.here, n, emit)
 }
 
 // plan is the result of rendering a target.

@@ -265,20 +265,23 @@ func (l line) queuedText() string {
 	return line{content: m[1]}.Prompt()
 }
 
-func (l line) Result(call uint64) (said string, _ []json.RawMessage, other []string, found bool) {
+func (l line) Result(call uint64, early bool) (p thread.UserParts, found bool) {
 	for b := range blocksOf(l.content) {
 		m := thread.Members(b.raw, "tool_use_id", "content")
 		if b.kind != "tool_result" || thread.Hash(thread.Text(m[0])) != call {
 			continue
 		}
-		var said []string
 		for part := range blocksOf(m[1]) {
-			if part.kind != "text" {
-				part.text, other = thread.NotText, append(other, part.kind)
+			switch {
+			case part.kind == "text":
+				p.Said = append(p.Said, part.text)
+			case part.kind == "image" && !early:
+				p.Show(part.raw)
+			default:
+				p.Leave(part.kind)
 			}
-			said = append(said, part.text)
 		}
-		return strings.Join(said, "\n"), nil, other, true
+		return p, true
 	}
-	return "", nil, nil, false
+	return p, false
 }

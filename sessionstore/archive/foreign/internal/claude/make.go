@@ -104,12 +104,29 @@ func (c *maker) Message(m thread.Made) error {
 		})
 	case "tool":
 		result := map[string]any{"type": "tool_result", "tool_use_id": m.ToolCallID(), "content": m.Said}
+		if shown := m.Pictured(); shown != nil {
+			result["content"] = shown
+		}
 		return c.row(m, "user", user{"user", []any{result}})
 	}
 	if len(m.Blocks) > 0 {
 		return c.row(m, "user", user{"user", m.Blocks})
 	}
 	return c.row(m, "user", user{"user", m.Said})
+}
+
+// Name writes the name of the session, which is in the file.
+func (c *maker) Name(name string, byPerson bool) error {
+	title := struct {
+		Kind    string `json:"type"`
+		Custom  string `json:"customTitle,omitempty"`
+		Made    string `json:"aiTitle,omitempty"`
+		Session string `json:"sessionId"`
+	}{"ai-title", "", name, c.about.ID}
+	if byPerson {
+		title.Kind, title.Custom, title.Made = "custom-title", name, ""
+	}
+	return c.w.Row(title)
 }
 
 // contentOf returns the texts and calls of an answer.

@@ -123,7 +123,7 @@ func imageBlock(url string) json.RawMessage {
 	s := source{Type: "url", URL: url}
 	if rest, inline := strings.CutPrefix(url, "data:"); inline {
 		media, data, found := strings.Cut(rest, ";base64,")
-		if !found || !strings.HasPrefix(media, "image/") {
+		if !found || data == "" || !strings.HasPrefix(media, "image/") {
 			return nil
 		}
 		s = source{Type: "base64", Media: media, Data: data}
@@ -222,34 +222,43 @@ func writtenArguments(raw []byte) json.RawMessage {
 	return thread.Arguments(raw)
 }
 
-func (it item) Result(call uint64) (said string, _ []json.RawMessage, other []string, found bool) {
+func (it item) Result(call uint64, early bool) (p thread.UserParts, found bool) {
 	if thread.Hash(it.callID()) != call {
-		return "", nil, nil, false
+		return p, false
 	}
-	if it.kind == "image_generation_call" {
-		return thread.NotText, nil, []string{"image"}, true
+	show := func(kind string, block json.RawMessage) {
+		if block == nil || early {
+			p.Leave(kind)
+			return
+		}
+		p.Show(block)
 	}
-	m := it.get("output", "tools")
+	m := it.get("output", "tools", "result")
 	out := m[0]
-	if it.kind == "tool_search_output" {
-		return string(m[1]), nil, nil, true
-	}
 	if pyjson.KindOf(out) == pyjson.Object { // older versions
 		out = thread.Members(out, "content")[0]
 	}
-	if pyjson.KindOf(out) == pyjson.String {
-		return pyjson.Text(out), nil, nil, true
-	}
-	var texts []string
-	for part := range pyjson.Elements(out) {
-		m := thread.Members(part, "type", "text")
-		if kind := thread.Text(m[0]); kind != "input_text" && kind != "output_text" && kind != "text" {
-			texts, other = append(texts, thread.NotText), append(other, kind)
-			continue
+	switch {
+	case it.kind == "image_generation_call":
+		show("image", imageBlock("data:image/png;base64,"+thread.Text(m[2])))
+	case it.kind == "tool_search_output":
+		p.Said = thread.Texts{string(m[1])}
+	case pyjson.KindOf(out) == pyjson.String:
+		p.Said = thread.Texts{pyjson.Text(out)}
+	default:
+		for part := range pyjson.Elements(out) {
+			m := thread.Members(part, "type", "text", "image_url")
+			switch kind := thread.Text(m[0]); kind {
+			case "input_text", "output_text", "text":
+				p.Said = append(p.Said, thread.Text(m[1]))
+			case "input_image":
+				show(kind, imageBlock(thread.Text(m[2])))
+			default:
+				p.Leave(kind)
+			}
 		}
-		texts = append(texts, thread.Text(m[1]))
 	}
-	return strings.Join(texts, "\n"), nil, other, true
+	return p, true
 }
 
 func (it item) Spent() (model string, used thread.Usage) {

@@ -117,21 +117,22 @@ func (c *maker) Message(m thread.Made) error {
 	case "assistant":
 		return c.answer(m)
 	case "tool":
+		output := any(m.Said)
+		if shown := m.Pictured(); shown != nil {
+			output = contentsOf(shown)
+		}
 		return c.row(m.At, itemKind, struct {
 			Type   string `json:"type"`
 			CallID string `json:"call_id"`
-			Output string `json:"output"`
-		}{"function_call_output", m.ToolCallID(), m.Said})
+			Output any    `json:"output"`
+		}{"function_call_output", m.ToolCallID(), output})
 	}
 	if m.Reminder {
 		said := strings.TrimSpace(m.Said)
 		said = strings.TrimSuffix(strings.TrimPrefix(said, "<system-reminder>\n"), "\n</system-reminder>")
 		return c.row(m.At, itemKind, message{"message", "developer", []any{textPart{"input_text", said}}})
 	}
-	var content []any
-	for _, b := range m.Blocks {
-		content = append(content, contentOf(b))
-	}
+	content := contentsOf(m.Blocks)
 	if len(content) == 0 {
 		content = []any{textPart{"input_text", m.Said}}
 	}
@@ -143,6 +144,14 @@ func (c *maker) Message(m thread.Made) error {
 		Message string   `json:"message"`
 		Images  []string `json:"images"`
 	}{"user_message", m.Said, []string{}})
+}
+
+// contentsOf returns blocks as parts of a message or of a result.
+func contentsOf(blocks []json.RawMessage) (all []any) {
+	for _, b := range blocks {
+		all = append(all, contentOf(b))
+	}
+	return all
 }
 
 // contentOf returns a block as a part of a message.

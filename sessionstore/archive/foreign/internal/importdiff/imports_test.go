@@ -26,6 +26,7 @@ import (
 
 var (
 	base  = flag.String("base", os.Getenv("TEST_BASE"), "the revision to compare with; the one before, unless TEST_BASE names one")
+	out   = flag.String("out", "", "a new folder that keeps the outcomes")
 	seeds = flag.Int("seeds", 60, "the number of homes of each tool")
 )
 
@@ -51,6 +52,18 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if order := os.Getenv(earlier); order != "" {
+		first, n, dir := uint64(0), 0, ""
+		_, err := fmt.Sscanf(order, "%d %d %q", &first, &n, &dir)
+		if err == nil {
+			err = driveEarlier(first, n, dir)
+		}
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
 	testenv.Main(m, nil)
 }
 
@@ -69,6 +82,10 @@ func TestImports(t *testing.T) {
 	revision = strings.TrimSpace(string(said))
 
 	dir := t.TempDir()
+	if *out != "" {
+		dir = *out
+		require.NoError(t, os.Mkdir(dir, 0o700))
+	}
 	before, now := filepath.Join(dir, "before"), filepath.Join(dir, "now")
 	program, counted := build(t, dir, revision)
 	counting := ""

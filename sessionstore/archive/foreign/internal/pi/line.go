@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -144,10 +143,17 @@ func (l line) Answer() (p thread.AnswerParts) {
 	return p
 }
 
-func (l line) Result(call uint64) (said string, pictures []json.RawMessage, other []string, found bool) {
+// Result: earlier rules put the pictures behind all texts.
+func (l line) Result(call uint64, early bool) (p thread.UserParts, found bool) {
 	if l.kind != "toolResult" || thread.Hash(l.call()) != call {
-		return "", nil, nil, false
+		return p, false
 	}
-	p := l.shown()
-	return strings.Join(p.Said, "\n"), p.Parts, p.Other, true
+	if p = l.shown(); early {
+		all := p
+		p = thread.UserParts{Said: all.Said, Other: all.Other}
+		for _, part := range all.Parts {
+			p.Show(part)
+		}
+	}
+	return p, true
 }

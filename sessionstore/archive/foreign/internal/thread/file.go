@@ -74,6 +74,10 @@ type Program struct {
 	Moved  string // the environment variable that names another one
 	Resume string // the argument before the id of a session with which it goes on in that
 
+	// Names is the file in Home to which the tool adds a line for each name that a session gets;
+	// "" where the name is in the file of the session.
+	Names string
+
 	// Linked says that each record names the record that it follows. The records of other
 	// tools follow the line before.
 	Linked bool

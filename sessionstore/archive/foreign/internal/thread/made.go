@@ -3,6 +3,8 @@ package thread
 import (
 	"bufio"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
@@ -35,6 +37,20 @@ type Made struct {
 	Reminder bool              // no person wrote it
 	Said     string            // its texts
 	Blocks   []json.RawMessage // its texts and images
+}
+
+// Pictured returns the texts and images of a result that has an image, nil for another one:
+// then its texts are all of it.
+func (m Made) Pictured() []json.RawMessage {
+	is := func(kind string) func(b json.RawMessage) bool {
+		return func(b json.RawMessage) bool { return Text(Members(b, "type")[0]) == kind }
+	}
+	if !slices.ContainsFunc(m.Blocks, is("image")) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.Blocks), func(b json.RawMessage) bool { // no provider takes blank ones
+		return is("text")(b) && strings.TrimSpace(Text(Members(b, "text")[0])) == ""
+	})
 }
 
 // About describes the session in the lines.

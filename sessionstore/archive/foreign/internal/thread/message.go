@@ -89,20 +89,17 @@ func (o origin) answerMessage(said, thought string, calls []sessionstore.ToolCal
 	return o.finish(m, err)
 }
 
-// resultMessage returns a message of a tool. A text alone is the content itself.
-func (o origin) resultMessage(call sessionstore.ToolCall, said string, pictures []json.RawMessage) (sessionstore.Message, error) {
-	if len(pictures) > 0 {
-		if said != "" {
-			pictures = append([]json.RawMessage{TextBlock(said)}, pictures...)
-		}
+// resultMessage returns a message of a tool. Texts alone are the content itself.
+func (o origin) resultMessage(call sessionstore.ToolCall, p UserParts) (sessionstore.Message, error) {
+	if len(p.Parts) > 0 {
 		return o.finish(sessionstore.NewMessage(struct {
 			Role    string            `json:"role"`
 			Name    string            `json:"name"`
 			Call    string            `json:"tool_call_id"`
 			Content []json.RawMessage `json:"content"`
-		}{"tool", call.Name, call.ID, pictures}))
+		}{"tool", call.Name, call.ID, p.blocks("\n")}))
 	}
-	return o.finish(sessionstore.ToolResult(call.ID, call.Name, said, o.at))
+	return o.finish(sessionstore.ToolResult(call.ID, call.Name, strings.Join(p.Said, "\n"), o.at))
 }
 
 // namespace is the UUID namespace of all ids that this package makes.

@@ -18,9 +18,10 @@ type Part interface {
 	Answer() AnswerParts
 	Prompt() string // the text that a person typed, as a whole
 
-	// Result returns the text of the result of a call, its pictures as blocks, and the kinds of
-	// its parts that are neither. found is false where there is no such result.
-	Result(call uint64) (said string, pictures []json.RawMessage, other []string, found bool)
+	// Result returns the texts and pictures of the result of a call, also texts that are blank,
+	// and NotText for each other part. found is false where there is no such result. early asks
+	// for the result as earlier rules made it, see Render.
+	Result(call uint64, early bool) (p UserParts, found bool)
 
 	// Spent returns the model that answers, "" where the record names none, and
 	// the tokens that it used.
@@ -44,7 +45,7 @@ func (t *Texts) Say(s string) {
 	}
 }
 
-// UserParts are the contents of a record of the user, without results.
+// UserParts are the contents of a record of the user without results, or of a result.
 type UserParts struct {
 	Parts []json.RawMessage // images and documents
 	Said  Texts
@@ -65,13 +66,18 @@ func (p *UserParts) join(next UserParts) {
 	p.Said = append(p.Said, next.Said...)
 }
 
+// Leave adds a text for a part of a result that has no place.
+func (p *UserParts) Leave(kind string) {
+	p.Said, p.Other = append(p.Said, NotText), append(p.Other, kind)
+}
+
 // blocks returns the texts and parts in their order. Texts that follow each other are one
-// block.
-func (p *UserParts) blocks() (all []json.RawMessage) {
+// block, unless they are blank.
+func (p *UserParts) blocks(between string) (all []json.RawMessage) {
 	said := 0
 	say := func(to int) {
-		if to > said {
-			all = append(all, TextBlock(strings.Join(p.Said[said:to], "\n\n")))
+		if text := strings.Join(p.Said[said:to], between); strings.TrimSpace(text) != "" {
+			all = append(all, TextBlock(text))
 		}
 		said = to
 	}

@@ -13,10 +13,11 @@ import (
 
 // Render makes the messages of a chain of records and hands each to emit. shared is the
 // number of turns before the first one of its own, and here has the messages that came from
-// its session.
-func Render(f *File, chain []int32, shared int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
+// its session. The first messages, early of them, are made by the rules before 3, by which
+// pictures in results were texts, and the texts of the tool between prompts came behind them.
+func Render(f *File, chain []int32, shared, early int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
 	r := &Rendering{
-		f: f, chain: chain, shared: shared, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID},
+		f: f, chain: chain, shared: shared, early: early, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID},
 		Numbers: make([]int32, f.Table.Records.Len()), Usage: map[string]*Usage{}, used: map[string]int{}, LastTime: f.Table.First,
 	}
 	if r.LastTime.IsZero() {

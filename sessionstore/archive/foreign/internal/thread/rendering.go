@@ -34,6 +34,7 @@ type Rendering struct {
 	fromHere []int32                                    // those that went out, in order
 	waiting  []sessionstore.ToolCall                    // calls of the last message that have no result
 	shared   int                                        // turns before the first one of its own
+	early    int                                        // see Render
 	First    string                                     // the first line of the first prompt, by which lists call a session without a name
 	Own      string                                     // the name that the first own prompt that a person typed would give
 	Command  string                                     // the same of the first own command
@@ -123,6 +124,9 @@ func (r *Rendering) origin(at time.Time, records []int32) origin {
 	}
 	return o
 }
+
+// isEarly reports whether earlier rules made the next message.
+func (r *Rendering) isEarly() bool { return r.messages < r.early }
 
 // send hands a message out and notes its number for its lines.
 func (r *Rendering) send(m sessionstore.Message, err error, lines []int32) error {

@@ -39,6 +39,12 @@ func (r *Rendering) user(at int32) error {
 	}
 	switch {
 	case rec.Is(IsPerson) && r.prompt != nil:
+		if len(r.prompt.Said) > 0 && !r.isEarly() { // texts of the tool between, as where a person interrupted
+			for _, a := range r.asides {
+				r.prompt.Said, r.prompt.lines = append(r.prompt.Said, r.aside(a)), append(r.prompt.lines, a.lines...)
+			}
+			r.asides = nil
+		}
 		r.prompt.join(p)
 		r.prompt.lines = append(r.prompt.lines, at)
 	case rec.Is(IsPerson):
@@ -98,7 +104,7 @@ func (r *Rendering) emitUser(s said) error {
 	only := strings.Join(s.Said, "\n\n")
 	var parts []json.RawMessage
 	if len(s.Parts) > 0 {
-		parts = s.blocks()
+		parts = s.blocks("\n\n")
 	}
 	m, err := o.userMessage(parts, only)
 	if err != nil && len(parts) > 0 { // parts that no file can hold, such as an endless number
@@ -110,12 +116,16 @@ func (r *Rendering) emitUser(s said) error {
 
 // emitAside sends out texts that the tool wrote in the user's name.
 func (r *Rendering) emitAside(s said) error {
+	m, err := r.origin(s.at, s.lines).userMessage(nil, r.aside(s))
+	return r.send(m, err, s.lines)
+}
+
+func (r *Rendering) aside(s said) string {
 	for range s.Parts {
 		s.UserParts.Said = append(s.UserParts.Said, NotText)
 		r.notes.block("tool-image")
 	}
-	m, err := r.origin(s.at, s.lines).userMessage(nil, reminder(strings.Join(s.Said, "\n\n")))
-	return r.send(m, err, s.lines)
+	return reminder(strings.Join(s.Said, "\n\n"))
 }
 
 // unanswered sends out the prompt before the summary of a compaction. The summary has the
@@ -265,14 +275,20 @@ func (r *Rendering) result(c sessionstore.ToolCall, h uint64, asked time.Time) e
 		if err != nil {
 			return err
 		}
-		if said, pictures, other, found := l.Result(h); found {
-			for _, kind := range other {
+		o := r.origin(r.LastTime, []int32{best})
+		if p, found := l.Result(h, r.isEarly()); found {
+			m, err := o.resultMessage(c, p)
+			if err != nil && len(p.Parts) > 0 { // parts that no file can hold
+				r.notes.block("not-storable")
+				p, _ = l.Result(h, true)
+				m, err = o.resultMessage(c, p)
+			}
+			for _, kind := range p.Other {
 				r.notes.block("result-" + kind)
 			}
-			m, err := r.origin(r.LastTime, []int32{best}).resultMessage(c, said, pictures)
 			return r.send(m, err, []int32{best})
 		}
 	}
-	m, err := r.origin(asked, nil).resultMessage(c, noResult, nil)
+	m, err := r.origin(asked, nil).resultMessage(c, UserParts{Said: Texts{noResult}})
 	return r.send(m, err, nil)
 }

@@ -1,0 +1,159 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amplifier-go/sessionstorage/sessionstore"
+)
+
+// TestCodexNamesFollow renames a thread in Codex, whose file does not change: the session follows
+// with the next import, until it is renamed here. Nothing else changes.
+func TestCodexNamesFollow(t *testing.T) {
+	t.Parallel()
+	p, home, id := openProjects(t), t.TempDir(), idOf(Codex, lookedID)
+	dir := filepath.Join(home, "sessions", "2026", "03", "04")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-2026-03-04T10-00-00-"+lookedID+".jsonl"), []byte(lookedAt(Codex, 1)), 0o600))
+	st, err := p.Store("-w")
+	require.NoError(t, err)
+	index := ""
+	run := func(o *Options) (named string, done Imported) {
+		all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
+		require.NoError(t, err)
+		report, err := Import(t.Context(), p, all[0], o)
+		require.NoError(t, err)
+		require.Len(t, report.Sessions, 1)
+		md, err := st.Metadata(t.Context(), id)
+		require.NoError(t, err)
+		return md.Text("name") + " " + md.Text("name_source"), report.Sessions[0]
+	}
+	rename := func(to string, o *Options) (named string, done Imported) {
+		index += fmt.Sprintf(`{"id":%q,"thread_name":%q,"updated_at":"2026-03-05T10:00:00Z"}`+"\n", lookedID, to)
+		require.NoError(t, os.WriteFile(filepath.Join(home, "session_index.jsonl"), []byte(index), 0o600))
+		return run(o)
+	}
+	named, done := run(nil)
+	require.Equal(t, " ", named)
+	require.Equal(t, Created, done.Action)
+	rows := original(t, filepath.Join(st.Dir(), id, "transcript.jsonl"))
+	before, err := st.Summary(t.Context(), id)
+	require.NoError(t, err)
+	for _, name := range []string{"First", "Second"} {
+		was, _ := run(nil)
+		named, done = rename(name, &Options{DryRun: true})
+		require.Equal(t, was, named)
+		require.Equal(t, Unchanged, done.Action)
+		named, done = run(nil)
+		require.Equal(t, name+" manual", named)
+		require.Equal(t, Unchanged, done.Action)
+		all := tree(t, p.Dir())
+		run(nil)
+		require.Equal(t, all, tree(t, p.Dir()))
+	}
+	named, _ = rename("Unknown skill: x", nil) // which is no name
+	require.Equal(t, "Second manual", named)
+	require.Equal(t, rows, original(t, filepath.Join(st.Dir(), id, "transcript.jsonl")))
+	after, err := st.Summary(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, before.Changed, after.Changed)
+	_, _, err = st.SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	require.NoError(t, err)
+	named, _ = rename("Third", nil)
+	require.Equal(t, "Here manual", named)
+}
+
+// TestNamesGoOut exports named sessions to Claude Code, whose file has the name, as a person's or
+// not; a file that goes on gets a name once, and none in the place of one that was given there since.
+func TestNamesGoOut(t *testing.T) {
+	t.Parallel()
+	title := func(kind, member, name string) string {
+		return fmt.Sprintf(`{%q: %q, "sessionId": %q, "type": %q}`, member, name, nativeID, kind)
+	}
+	custom := func(name string) string { return title("custom-title", "customTitle", name) }
+	a := newAway(t, openProjects(t), nativeID, Claude, native...)
+	call := func(name, source string) {
+		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: name, Source: source})
+		require.NoError(t, err)
+	}
+	titles := func() (all []string) {
+		for row := range strings.Lines(original(t, a.path)) {
+			if strings.Contains(row, "Title") {
+				all = append(all, strings.TrimSuffix(row, "\n"))
+			}
+		}
+		return all
+	}
+	a.export()
+	require.JSONEq(t, custom("Mine"), titles()[0])
+	require.Len(t, titles(), 1)
+	require.True(t, strings.HasSuffix(original(t, a.path), titles()[0]+"\n"))
+	a.goOn("Theirs")
+	require.Equal(t, Updated, a.back()[0].Action)
+	a.export()
+	require.Len(t, titles(), 1)
+	a.add(custom("Theirs") + "\n")
+	require.Equal(t, Unchanged, a.back()[0].Action)
+	a.export()
+	require.Len(t, titles(), 2)
+	call("Newer", "manual")
+	a.export()
+	require.JSONEq(t, custom("Newer"), titles()[2])
+	require.Len(t, titles(), 3)
+
+	a = newAway(t, openProjects(t), nativeID, Claude, native[:1]...)
+	md, err := a.st.Metadata(t.Context(), a.id)
+	require.NoError(t, err)
+	require.NoError(t, md.Set("name_source", "generated"))
+	require.NoError(t, a.st.Save(t.Context(), a.id, healthy(t, a.st, a.id), md))
+	a.export()
+	require.JSONEq(t, title("ai-title", "aiTitle", "Mine"), titles()[0])
+
+	g := newGrowing(t) // a session of Claude Code has the name from there
+	g.write(many("g", 2))
+	id := g.run(nil)[0].ID
+	require.Equal(t, many("g", 2), exported(t, g.st, id, Claude))
+	_, _, err = g.st.SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	require.NoError(t, err)
+	text := exported(t, g.st, id, Claude)
+	require.Contains(t, text, `"customTitle":"Here"`)
+	g.write(text)
+	require.Equal(t, Unchanged, g.run(nil)[0].Action)
+	require.Equal(t, text, exported(t, g.st, id, Claude))
+}
+
+// TestNamesInCodex names an export of a session in the file of names of Codex, to which Codex adds
+// lines, too.
+func TestNamesInCodex(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("CODEX_HOME", home)
+	index := filepath.Join(home, "session_index.jsonl")
+	theirs := `{"id":"x","thread_name":"Of another","updated_at":"2026-03-05T10:00:00Z"}`
+	require.NoError(t, os.WriteFile(index, []byte(theirs), 0o600))
+	for _, tool := range Tools() {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		var b bytes.Buffer
+		done, err := Export(t.Context(), a.st, a.id, tool, &b, nil)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Join(home, "sessions"), 0o700))
+		if tool == Codex {
+			require.NoError(t, os.WriteFile(filepath.Join(home, "sessions", done.File), b.Bytes(), 0o600))
+			require.NoError(t, done.SetName())
+		}
+	}
+	require.True(t, strings.HasPrefix(original(t, index), theirs+"\n"))
+	require.Equal(t, 2, strings.Count(original(t, index), "thread_name"))
+	all, err := Find(t.Context(), Codex, nil)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, "Mine", all[0].Title)
+	t.Setenv("CODEX_HOME", filepath.Join(home, "gone"))
+	done := Exported{tool: programs["codex"], ID: nativeID, name: "Mine"}
+	require.ErrorIs(t, done.SetName(), os.ErrNotExist)
+}
