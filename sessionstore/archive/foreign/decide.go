@@ -11,6 +11,7 @@ const (
 	comesHome                   // the session was exported, and the file has lines of the export
 	opened                      // its metadata were read:
 	settled                     // the last import read this very file
+	renamed                     // the tool keeps another name of it elsewhere
 	pending                     // an import announced a transcript, and was killed
 	unknown                     // no import made the session or changed it
 	related                     // the file was compared with the one that the session keeps:
@@ -52,9 +53,9 @@ var rows = []struct {
 	{yes: forked, do: toFollow},
 	{no: present, do: toCreate}, // also a session that was removed
 	{no: opened, do: toOpen},
-	{yes: settled, no: pending, do: toLeave},
+	{yes: settled, no: pending | renamed, do: toLeave},
 	{no: related, do: toCompare},
-	{yes: covered, no: pending, do: toLeave},
+	{yes: covered, no: pending | renamed, do: toLeave},
 	{no: rendered, do: toRender},
 	{yes: comesHome | unknown, no: news, do: toStay}, // the file has nothing but the export
 	{yes: holds | split, do: toStay},

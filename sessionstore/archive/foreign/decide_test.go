@@ -46,11 +46,11 @@ func TestDecide(t *testing.T) {
 			want = toCreate
 		case !is(opened):
 			want = toOpen
-		case is(settled) && !is(pending):
+		case is(settled) && !is(pending) && !is(renamed):
 			want = toLeave
 		case !is(related):
 			want = toCompare
-		case is(covered) && !is(pending):
+		case is(covered) && !is(pending) && !is(renamed):
 			want = toLeave
 		case !is(rendered):
 			want = toRender

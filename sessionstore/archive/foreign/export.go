@@ -24,6 +24,10 @@ type Exported struct {
 	Original int64  // bytes that are the tool's own
 	Messages int    // that lines were made for
 
+	// Further are the files that belong beside it, by their names, where the tool keeps a folder
+	// for each session and has none of this one.
+	Further map[string][]byte
+
 	// Changes are what the export has otherwise than the session, in the order of messages,
 	// also in lines that an earlier export wrote.
 	Changes []Change
@@ -148,6 +152,9 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		done.Messages++
 	}
 	done.File = out.lines.File()
+	if done.Further, err = out.lines.Further(); err != nil {
+		return done, err
+	}
 	return done, out.w.Flush()
 }
 

@@ -129,6 +129,7 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.was = stateIn(md, at.place())
 	at.facts |= opened
 	at.add(settled, at.was.SHA256 == at.file.Hash())
+	at.add(renamed, at.file.Table.TitledElsewhere && at.renames(md) && at.name(&thread.Rendering{}) != md.Text("name"))
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
 	return err
@@ -208,7 +209,7 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Here: r.FromHere(),
+		Here: r.FromHere(), Call: tg.call,
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Table.Spent(tg.mine)

@@ -101,12 +101,21 @@ func (f *Facts) modelNumber(name string) uint16 {
 
 // Spend notes the usage that a record of a response has, an object with members of these names.
 func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) {
-	s := Spent{ID: id, At: at, Model: f.modelNumber(model)}
-	m := Members(raw, names[:]...)
-	for i, n := range m {
+	u, has := Usage{}, uint8(0)
+	numbers := u.Numbers()
+	for i, n := range Members(raw, names[:]...) {
 		if v, ok := pyjson.Int(n); ok {
-			s.Tokens[i], s.Has = uint32(min(max(v, 0), math.MaxUint32)), s.Has|1<<i
+			*numbers[i], has = v, has|1<<i
 		}
+	}
+	f.Use(at, id, model, u, has)
+}
+
+// Use notes the usage of a response, of which has tells by bits what the file has.
+func (f *Facts) Use(at int32, id uint64, model string, u Usage, has uint8) {
+	s := Spent{ID: id, At: at, Model: f.modelNumber(model), Has: has}
+	for i, n := range u.Numbers() {
+		s.Tokens[i] = uint32(min(max(*n, 0), math.MaxUint32))
 	}
 	if s.Has != 0 || s.Model != 0 {
 		f.spending.add(s)
@@ -159,7 +168,7 @@ const MaxUnknown = 100
 // Unknown counts a name that is not known. A name that may be text of a person
 // is not reported.
 func (n *Notes) Unknown(what, name string) {
-	if !isName(name) {
+	if !isName(strings.ReplaceAll(name, ".", "")) {
 		name = OtherName
 	}
 	name = what + " " + name

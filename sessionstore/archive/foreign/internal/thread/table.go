@@ -29,14 +29,16 @@ type Table struct {
 	Marks    []Mark           // in the order of records
 	Seals    map[int32]string // by record, of the marks of messages that the export changed
 	Scope    Scope
+	Inside   map[int32]Inside // the sub-agents whose lines are in the file of their session, by their first records
 
-	sum       [32]byte // SHA-256 of the file
-	First     time.Time
-	Dir       string // the first working directory
-	Title     string // the newest title, by a person where there is one
-	ByPerson  bool   // a person gave the title
-	LinesRead int
-	Numbered  bool // the last line has a number: the tool refuses lines without one behind it
+	sum             [32]byte // SHA-256 of the file
+	First           time.Time
+	Dir             string // the first working directory
+	Title           string // the newest title, by a person where there is one
+	ByPerson        bool   // a person gave the title
+	TitledElsewhere bool   // it is not in the file
+	LinesRead       int
+	Numbered        bool // the last line has a number: the tool refuses lines without one behind it
 
 	Lineage Lineage
 	Facts   Facts
@@ -49,6 +51,13 @@ type Lineage struct {
 	Agent    string // name of that sub-agent
 	Original string // id of the session that it was forked from
 	Shared   int    // prompts that it has from there
+}
+
+// Inside is a sub-agent whose lines are in the file of its session, as far as the file says.
+type Inside struct {
+	ID, Name, Task string
+	Call           string // the id of the call that began it
+	Parent         int32  // the first record of the sub-agent that began it; -1: the conversation did
 }
 
 // orderUUIDs orders the records by their uuids.
