@@ -388,8 +388,8 @@ func (o *onward) write() (int64, error) {
 	return 0, err
 }
 
-// further writes the files that belong beside a new one. A folder that has anything else is not of
-// this session, or the tool made it for what it has not yet: it is left as it is.
+// further writes the files that belong beside a new one. It leaves a folder as it is that has other
+// files: the tool or a person made it.
 func (o *onward) further() error {
 	if len(o.exported.Further) == 0 {
 		return nil

@@ -101,7 +101,7 @@ func copilotTurn(id, agent, source, text string) []string {
 }
 
 // TestCopilotGrows imports a session that grows, is rewound, which the tool does by taking lines out
-// of the file, and goes on: what it had stays here, and what it has is there once.
+// of the file, and goes on: the turns taken out stay here, and each turn in the file is here once.
 func TestCopilotGrows(t *testing.T) {
 	t.Parallel()
 	h, id := newCopilotHome(t), idOf(Copilot, "c1")
@@ -124,8 +124,8 @@ func TestCopilotGrows(t *testing.T) {
 	require.Len(t, h.said(id), 6)
 }
 
-// TestCopilotEvents imports each kind of event: what the tool sends becomes a message, results come in
-// the order of their calls, and an unknown kind or version is told.
+// TestCopilotEvents imports each kind of event: the texts that the tool sends become messages, results come
+// in the order of their calls, and an unknown kind or version is reported.
 func TestCopilotEvents(t *testing.T) {
 	t.Parallel()
 	h, id := newCopilotHome(t), idOf(Copilot, "c1")
@@ -175,7 +175,7 @@ func TestCopilotEvents(t *testing.T) {
 	require.Equal(t, int64(2+2+1), spent.Output)
 }
 
-// TestCopilotCleared imports what a host cleared: it stays, as what a compaction hides.
+// TestCopilotCleared imports a conversation that a host cleared: the turns stay, as with a compaction.
 func TestCopilotCleared(t *testing.T) {
 	t.Parallel()
 	h := newCopilotHome(t)
@@ -185,7 +185,7 @@ func TestCopilotCleared(t *testing.T) {
 }
 
 // TestCopilotAgents imports sub-agents, also one of a sub-agent: each is a session with its task, its
-// parent and the call that began it. Odd names of parents are those of the conversation.
+// parent and the call that began it. With an odd name of a parent, the conversation is the parent.
 func TestCopilotAgents(t *testing.T) {
 	t.Parallel()
 	h, id := newCopilotHome(t), idOf(Copilot, "c1")
@@ -265,8 +265,8 @@ func TestCopilotNamesFollow(t *testing.T) {
 	require.Equal(t, []string{"user One", "assistant re One"}, h.said(id))
 }
 
-// TestCopilotWorkspace has a workspace.yaml that is none: the session comes without its name, the
-// file is told, and nothing of its text is.
+// TestCopilotWorkspace has a workspace.yaml that is none: the session comes without its name, and
+// the error names the file and has no text of it.
 func TestCopilotWorkspace(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -294,8 +294,7 @@ func TestCopilotWorkspace(t *testing.T) {
 	}
 }
 
-// TestCopilotFolders finds what is a session in a folder with other things, also by a link, and
-// leaves out what is none.
+// TestCopilotFolders finds the sessions in a folder with other things, also by a link.
 func TestCopilotFolders(t *testing.T) {
 	t.Parallel()
 	h := newCopilotHome(t)
@@ -323,8 +322,8 @@ func TestCopilotFolders(t *testing.T) {
 	require.Empty(t, none)
 }
 
-// TestCopilotDamaged imports damaged and hostile files: what can be read is there, the rest is told,
-// and nothing hangs.
+// TestCopilotDamaged imports damaged and hostile files: the lines that can be read are there, the
+// report names the others, and nothing hangs.
 func TestCopilotDamaged(t *testing.T) {
 	t.Parallel()
 	one := copilotTurn("1", "", "", "One")
@@ -370,7 +369,7 @@ func TestCopilotDamaged(t *testing.T) {
 }
 
 // TestCopilotGoesOnBehindNotes exports a session again once the tool noted a resume behind it: the new
-// events follow, and those that the tool wrote stay. Behind what it said, none can follow.
+// events follow, and the events of the tool stay. No event can follow after its own prompts.
 func TestCopilotGoesOnBehindNotes(t *testing.T) {
 	t.Parallel()
 	for line, speaks := range map[string]bool{
@@ -397,8 +396,8 @@ func TestCopilotGoesOnBehindNotes(t *testing.T) {
 }
 
 // TestCopilotExports exports a session: the tool reads the events only with ids that are UUIDs, and
-// the workspace.yaml, which a file that the tool has lacks, tells the name. Where what the tool wrote
-// was changed here, its conversation is cleared.
+// the workspace.yaml, which a file that the tool has lacks, has the name. Where a message of the
+// tool was changed here, the export clears the conversation.
 func TestCopilotExports(t *testing.T) {
 	t.Parallel()
 	a := newAway(t, openProjects(t), nativeID, Copilot, native...)

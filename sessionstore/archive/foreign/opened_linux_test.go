@@ -147,8 +147,8 @@ func TestUnchangedPi(t *testing.T) {
 	require.Equal(t, 2, opened.since())
 }
 
-// TestUnchangedCopilot imports a session of the GitHub Copilot CLI again: what names it is opened, and
-// its events are not.
+// TestUnchangedCopilot imports a session of the GitHub Copilot CLI again: the file with its name is
+// opened, and its events are not.
 func TestUnchangedCopilot(t *testing.T) {
 	t.Parallel()
 	h := newCopilotHome(t)

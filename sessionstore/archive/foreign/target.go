@@ -168,7 +168,7 @@ func (tg target) renames(md sessionstore.Metadata) bool {
 	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && tg.place() == importFolder && stateIn(md, importFolder).Tool != ""
 }
 
-// nameIn gives a session its name, unless it has one that stays.
+// nameIn gives a session its name, unless it has a name that stays.
 func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
 	name, from := tg.name(r), "generated"
 	if name == "" || md.Text("name") != "" && !tg.renames(*md) {

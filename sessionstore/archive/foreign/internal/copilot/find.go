@@ -27,7 +27,7 @@ const (
 
 var errWorkspace = errors.New("it is no YAML of at most 64 KiB that describes a session: the name of the session is not known")
 
-// workspace is what the tool keeps of a session beside its events.
+// workspace describes a session, in a file beside its events.
 type workspace struct {
 	ID      string `yaml:"id,omitempty"`
 	Dir     string `yaml:"cwd"`

@@ -49,8 +49,8 @@ func (Tool) Speaks(raw []byte) bool {
 	return err != nil || kinds[l.kind]&thread.IsLink == 0
 }
 
-// format is how the tool writes a file: events in their order, those of sub-agents between the
-// others. What a rewind takes back is not in the file any more.
+// format is how the tool writes a file: events in their order, with the events of sub-agents among
+// them. A rewind takes events out of the file.
 type format struct {
 	agents  map[uint64]*agent // by hashes of their ids; the main conversation is 0
 	offsets map[uint64]int64  // of pictures and of commands of a person, by hashes of their ids
@@ -127,7 +127,8 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	return nil
 }
 
-// keep notes what was said while a compaction was made: the tool sends it behind the summary.
+// keep notes the records between the beginning and the end of a compaction: the tool sends them
+// after the summary.
 func (f *format) keep(t *thread.Table, a *agent, compaction int32) {
 	f.kept = [3]int32{}
 	for at := a.last; a.compacting >= 0 && at > a.compacting; at = t.Records.At(at).Parent {
@@ -187,7 +188,7 @@ func (f *format) Finish(s *thread.Scanning) {
 	}
 }
 
-// Part: a picture stands in a line of its own, and so does the command of a person.
+// Part: a picture has a line of its own, and so has the command of a person.
 func (f *format) Part(raw []byte, _ int64, _ int, read func(offset int64) ([]byte, error)) (thread.Part, error) {
 	l, err := parse(raw)
 	other := func(what, id string) (l line) {

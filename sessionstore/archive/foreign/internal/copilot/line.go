@@ -14,7 +14,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// The kinds of events that are more than a flag.
+// The kinds of events that the code below names.
 const (
 	startKind      = "session.start"
 	promptKind     = "user.message"
@@ -39,7 +39,7 @@ var kinds = func() map[string]thread.Flags {
 		compactKind: thread.IsUser | thread.IsSummary | thread.IsBoundary,
 		clearKind:   thread.IsUser | thread.IsSummary | thread.IsBoundary,
 
-		// What the tool sends as a text of the user that no person wrote.
+		// The tool sends their texts in the name of the user.
 		"system.notification": thread.IsUser, "session.handoff": thread.IsUser,
 
 		startKind: thread.IsLink | thread.IsNote, "session.resume": thread.IsLink | thread.IsNote,
@@ -137,7 +137,7 @@ func (l line) says() uint64 {
 	return sum
 }
 
-// used returns the usage that the event tells, the model, and by bits which of the numbers there are.
+// used returns the model and the usage that the event has, and by bits the numbers that it has.
 func (l line) used() (model string, used thread.Usage, has uint8) {
 	name := map[string]string{usageKind: "usage", compactKind: "compactionTokensUsed"}[l.kind]
 	raw := thread.Members(l.data, name)[0]
@@ -191,7 +191,7 @@ func (l line) User() (p thread.UserParts) {
 		if l.asked != nil {
 			command = l.asked()
 		}
-		said, _ := l.told()
+		said, _ := l.output()
 		p.Said.Say("Ran `" + command + "`\n```\n" + said + "\n```")
 	case l.kind == compactKind:
 		p.Said.Say(l.get("summaryContent"))
@@ -205,7 +205,7 @@ func (l line) User() (p thread.UserParts) {
 	return p
 }
 
-// content adds a content and its attachments. An export tells where in the content they are.
+// content adds a content and its attachments. An export adds their places in the content.
 func (l line) content(p *thread.UserParts, said string, attachments []byte) {
 	if at := thread.Members(l.data, picturesAt)[0]; at != nil {
 		begin := 0
@@ -238,8 +238,8 @@ func (l line) Answer() (p thread.AnswerParts) {
 	return p
 }
 
-// told returns the text of a result, and its parts that are no text.
-func (l line) told() (said string, parts []byte) {
+// output returns the text of a result, and its parts that are no text.
+func (l line) output() (said string, parts []byte) {
 	m := thread.Members(l.data, "result", "error")
 	r := thread.Members(m[0], "content", "binaryResultsForLlm")
 	if pyjson.KindOf(m[0]) != pyjson.Object {
@@ -253,7 +253,7 @@ func (l line) Result(call uint64) (said string, pictures []json.RawMessage, othe
 		return "", nil, nil, false
 	}
 	var p thread.UserParts
-	said, parts := l.told()
+	said, parts := l.output()
 	l.shown(&p, parts)
 	return said, p.Parts, p.Other, true
 }

@@ -23,7 +23,7 @@ type maker struct {
 // madeBy names this package where the tool names itself.
 const madeBy = "amplifier"
 
-// clearedHere is the member of the data of an event by which an export leaves out what was before.
+// clearedHere is a member of the data of an event by which an export leaves out the lines before it.
 const clearedHere = "amplifier_cleared"
 
 // eventID matches ids of events: the tool reads no file in which an event follows another one.
@@ -111,12 +111,12 @@ func requestsOf(m thread.Made) []any {
 	return all
 }
 
-// picturesAt is the member of the data of a prompt that tells for each picture how many bytes of the
-// content are ahead of it, between two texts those of the first one.
+// picturesAt is a member of the data of a prompt. It has for each picture the number of bytes of the
+// content ahead of it, without the blank line between two texts.
 const picturesAt = "amplifier_at"
 
-// contentOf returns the texts of a message and its pictures, with what is ahead of each. One that is
-// only named is a text.
+// contentOf returns the texts of a message and its pictures, with the number of bytes ahead of each. A
+// picture that has only an address is a text.
 func contentOf(m thread.Made) (said string, pictures, ahead []any) {
 	say := func(text string) {
 		if said != "" && text != "" {

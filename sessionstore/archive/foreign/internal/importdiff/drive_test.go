@@ -294,7 +294,7 @@ func (d *driver) export(ctx context.Context, s session) {
 	for _, tool := range []foreign.Tool{foreign.Claude, foreign.Codex} {
 		var w bytes.Buffer
 		e, err := foreign.Export(ctx, s.st, s.id, tool, &w, nil)
-		d.note("export %s %s %+v %v\n%s", s.id, tool, e, err, short(w.Bytes()))
+		d.note("export %s %s %s %s %d %d %+v %v\n%s", s.id, tool, e.ID, e.File, e.Original, e.Messages, e.Changes, err, short(w.Bytes()))
 	}
 	longer, err := foreign.Longer(s.st, s.id)
 	d.note("longer %t %v", longer, err)

@@ -111,7 +111,7 @@ func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *Toke
 	f.Use(at, id, model, u, has)
 }
 
-// Use notes the usage of a response, of which has tells by bits what the file has.
+// Use notes the usage of a response. The bits of has are the numbers that the file has.
 func (f *Facts) Use(at int32, id uint64, model string, u Usage, has uint8) {
 	s := Spent{ID: id, At: at, Model: f.modelNumber(model), Has: has}
 	for i, n := range u.Numbers() {

@@ -78,7 +78,7 @@ type Program struct {
 	// tools follow the line before.
 	Linked bool
 
-	// Totals says that files tell the usage of a whole thread, and not that of each response.
+	// Totals says that files have the usage of a whole thread, and not of each response.
 	Totals bool
 
 	// IDs matches the ids of sessions, also in the names of files; nil: UUIDs.
