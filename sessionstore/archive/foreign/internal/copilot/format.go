@@ -110,9 +110,12 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	case r.Is(thread.IsPerson):
 		r.Key = thread.Hash(cmp.Or(l.Prompt(), "image"))
 	}
-	if model, used, has := l.used(); has != 0 {
+	if raw, model := l.used(); raw != nil {
 		f.model = cmp.Or(model, f.model)
-		t.Facts.Use(at, thread.Hash("id "+l.id), f.model, used, has)
+		if s := t.Facts.Spend(at, thread.Hash("id "+l.id), f.model, raw, &tokenNames); s != nil {
+			s.Tokens[0] -= min(s.Tokens[0], s.Tokens[2]) // the cached ones are in it
+			s.Tokens[0] -= min(s.Tokens[0], s.Tokens[3])
+		}
 	}
 	s.Add(r, 0)
 	t.Records.At(at).Parent = parent

@@ -137,27 +137,20 @@ func (l line) says() uint64 {
 	return sum
 }
 
-// used returns the model and the usage that the event has, and by bits the numbers that it has.
-func (l line) used() (model string, used thread.Usage, has uint8) {
+// used returns the usage that the event has, and the model.
+func (l line) used() (raw []byte, model string) {
 	name := map[string]string{usageKind: "usage", compactKind: "compactionTokensUsed"}[l.kind]
-	raw := thread.Members(l.data, name)[0]
-	for i, n := range thread.Members(raw, tokenNames[:]...) {
-		if _, ok := pyjson.Int(n); ok {
-			has |= 1 << i
-		}
-	}
-	used.Read(raw, &tokenNames)
-	used.Input = max(0, used.Input-used.CacheRead-used.CacheWrite)
-	return thread.Text(thread.Members(raw, "model")[0]), used, has
+	raw = thread.Members(l.data, name)[0]
+	return raw, thread.Text(thread.Members(raw, "model")[0])
 }
 
 func (l line) ID() string                { return l.id }
 func (l line) Time() (time.Time, string) { return l.at, l.atText }
 
 func (l line) Spent() (model string, used thread.Usage) {
-	if model, used, has := l.used(); has != 0 {
-		return model, used
-	}
+	raw, model := l.used()
+	used.Read(raw, &tokenNames)
+	used.Input = max(0, used.Input-used.CacheRead-used.CacheWrite)
 	for _, name := range []string{"model", "newModel", "selectedModel"} {
 		if model == "" {
 			model = l.get(name)

@@ -91,7 +91,7 @@ func (c *copilotTool) command(t *testing.T, program string, args ...string) *exe
 	cmd.Dir = c.work
 	cmd.Env = []string{
 		"HOME=" + c.user, "PATH=" + os.Getenv("PATH"), "MODULES=" + c.modules, "COPILOT=" + c.copilotBin, "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
-		"COPILOT_MODEL=claude-sonnet-4", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=2000000", "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL=" + c.model.url, "COPILOT_PROVIDER_API_KEY=x",
+		"COPILOT_MODEL=made-up", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=2000000", "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL=" + c.model.url, "COPILOT_PROVIDER_API_KEY=x",
 	}
 	return cmd
 }

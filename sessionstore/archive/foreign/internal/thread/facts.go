@@ -100,26 +100,20 @@ func (f *Facts) modelNumber(name string) uint16 {
 }
 
 // Spend notes the usage that a record of a response has, an object with members of these names.
-func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) {
-	u, has := Usage{}, uint8(0)
-	numbers := u.Numbers()
-	for i, n := range Members(raw, names[:]...) {
+// It returns what it noted, nil for nothing.
+func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) *Spent {
+	s := Spent{ID: id, At: at, Model: f.modelNumber(model)}
+	m := Members(raw, names[:]...)
+	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {
-			*numbers[i], has = v, has|1<<i
+			s.Tokens[i], s.Has = uint32(min(max(v, 0), math.MaxUint32)), s.Has|1<<i
 		}
 	}
-	f.Use(at, id, model, u, has)
-}
-
-// Use notes the usage of a response. The bits of has are the numbers that the file has.
-func (f *Facts) Use(at int32, id uint64, model string, u Usage, has uint8) {
-	s := Spent{ID: id, At: at, Model: f.modelNumber(model), Has: has}
-	for i, n := range u.Numbers() {
-		s.Tokens[i] = uint32(min(max(*n, 0), math.MaxUint32))
+	if s.Has == 0 && s.Model == 0 {
+		return nil
 	}
-	if s.Has != 0 || s.Model != 0 {
-		f.spending.add(s)
-	}
+	f.spending.add(s)
+	return &f.spending.last[len(f.spending.last)-1]
 }
 
 // join adds the usage in a later record of the response: numbers only grow.
