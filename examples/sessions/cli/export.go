@@ -17,7 +17,7 @@ import (
 type exportCommand struct {
 	anywhere
 	mending
-	To          string `enum:",md,html,jsonl,tar,claude,codex,pi" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, claude, codex or pi (default: as --output ends, else md)." group:"Output"`
+	To          string `enum:",md,html,jsonl,tar,${tools}" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, ${a_tool} (default: as --output ends, else md)." group:"Output"`
 	Output      string `short:"o" placeholder:"FILE" help:"Write this file, in the place of one that is there; default: standard output." group:"Output"`
 	Redact      bool   `help:"Replace secrets: tokens, private keys, and the values of names as API_KEY or password. sessions secrets lists them."`
 	NoTools     bool   `help:"Leave out the calls of tools and their results (md and html)."`
@@ -28,7 +28,7 @@ type exportCommand struct {
 
 // Help is shown below the usage.
 func (exportCommand) Help() string {
-	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. Of a session that stays on this machine a tar says so, and it stays where it is imported; the other forms do not. claude, codex and pi are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider, --as-it-is changes nothing. What is said there comes home with "sessions import --from". The images of md go into a folder beside the file, talk.images for talk.md; there only images that the former talk.md shows are replaced, and no symlink is followed. The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
+	return `md and html are for people: the conversation, then the phases of a workflow and what was said about it. jsonl is the exact lines of the transcript and nothing else, tar all files of the session: "sessions import" makes a session of the last two again. Of a session that stays on this machine a tar says so, and it stays where it is imported; the other forms do not. ` + toolNames("and") + ` are for these tools: what was imported from one is its own bytes, and lines are made for what was said since; the tool did not check them. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider, --as-it-is changes nothing. What is said there comes home with "sessions import --from". The images of md go into a folder beside the file, talk.images for talk.md; there only images that the former talk.md shows are replaced, and no symlink is followed. The session itself never changes; secrets are found by their shape or their name, so look before you publish. --json goes with --output.
 
     sessions export 8f14 -o talk.html --redact
     sessions export 8f14 --to=jsonl | jq -r .role
@@ -51,7 +51,7 @@ func (c *exportCommand) Run(a *app) error {
 		return usageError{"--to=" + form + " takes no --redact and leaves nothing out"}
 	}
 	if !isTool(form) && c.isSet() {
-		return usageError{"--for and --as-it-is go with --to=claude, codex or pi"}
+		return usageError{"--for and --as-it-is go with --to=" + toolNames("or")}
 	}
 	t, err := c.reach(a)
 	if err != nil {

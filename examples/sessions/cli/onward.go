@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -368,6 +369,9 @@ func (o *onward) write() (int64, error) {
 		if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
 			return 0, err
 		}
+		if err := o.further(); err != nil {
+			return 0, err
+		}
 	}
 	f, err := os.OpenFile(o.path, mode, 0o600)
 	if err != nil {
@@ -388,6 +392,44 @@ func (o *onward) write() (int64, error) {
 		err = errors.Join(err, os.Truncate(o.path, o.end))
 	}
 	return 0, err
+}
+
+// further writes the files that belong beside a new one. It leaves a folder as it is that has other
+// files: the tool or a person made it.
+func (o *onward) further() error {
+	if len(o.exported.Further) == 0 {
+		return nil
+	}
+	folder := filepath.Dir(o.path)
+	there, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range there {
+		if text, ours := o.exported.Further[e.Name()]; ours && e.Type().IsRegular() {
+			raw, err := os.ReadFile(filepath.Join(folder, e.Name()))
+			if err == nil && bytes.Equal(raw, text) { // an earlier call was killed
+				continue
+			}
+		}
+		if e.Name() != filepath.Base(o.path) || !isRegular(o.path) {
+			return fmt.Errorf("%s has %s, which is not of this session: move the folder away, or export with --to=%s", screen.Plain(folder), screen.Plain(e.Name()), o.tool)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.exported.Further)) {
+		f, err := os.OpenFile(filepath.Join(folder, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(o.exported.Further[name])
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isRegular reports whether a regular file has the path, which is no symlink.

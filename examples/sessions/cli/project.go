@@ -191,7 +191,7 @@ func (l local) nothingHere(a *app) error {
 }
 
 // importHint is what an empty list says at its end.
-const importHint = "\n" + `"sessions import --from=all" brings the conversations of Claude Code, Codex and pi.`
+var importHint = "\n" + `"sessions import --from=all" brings the conversations of ` + toolTitles("and") + "."
 
 const timeForms = "a date as 2026-08-01, a time as 2026-08-01T12:30, an age as 12h, 7d or 2w, today or yesterday"
 

@@ -16,7 +16,7 @@ type resumeCommand struct {
 	local
 	mending
 	Last        bool   `help:"The session of this project that was saved last, of those that can be read."`
-	With        string `enum:",claude,codex,pi" default:"" placeholder:"TOOL" help:"Go on in another tool: claude, codex or pi."`
+	With        string `enum:",${tools}" default:"" placeholder:"TOOL" help:"Go on in another tool: ${a_tool}."`
 	Show        bool   `help:"Start nothing, and show the command that resumes, and whether models accept what it would send."`
 	Host        string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
 	ForceBundle string `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`
@@ -31,7 +31,7 @@ func (resumeCommand) Help() string {
     sessions resume --show 8f14    what would be resumed
     sessions resume 8f14 --with claude
 
---with writes the conversation where Claude Code, Codex or pi looks for it, names what has no place there, and starts that tool. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider than that of the tool's maker, --as-it-is changes nothing. It first brings home what was said in any of these tools since, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where the session and the tool went on, the tool gets a conversation of its own; where two tools did, it asks which goes out.
+--with writes the conversation where ` + toolTitles("or") + ` looks for it, names what has no place there, and starts that tool. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider than that of the tool's maker, --as-it-is changes nothing. It first brings home what was said in any of these tools since, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where the session and the tool went on, the tool gets a conversation of its own; where two tools did, it asks which goes out.
 
 --json shows as --show does, and starts nothing. The exit code is that of the program.`
 }

@@ -133,7 +133,7 @@ func newParser(c *commands, p Process) (*kong.Kong, error) {
 		kong.Name("sessions"), kong.Description(about),
 		kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100, NoExpandSubcommands: true}),
-		kong.Vars{"version": version()},
+		kong.Vars{"version": version()}, toolVars(),
 		kong.ExplicitGroups(nil), kong.WithHyphenPrefixedParameters(true), kong.UsageOnError(),
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }), // which names the variables itself
 	)

@@ -202,7 +202,7 @@ type pickCommand struct {
 
 // Help is shown below the usage.
 func (pickCommand) Help() string {
-	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: letters filter it, Enter resumes a session in its directory, or where the user says so in the tool from which it came, as "sessions resume --with" does, Tab shows it in the pager, Ctrl-K shows the other commands. Where Claude Code, Codex or pi have conversations that are not here, it says so, and Ctrl-K i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
+	return `Opens a list of the sessions of the working directory's project on the terminal, with --all-projects or where it has none the sessions of all projects: letters filter it, Enter resumes a session in its directory, or where the user says so in the tool from which it came, as "sessions resume --with" does, Tab shows it in the pager, Ctrl-K shows the other commands. Where ` + toolTitles("or") + ` have conversations that are not here, it says so, and Ctrl-K i imports them. Only the beginnings of their files are read for that, so a file in which the import finds no conversation is offered again the next time. With --json, and where standard input or output is no terminal, it is "sessions list"; there, "sessions" alone is wrong arguments.`
 }
 
 // Run opens the picker, or lists.

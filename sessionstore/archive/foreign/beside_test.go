@@ -18,7 +18,7 @@ func TestExportAgain(t *testing.T) {
 		a.goOn("Theirs")
 		a.say("Ours")
 		require.Len(t, a.back(), 1)
-		first, here := a.path, a.rows(a.id)
+		here := a.rows(a.id)
 
 		var b, same bytes.Buffer
 		done, err := ExportAgain(t.Context(), a.st, a.id, a.tool, 1, &b, nil)
@@ -33,7 +33,10 @@ func TestExportAgain(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, done.ID, other.ID)
 
-		a.path = filepath.Join(filepath.Dir(first), done.File)
+		place, err := programs[string(a.tool)].Place("/w", done.File)
+		require.NoError(t, err)
+		a.path = filepath.Join(a.home, place)
+		require.NoError(t, os.MkdirAll(filepath.Dir(a.path), 0o700))
 		require.NoError(t, os.WriteFile(a.path, b.Bytes(), 0o600))
 		a.goOn("More")
 		var fork string

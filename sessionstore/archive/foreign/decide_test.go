@@ -53,7 +53,9 @@ func TestDecide(t *testing.T) {
 		case !is(related):
 			want = toCompare
 		case is(covered) && !is(pending):
-			want = toLeave
+			if want = toLeave; is(misnamed) {
+				want = toName
+			}
 		case !is(rendered):
 			want = toRender
 		case is(comesHome) && is(unknown) && !is(news):

@@ -1,4 +1,4 @@
-// Package foreign brings the histories of Claude Code, Codex and pi into a store.
+// Package foreign brings the histories of Claude Code, Codex, the GitHub Copilot CLI and pi into a store.
 //
 // [Find] lists the histories on this machine, and [Import] makes sessions of one. A history
 // is one session of one of them (the tool), as its files describe it. The new
@@ -6,7 +6,7 @@
 // everything that the tool wrote:
 //
 //	import/original.jsonl.zst   the bytes of the tool's files, compressed, one file behind the other
-//	import/map.jsonl            the scope of the conversation; for each line of the file its message, or the reason why it has none; the usage of each response of Claude Code and pi
+//	import/map.jsonl            the scope of the conversation; for each line of the file its message, or the reason why it has none; the usage of each response, but of Codex
 //
 // A message carries metadata.source, an object of texts: the tool, the id of the
 // tool's session, and the lines that the message was made of.
@@ -44,6 +44,11 @@
 // A session of pi is a tree of entries in one file: the conversation goes back from the last
 // entry. What pi sends in the user's name, such as a command given to the shell or the text of
 // an extension, becomes a <system-reminder>.
+//
+// A session of the GitHub Copilot CLI is a file of events in their order. The lines of its
+// sub-agents are among the others, and each sub-agent becomes a sub-session of the session that
+// began it.
+// A rewind there takes lines out of the file.
 //
 // A record of Claude Code may name a parent that is in no file. It follows the record
 // before it then; the tool stops there.
@@ -104,8 +109,8 @@
 // file with no lines but those that the session keeps of it
 // changes nothing. A file may go on without records that the session was made of, or have
 // them on no line that becomes a session: then the two went on apart, too. Import compares
-// records and not messages: records of Claude Code and pi by their ids and contents, records
-// of Codex by their contents.
+// records and not messages: records of Codex by their contents, those of
+// the others by their ids and contents.
 //
 // # Memory and kills
 //

@@ -26,6 +26,10 @@ type Exported struct {
 	Original int64  // bytes that are the tool's own
 	Messages int    // that lines were made for
 
+	// Further are the files that belong beside it, by their names, where the tool keeps a folder
+	// for each session and has none of this one.
+	Further map[string][]byte
+
 	// Changes are what the export has otherwise than the session, in the order of messages,
 	// also in lines that an earlier export wrote.
 	Changes []Change
@@ -194,6 +198,9 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 	done.File, done.tool, done.name = out.lines.File(), tool, newName(md, f, place)
 	if names, ok := out.lines.(interface{ Name(string, bool) error }); ok && done.name != "" && (f == nil || f.Table.Title != done.name) {
 		err = names.Name(done.name, md.Text("name_source") != "generated" && md.Text("name_source") != "fallback")
+	}
+	if err == nil {
+		done.Further, err = out.lines.Further()
 	}
 	return done, cmp.Or(err, out.w.Flush())
 }

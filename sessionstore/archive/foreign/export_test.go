@@ -216,7 +216,7 @@ func TestExportElsewhere(t *testing.T) {
 		}
 		st, err := p.Store(report.Project)
 		require.NoError(t, err)
-		to := map[Tool]Tool{Claude: Codex, Codex: Pi, Pi: Pi}[h.Tool]
+		to := map[Tool]Tool{Claude: Codex, Codex: Copilot, Copilot: Copilot, Pi: Pi}[h.Tool]
 		readBack(t, st, report.Sessions[0].ID, to)
 	}
 	_, err = Export(t.Context(), st, id, "other", &bytes.Buffer{}, nil)
@@ -370,7 +370,8 @@ func TestExportNamesNoPath(t *testing.T) {
 		require.NoError(t, a.st.Save(t.Context(), a.id, rows.Messages, md))
 		done, err := Export(t.Context(), a.st, a.id, a.tool, io.Discard, nil)
 		require.NoError(t, err)
-		require.Equal(t, filepath.Base(done.File), done.File)
+		name := strings.TrimPrefix(done.File, done.ID+"/") // of a tool that keeps a folder for each session
+		require.Equal(t, filepath.Base(name), name)
 		require.NotContains(t, done.File, "..")
 	})
 }

@@ -83,6 +83,30 @@ func FuzzImportPi(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Pi, data) })
 }
 
+// FuzzImportCopilot does it with bytes of the GitHub Copilot CLI.
+func FuzzImportCopilot(f *testing.F) {
+	paths, err := filepath.Glob("testdata/copilot/session-state/*/events.jsonl")
+	require.NoError(f, err)
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(string(data))
+		for _, r := range [][2]string{
+			{`"type":"user.message"`, `"type":"session.compaction_complete"`},
+			{`"type":"assistant.message"`, `"type":"subagent.started"`},
+			{`"id":"`, `"xid":"`},
+			{`"agentId":"`, `"xagentId":"`},
+			{`"parentId":"`, `"agentId":"`},
+			{`call_0002_1`, `call_0002_0`},
+			{`"success":true`, `"isUserRequested":true`},
+			{`"assetId":"`, `"assetId":"x`},
+		} {
+			f.Add(strings.ReplaceAll(string(data), r[0], r[1]))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Copilot, data) })
+}
+
 func fuzzImport(t *testing.T, tool Tool, data string) {
 	t.Helper()
 	top := t.TempDir()

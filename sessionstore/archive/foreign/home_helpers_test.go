@@ -86,6 +86,9 @@ func (a *away) export() {
 // thread returns the tool's id of the session.
 func (a *away) thread() string {
 	name := strings.TrimSuffix(filepath.Base(a.path), ".jsonl")
+	if a.tool == Copilot {
+		name = filepath.Base(filepath.Dir(a.path))
+	}
 	return name[len(name)-36:]
 }
 
@@ -119,6 +122,15 @@ func (a *away) turn(text, parent string) string {
 			fmt.Sprintf(`{"timestamp":"%s","type":"event_msg","payload":{"type":"user_message","message":"%s by the user","images":[]}}`+"\n", at, text) +
 			fmt.Sprintf(item, at, a.n, "assistant", "output", text, "assistant") +
 			fmt.Sprintf(`{"timestamp":"%s","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":0,"output_tokens":7,"total_tokens":%d},"last_token_usage":{"input_tokens":100,"output_tokens":7,"total_tokens":107}}}}`+"\n", at, 100*a.n, 100*a.n+7)
+	}
+	if a.tool == Copilot {
+		id := func(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n, a.n) }
+		event := `{"type":"%s","data":%s,"id":"%s","timestamp":"%s","parentId":"%s"}` + "\n"
+		return fmt.Sprintf(event, "session.resume", `{"resumeTime":"`+at+`","selectedModel":"their-model"}`, id(1), at, parent) +
+			fmt.Sprintf(event, "user.message", fmt.Sprintf(`{"content":"%s by the user","transformedContent":"now: %[1]s by the user","delivery":"idle"}`, text), id(2), at, id(1)) +
+			fmt.Sprintf(event, "session.usage_record", `{"usage":{"model":"their-model","inputTokens":100,"outputTokens":7,"cacheReadTokens":0,"cacheWriteTokens":0}}`, id(3), at, id(2)) +
+			fmt.Sprintf(event, "assistant.message", fmt.Sprintf(`{"messageId":"m%d","model":"their-model","content":"%s by the assistant","toolRequests":[]}`, a.n, text), id(4), at, id(3)) +
+			fmt.Sprintf(event, "session.shutdown", `{"shutdownType":"routine"}`, id(5), at, id(4))
 	}
 	if a.tool == Pi {
 		item := `{"type":"message","id":"%08x","parentId":"%s","timestamp":"%s","message":{"role":"%s","content":[{"type":"text","text":"%s by the %[4]s"}]%[6]s}}` + "\n"

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -324,7 +325,7 @@ func TestHomeOfImported(t *testing.T) {
 func TestHomeFromBoth(t *testing.T) {
 	t.Parallel()
 	eachTool(t, func(t *testing.T, a *away) {
-		b := newAway(t, a.p, a.id, map[Tool]Tool{Claude: Codex, Codex: Pi, Pi: Claude}[a.tool])
+		b := newAway(t, a.p, a.id, map[Tool]Tool{Claude: Codex, Codex: Copilot, Copilot: Pi, Pi: Claude}[a.tool])
 		a.export()
 		b.export()
 		a.goOn("One")
@@ -417,6 +418,12 @@ func TestHomeTakenBack(t *testing.T) {
 				require.Equal(t, Updated, a.back()[0].Action)
 				return
 			}
+			if a.tool == Copilot { // which takes the lines out of its file
+				lines, _, _ := strings.Cut(original(t, a.path), "It is fine")
+				_, rest, _ := strings.Cut(original(t, a.path), "It is fine")
+				rest, _, _ = strings.Cut(rest, "\n")
+				require.NoError(t, os.WriteFile(a.path, []byte(lines+"It is fine"+rest+"\n"), 0o600))
+			}
 			a.add(a.turn("Otherwise", parent))
 			made := a.back()
 			require.Equal(t, here, a.rows(a.id))
@@ -452,6 +459,11 @@ func TestHomeOfForks(t *testing.T) {
 			copied := strings.ReplaceAll(original(t, a.path), `"sessionId":"`+a.id, `"sessionId":"`+forked)
 			if a.tool == Pi {
 				copied = strings.Replace(original(t, a.path), `"id":"`+a.id+`"`, `"id":"`+forked+`","parentSession":"`+a.path+`"`, 1)
+			}
+			if a.tool == Copilot {
+				note := fmt.Sprintf("Forked from \\\"Mine\\\" (%s) as \\\"Mine (fork)\\\" (%s).", a.id, forked)
+				copied += `{"type":"session.info","id":"` + forked + `","timestamp":"2026-11-25T01:00:00.000Z","parentId":null,"data":{"infoType":"fork","message":"` + note + `"}}` + "\n"
+				require.NoError(t, os.MkdirAll(filepath.Dir(b.path), 0o700))
 			}
 			if a.tool == Codex {
 				copied = `{"timestamp":"2026-11-25T01:00:00.000Z","type":"session_meta","payload":{"id":"` + forked + `","forked_from_id":"` + a.id + `","timestamp":"2026-11-25T01:00:00.000Z","cwd":"/w"}}` + "\n"

@@ -173,7 +173,7 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 // prepare finds the sessions that a file of the history makes.
 func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History) (ss sessions, err error) {
 	if f.Table.Title == "" && h.Title != "" {
-		f.Table.Title, f.Table.ByPerson = h.Title, true
+		f.Table.Title, f.Table.ByPerson = h.Title, !h.Generated
 	}
 	f.Table.NameBy(h.Summaries)
 	if h.ThreadID != "" {
@@ -266,11 +266,17 @@ func sessionsOf(top target, leaves map[int32][]int32, roots thread.Roots) sessio
 		ss.add(top, leaves[0])
 	}
 	delete(leaves, 0)
+	ids := map[int32]string{} // of the sub-agents, by their roots
 	for _, root := range slices.Sorted(maps.Keys(leaves)) {
-		first := f.RecordID(root - 1)
+		in, known := f.Table.Inside[root-1]
+		if !known {
+			in = thread.Inside{Parent: -1, Task: f.Table.Facts.Summaries[f.Table.Records.At(root-1).Key]}
+		}
+		first, name := cmp.Or(in.ID, f.RecordID(root-1)), cmp.Or(in.Name, "agent")
+		ids[root] = thread.SubID(f.Tool.Name(), f.ID+"/sidechain/"+first, name)
 		ss.add(target{
-			file: f, kind: Agent, id: thread.SubID(f.Tool.Name(), f.ID+"/sidechain/"+first, "agent"), chain: f.Table.Back(leaves[root][0], f.Table.Scope),
-			parent: top.id, agent: "agent", task: f.Table.Facts.Summaries[f.Table.Records.At(root-1).Key], foreign: first, mine: func(at int32) bool { return roots[at] == root },
+			file: f, kind: Agent, id: ids[root], chain: f.Table.Back(leaves[root][0], f.Table.Scope), call: in.Call,
+			parent: cmp.Or(ids[in.Parent+1], top.id), agent: name, task: in.Task, foreign: first, mine: func(at int32) bool { return roots[at] == root },
 		}, leaves[root])
 	}
 	if len(top.chain) == 0 && len(ss.all) > 0 {

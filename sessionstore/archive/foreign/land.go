@@ -212,7 +212,7 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Here: r.FromHere(), Early: tg.early,
+		Here: r.FromHere(), Early: tg.early, Call: tg.call,
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Table.Spent(tg.mine)

@@ -128,7 +128,7 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 }
 
 // writeMap writes the scope of the conversation, for each line of the file its message or
-// the reason why it has none, and then the usage of each response of Claude Code. Where the
+// the reason why it has none, and then the usage of each response, but of Codex. Where the
 // session keeps no original, the map has for each message the hash of its record, by which
 // it is found in another state of the file.
 func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {

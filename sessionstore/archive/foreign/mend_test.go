@@ -110,6 +110,7 @@ func (a *away) sent(line string) string {
 		Kind    string `json:"type"`
 		Message json.RawMessage
 		Content string
+		Data    json.RawMessage
 		Payload struct {
 			Type, Role, Name, Arguments string
 			CallID                      string `json:"call_id"`
@@ -123,6 +124,10 @@ func (a *away) sent(line string) string {
 	switch {
 	case a.tool == Claude && (l.Kind == "user" || l.Kind == "assistant"):
 		return string(l.Message)
+	case a.tool == Copilot:
+		if row = a.sentByCopilot(l.Kind, l.Data); row == nil {
+			return ""
+		}
 	case a.tool == Pi && l.Kind == "message":
 		row = a.sentByPi(l.Message)
 	case l.Kind == "custom_message":
@@ -191,6 +196,51 @@ func (a *away) sentByPi(message []byte) any {
 		row = object{"role": "tool", "tool_call_id": m.ToolCallID, "content": content}
 	}
 	return row
+}
+
+// sentByCopilot returns what the GitHub Copilot CLI sends of its own event, nil for none.
+func (a *away) sentByCopilot(kind string, data []byte) any {
+	type object = map[string]any
+	type picture struct{ Data, MimeType string }
+	d := struct {
+		Content, ToolCallID string
+		Attachments         []picture
+		ToolRequests        []struct {
+			ToolCallID, Name string
+			Arguments        json.RawMessage
+		}
+		Result struct {
+			Content             string
+			BinaryResultsForLlm []picture
+		}
+	}{}
+	require.NoError(a.t, json.Unmarshal(data, &d))
+	content := func(said string, pictures []picture) (all []any) {
+		if said != "" {
+			all = append(all, object{"type": "text", "text": said})
+		}
+		for _, p := range pictures {
+			all = append(all, object{"type": "image", "source": object{"type": "base64", "media_type": p.MimeType, "data": p.Data}})
+		}
+		return all
+	}
+	switch kind {
+	case "user.message":
+		return object{"role": "user", "content": content(d.Content, d.Attachments)}
+	case "tool.execution_complete":
+		return object{"role": "tool", "tool_call_id": d.ToolCallID, "content": content(d.Result.Content, d.Result.BinaryResultsForLlm)}
+	case "assistant.message":
+		calls := []any{}
+		for _, c := range d.ToolRequests {
+			calls = append(calls, object{"id": c.ToolCallID, "tool": c.Name, "arguments": c.Arguments})
+		}
+		row := object{"role": "assistant", "content": d.Content}
+		if len(calls) > 0 {
+			row["tool_calls"] = calls
+		}
+		return row
+	}
+	return nil
 }
 
 // TestExportMended exports sessions that a provider would refuse, and brings them home: the

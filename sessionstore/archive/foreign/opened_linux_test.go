@@ -147,6 +147,28 @@ func TestUnchangedPi(t *testing.T) {
 	require.Equal(t, 2, opened.since())
 }
 
+// TestUnchangedCopilot imports a session of the GitHub Copilot CLI again: the file with its name is
+// opened, and its events are not.
+func TestUnchangedCopilot(t *testing.T) {
+	t.Parallel()
+	h := newCopilotHome(t)
+	h.put("c1", copilotTurn("1", "", "", "One")...)
+	h.call("c1", "First", true)
+	path, began := filepath.Join(h.dir, "clock"), time.Now()
+	require.Eventually(t, func() bool {
+		require.NoError(t, os.WriteFile(path, []byte(time.Now().String()), 0o600))
+		fi, err := os.Stat(path)
+		return err == nil && fi.ModTime().Sub(began) > 30*time.Millisecond
+	}, time.Minute, 5*time.Millisecond)
+	h.run()
+	opened := watchOpens(t, filepath.Dir(h.path("c1", "x")))
+	require.Equal(t, Unchanged, h.run()["c1"].Sessions[0].Action)
+	require.Equal(t, 1, opened.since())
+	h.call("c1", "Second", true)
+	h.run()
+	require.Equal(t, "Second", h.metadata(idOf(Copilot, "c1")).Text("name"))
+}
+
 // TestNotesOfOrphans imports the file of a sub-agent in whose folder no conversation is, and
 // which names a parent that is nowhere.
 func TestNotesOfOrphans(t *testing.T) {

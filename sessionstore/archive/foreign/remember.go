@@ -90,6 +90,9 @@ func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 	q.file = filepath.Join(ld.p.Dir(), q.slug, "sessions", sessiondir.Bookkeeping, notesFolder, ld.tool.Name()+thread.HistorySuffix)
 	sum, paths := xxh3.New(), []string{}
 	fmt.Fprintf(sum, "%d %d %q %v", notesForm, rules, []string{o.Project, h.ID, h.Dir, h.Folder, h.Title, h.Parent}, h.Summaries)
+	if h.Generated {
+		fmt.Fprint(sum, "generated")
+	}
 	if h.Origin != nil {
 		fmt.Fprintf(sum, "%q", []string{h.Origin.ID, h.Origin.Path})
 	}

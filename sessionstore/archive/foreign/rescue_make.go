@@ -36,7 +36,7 @@ type rescuer interface {
 	// sent returns what the tool would send of a file with these lines.
 	sent(f *thread.File, lines []line) []sent
 
-	// apply returns the lines with the changes in what is sent.
+	// apply returns the lines with the changes in the texts that are sent.
 	apply(lines []line, all []sent, moved bool) []line
 
 	// rename gives the lines new ids, which follow from the new id of the session.

@@ -159,7 +159,7 @@ func bookOf(st *sessionstore.Store) *private.Book {
 
 // takeUp moves sessions into the trash that earlier imports made of parts of a thread which
 // stood alone, now that the session of the thread has what they say. A session that was changed
-// here stays, and so does one that the trash does not take.
+// here stays, and so does a session that the trash does not take.
 func (ld *lander) takeUp(ctx context.Context, f *thread.File, all []thread.Segment) error {
 	for _, s := range all {
 		id := thread.UUID5(f.Tool.Name(), s.Part)

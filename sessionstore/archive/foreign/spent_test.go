@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 		require.False(t, u.At.IsZero())
 		require.NoError(t, got.Add(u.Usage))
 	}
-	copied := [4]int64{400 + 175, 35, 25, 15} // the fork 019cb8a0-0005 has 400 from its origin, pi's fork five responses
+	copied := [4]int64{400 + 175 + 600, 35 + 21, 25 + 30, 15} // the fork 019cb8a0-0005 has 400 from its origin, pi's fork five responses, Copilot's three
 	require.Equal(t, [4]int64{want.Input - copied[0], want.Output - copied[1], want.CacheRead - copied[2], want.CacheWrite - copied[3]}, [4]int64{got.Input, got.Output, got.CacheRead, got.CacheWrite})
 }
 

@@ -44,6 +44,9 @@ type state struct {
 	Here       int                      `json:"here,omitempty"`    // messages that were said here, and exported
 	Usage      map[string]*thread.Usage `json:"usage,omitempty"`   // by model, of the conversation
 
+	// Call is the id of the call that began a sub-agent, in the session that made it.
+	Call string `json:"call,omitempty"`
+
 	// ContinuedIn has the ids of the sessions in which the tool went on, as copies of this one.
 	ContinuedIn []string `json:"continued_in,omitempty"`
 

@@ -28,6 +28,7 @@ type target struct {
 	agent    string              // its kind
 	task     string              // its task, in short; "" where the file names none
 	foreign  string              // the tool's id of a sub-agent
+	call     string              // the tool's id of the call that began a sub-agent, where the file names it
 	turn     int                 // after which it leaves its parent
 	original bool                // it keeps the file
 	beside   string              // see place

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/codex"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/copilot"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/pi"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -19,13 +20,14 @@ type Tool string
 
 // The tools.
 const (
-	Claude Tool = "claude" // Claude Code
-	Codex  Tool = "codex"  // the Codex CLI
-	Pi     Tool = "pi"     // pi, the coding agent
+	Claude  Tool = "claude"  // Claude Code
+	Codex   Tool = "codex"   // the Codex CLI
+	Copilot Tool = "copilot" // the GitHub Copilot CLI
+	Pi      Tool = "pi"      // pi, the coding agent
 )
 
 // programs are the tools: the only list of them.
-var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}, string(Pi): pi.Tool{}}
+var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}, string(Copilot): copilot.Tool{}, string(Pi): pi.Tool{}}
 
 // Tools returns the tools, by name.
 func Tools() (all []Tool) {
@@ -50,7 +52,7 @@ func (t Tool) Title() string { return t.program().Title }
 func (t Tool) Variable() string { return t.program().Moved }
 
 // Home returns the directory in which a tool keeps its histories: the one that [Tool.Variable]
-// names, or else ~/.claude, ~/.codex or ~/.pi/agent. It may not be there. The error Is
+// names, or else the one below the user's home, as ~/.claude. It may not be there. The error Is
 // [ErrTool] for another tool.
 func Home(tool Tool) (string, error) {
 	p := programs[string(tool)]

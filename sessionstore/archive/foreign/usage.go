@@ -76,7 +76,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 			if it.state.Spent == nil {
 				continue
 			}
-			if it.tool != nil && !it.tool.Program().Linked { // its totals are of the whole thread
+			if it.tool != nil && it.tool.Program().Totals { // its totals are of the whole thread
 				if other := threads[place+it.state.ID]; other != nil {
 					if it.responses() > other.responses() {
 						*other = *it
@@ -111,7 +111,7 @@ func countOnce(ctx context.Context, all []*payer) (failed error) {
 	first := map[uint64]paid{}
 	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
 	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
-		if f.tool == nil || !f.tool.Program().Linked {
+		if f.tool == nil || f.tool.Program().Totals {
 			continue
 		}
 		some, err := mappedUse(ctx, filepath.Join(f.st.Dir(), f.id, f.place))

@@ -16,9 +16,10 @@ import (
 
 // corpus is where made-up histories of both tools are.
 var corpus = map[foreign.Tool]string{
-	foreign.Claude: "../../../../sessionstore/archive/foreign/testdata/claude",
-	foreign.Codex:  "../../../../sessionstore/archive/foreign/testdata/codex",
-	foreign.Pi:     "../../../../sessionstore/archive/foreign/testdata/pi",
+	foreign.Claude:  "../../../../sessionstore/archive/foreign/testdata/claude",
+	foreign.Codex:   "../../../../sessionstore/archive/foreign/testdata/codex",
+	foreign.Copilot: "../../../../sessionstore/archive/foreign/testdata/copilot",
+	foreign.Pi:      "../../../../sessionstore/archive/foreign/testdata/pi",
 }
 
 // imports imports with the package alone.
@@ -105,7 +106,7 @@ func TestSeekNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := openTest(t)
 	home := t.TempDir()
-	h := &histories{homes: map[foreign.Tool]string{foreign.Claude: filepath.Join(home, "claude"), foreign.Codex: filepath.Join(home, "codex"), foreign.Pi: filepath.Join(home, "pi")}}
+	h := &histories{homes: map[foreign.Tool]string{foreign.Claude: filepath.Join(home, "claude"), foreign.Codex: filepath.Join(home, "codex"), foreign.Copilot: filepath.Join(home, "copilot"), foreign.Pi: filepath.Join(home, "pi")}}
 	require.Equal(t, Offered{}, h.seek(t.Context(), s))
 	folder := filepath.Join(home, "claude", "projects", "-w")
 	require.NoError(t, os.MkdirAll(folder, 0o700))

@@ -115,7 +115,9 @@ func (f format) Finish(s *thread.Scanning) {
 	s.Table.NameBy(s.Table.Facts.Summaries)
 }
 
-func (format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
+func (format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (thread.Part, error) {
+	return parse(raw)
+}
 
 // note keeps the facts about the session in a line.
 func note(s *thread.Scanning, l line) {

@@ -30,7 +30,7 @@ func (Tool) Name() string { return "codex" }
 
 func (Tool) Program() thread.Program {
 	return thread.Program{
-		Title: "Codex", Home: ".codex", Moved: "CODEX_HOME", Resume: "resume", Names: titlesFile,
+		Title: "Codex", Home: ".codex", Moved: "CODEX_HOME", Totals: true, Resume: "resume", Names: titlesFile,
 		Target: func() accept.Target { return accept.Target{Provider: accept.OpenAIResponses, Scale: scale.Picture} },
 	}
 }

@@ -126,7 +126,7 @@ func (f *format) beforeTurn(t *thread.Table, at int32) int32 {
 	return at
 }
 
-func (f *format) Part(raw []byte, offset int64, n int) (thread.Part, error) {
+func (f *format) Part(raw []byte, offset int64, n int, _ func(int64) ([]byte, error)) (thread.Part, error) {
 	if n > 0 && f.spans.offset == offset && f.spans.length == len(raw) && n <= len(f.spans.items) {
 		return f.nested(raw, n), nil
 	}

@@ -139,7 +139,9 @@ func (f *format) Finish(s *thread.Scanning) {
 	}
 }
 
-func (*format) Part(raw []byte, _ int64, _ int) (thread.Part, error) { return parse(raw) }
+func (*format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (thread.Part, error) {
+	return parse(raw)
+}
 
 func (*format) Agent(path string, _ *thread.Table) (id, name, task string) {
 	return idIn(path), "agent", ""

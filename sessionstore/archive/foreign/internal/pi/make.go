@@ -34,6 +34,8 @@ func (c *maker) File() string {
 	return inFile.Replace(thread.Stamp(c.about.Began)) + "_" + c.about.ID + thread.HistorySuffix
 }
 
+func (*maker) Further() (map[string][]byte, error) { return nil, nil }
+
 func (c *maker) Begin() error {
 	return c.w.Row(object{"type": headerKind, "version": maxVersion, "id": c.about.ID, "timestamp": thread.Stamp(c.about.Began), "cwd": c.about.Dir})
 }

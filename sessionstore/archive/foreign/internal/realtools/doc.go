@@ -1,7 +1,7 @@
 // Package realtools proves the imports and exports of sessionstore/archive/foreign with the
-// tools themselves: Codex and Claude Code, as npm has them.
+// tools themselves: Codex, Claude Code, pi and the GitHub Copilot CLI, as npm has them.
 //
-// Its tests install both tools and run them in a network of their own, in which nothing
+// Its tests install the tools and run them in a network of their own, in which nothing
 // answers but a made-up model of the test. They need Linux, root, npm and a registry.
 // Without one of them they are skipped with the words "not proven"; a run that proved
 // something says "real tools: proven" with the versions.

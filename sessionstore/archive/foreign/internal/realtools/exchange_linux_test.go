@@ -156,7 +156,7 @@ func active(t *testing.T, to tool, e foreign.Exported) []said {
 	require.NoError(t, err)
 	compacted, n := 0, 0
 	for row := range strings.Lines(string(rows)) {
-		if n++; strings.Contains(row, `"compact_boundary"`) || strings.Contains(row, `"type":"compacted"`) || strings.Contains(row, `"type":"compaction"`) {
+		if n++; strings.Contains(row, `"compact_boundary"`) || strings.Contains(row, `"type":"compacted"`) || strings.Contains(row, `"type":"compaction"`) || strings.Contains(row, `"type":"session.compaction_complete"`) {
 			compacted = n
 		}
 	}
@@ -201,7 +201,7 @@ func typed(all []said) []said {
 // tools show.
 func folded(all []said) (joined []said) {
 	for _, s := range all {
-		s.text = strings.TrimSpace(s.text)
+		s.text = strings.ReplaceAll(strings.TrimSpace(s.text), "\n\n", "\n") // two texts may have come as one
 		if strings.HasPrefix(s.text, "image of ") {
 			continue
 		}

@@ -19,12 +19,15 @@ import (
 )
 
 // versions are the versions of the packages of npm that a run installs.
-type versions struct{ codex, claude, sdk, pi string }
+type versions struct{ codex, claude, sdk, pi, copilot string }
 
 // pinned are the versions that each run proves.
 var pinned = versions{codex: "0.171.0", claude: "2.1.332", sdk: "0.3.332"}
 
 func (v versions) String() string {
+	if v.copilot != "" {
+		return "GitHub Copilot CLI " + v.copilot
+	}
 	if v.pi != "" {
 		return "pi " + v.pi
 	}
@@ -34,11 +37,12 @@ func (v versions) String() string {
 // programs are the tools, as they are installed.
 type programs struct {
 	versions
-	codexBin  string // the program
-	claudeBin string
-	piBin     string
-	node      string
-	modules   string // the folder with the Agent SDK
+	codexBin   string // the program
+	claudeBin  string
+	piBin      string
+	copilotBin string
+	node       string
+	modules    string // the folder with the Agent SDK
 }
 
 // notProven skips the test, or fails it in CI.

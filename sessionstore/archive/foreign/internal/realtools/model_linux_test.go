@@ -260,13 +260,14 @@ func (m *model) holding(prompt string) chan struct{} {
 func (m *model) holds(asked request) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := len(asked.waiting)
-	if n == 0 || m.held[asked.waiting[n-1]] == nil {
-		return false
+	for prompt, ended := range m.held {
+		if n := len(asked.waiting); n > 0 && strings.HasSuffix(asked.waiting[n-1], prompt) {
+			close(ended)
+			delete(m.held, prompt)
+			return true
+		}
 	}
-	close(m.held[asked.waiting[n-1]])
-	delete(m.held, asked.waiting[n-1])
-	return true
+	return false
 }
 
 // cutting lets the model begin an answer to a prompt that never ends. The channel is closed once

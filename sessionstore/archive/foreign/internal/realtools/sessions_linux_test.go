@@ -30,10 +30,12 @@ const histories = "../../testdata"
 // from the other tool, and sessions of the Amplifier tools.
 func sessions(t *testing.T, p *projects.Projects, to foreign.Tool, work string) []kept {
 	t.Helper()
-	from := map[foreign.Tool]foreign.Tool{foreign.Claude: foreign.Codex, foreign.Codex: foreign.Claude, foreign.Pi: foreign.Claude}[to]
+	from := map[foreign.Tool][]foreign.Tool{foreign.Claude: {foreign.Codex}, foreign.Codex: {foreign.Claude}, foreign.Pi: {foreign.Claude, foreign.Copilot}, foreign.Copilot: {foreign.Claude, foreign.Codex, foreign.Pi}}[to]
 	all := own(t, p, work)
-	for _, part := range []string{"", "facts", "live"} {
-		all = append(all, imported(t, p, from, filepath.Join(histories, part, string(from)))...)
+	for _, tool := range from {
+		for _, part := range []string{"", "facts", "live"} {
+			all = append(all, imported(t, p, tool, filepath.Join(histories, part, string(tool)))...)
+		}
 	}
 	return all
 }

@@ -100,7 +100,8 @@ func (f *Facts) modelNumber(name string) uint16 {
 }
 
 // Spend notes the usage that a record of a response has, an object with members of these names.
-func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) {
+// It returns what it noted, nil for nothing.
+func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) *Spent {
 	s := Spent{ID: id, At: at, Model: f.modelNumber(model)}
 	m := Members(raw, names[:]...)
 	for i, n := range m {
@@ -108,9 +109,11 @@ func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *Toke
 			s.Tokens[i], s.Has = uint32(min(max(v, 0), math.MaxUint32)), s.Has|1<<i
 		}
 	}
-	if s.Has != 0 || s.Model != 0 {
-		f.spending.add(s)
+	if s.Has == 0 && s.Model == 0 {
+		return nil
 	}
+	f.spending.add(s)
+	return &f.spending.last[len(f.spending.last)-1]
 }
 
 // join adds the usage in a later record of the response: numbers only grow.
@@ -159,7 +162,7 @@ const MaxUnknown = 100
 // Unknown counts a name that is not known. A name that may be text of a person
 // is not reported.
 func (n *Notes) Unknown(what, name string) {
-	if !isName(name) {
+	if !isName(strings.ReplaceAll(name, ".", "")) {
 		name = OtherName
 	}
 	name = what + " " + name

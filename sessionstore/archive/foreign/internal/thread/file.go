@@ -82,6 +82,9 @@ type Program struct {
 	// tools follow the line before.
 	Linked bool
 
+	// Totals says that files have the usage of a whole thread, and not of each response.
+	Totals bool
+
 	// IDs matches the ids of sessions, also in the names of files; nil: UUIDs.
 	IDs *regexp.Regexp
 
@@ -100,8 +103,9 @@ type Format interface {
 	Finish(s *Scanning)
 
 	// Part returns the content of a record, which is the nth of the line at offset, from 0.
-	// The result shares the memory of the line.
-	Part(raw []byte, offset int64, n int) (Part, error)
+	// The result shares the memory of the line. read reads another line, whose bytes are valid
+	// until it is called again.
+	Part(raw []byte, offset int64, n int, read func(offset int64) ([]byte, error)) (Part, error)
 
 	// Agent returns the id, the kind and the task, where it is known, of the sub-agent whose
 	// file is at path.
@@ -232,6 +236,7 @@ type File struct {
 	Reader *joined
 	Size   int64
 	Input  *input
+	other  *input // of lines that a record of another one names
 	Format Format
 	Layout Layout
 	Table  *Table
@@ -265,7 +270,7 @@ func Read(ctx context.Context, src Source, data []byte, tool Tool, id string, n 
 }
 
 func read(ctx context.Context, src Source, r *joined, l Layout, tool Tool, id string, n *Notes) (_ *File, err error) {
-	f := &File{Path: src.Segments[0].Path, Reader: r, Size: r.size, Input: &input{f: r, size: r.size}, Layout: l, Tool: tool, ID: id}
+	f := &File{Path: src.Segments[0].Path, Reader: r, Size: r.size, Input: &input{f: r, size: r.size}, other: &input{f: r, size: r.size}, Layout: l, Tool: tool, ID: id}
 	f.Format = tool.Format(&f.Layout, func(uuid uint64) bool {
 		_, found := slices.BinarySearch(src.Layout.Elsewhere, InMap(uuid))
 		return found || src.near != nil && src.near(ctx, uuid)
@@ -307,7 +312,7 @@ func (f *File) Part(at int32) (Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Format.Part(raw, offset, f.Table.Nth(at))
+	p, err := f.Format.Part(raw, offset, f.Table.Nth(at), f.other.Line)
 	if err != nil {
 		return nil, &LineError{int(f.Table.Line(at)) + 1, ErrChanged}
 	}

@@ -23,8 +23,12 @@ type Maker interface {
 
 	Message(m Made) error
 
-	// File returns the name of the file that was written.
+	// File returns the name of the file that was written, for tools with a folder for each
+	// session with that and a slash.
 	File() string
+
+	// Further returns the files that belong into the folder of a new file, by their names.
+	Further() (map[string][]byte, error)
 }
 
 // Made is a message that lines are made of.
@@ -56,6 +60,7 @@ func (m Made) Pictured() []json.RawMessage {
 // About describes the session in the lines.
 type About struct {
 	ID, Dir, Model string
+	Name           string // of the session; "" where it has none
 	Home           string // the directory of the tool on this machine
 	Began          time.Time
 }

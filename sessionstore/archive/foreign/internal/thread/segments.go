@@ -177,6 +177,7 @@ type History struct {
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
 
+	Generated bool                                        // no person gave the title
 	GoesOn    []string                                    // the tool's ids of the sessions in which it goes on, as its end says
 	Origin    *History                                    // which goes on in this one, as a copy with an id of its own
 	Spawned   bool                                        // a sub-agent wrote it, as its beginning says

@@ -29,6 +29,7 @@ type Table struct {
 	Marks    []Mark           // in the order of records
 	Seals    map[int32]string // by record, of the marks of messages that the export changed
 	Scope    Scope
+	Inside   map[int32]Inside // the sub-agents whose lines are in the file of their session, by their first records
 
 	sum       [32]byte // SHA-256 of the file
 	First     time.Time
@@ -49,6 +50,13 @@ type Lineage struct {
 	Agent    string // name of that sub-agent
 	Original string // id of the session that it was forked from
 	Shared   int    // prompts that it has from there
+}
+
+// Inside is a sub-agent whose lines are in the file of its session, as far as the file says.
+type Inside struct {
+	ID, Name, Task string
+	Call           string // the id of the call that began it
+	Parent         int32  // the first record of the sub-agent that began it; -1: the conversation did
 }
 
 // orderUUIDs orders the records by their uuids.

@@ -107,9 +107,9 @@ func countOf(s thread.Found) (c Count, err error) {
 		c.UnreadLines = facts.Unread
 		maps.Copy(c.UnknownKinds, facts.Unknown)
 	}
-	count := c.codex
-	if f.Tool.Program().Linked {
-		count = c.claude
+	count := c.claude
+	if f.Tool == (codex.Tool{}) {
+		count = c.codex
 	}
 	whole, active := count(s)
 	if c.LastPrompt.Whole, err = promptHash(f, whole); err == nil {
@@ -182,7 +182,7 @@ func (c *Count) codex(s thread.Found) (whole, active int32) {
 	return last, last
 }
 
-// claude is codex for a file of Claude Code.
+// claude is codex for a file of another tool.
 func (c *Count) claude(s thread.Found) (whole, active int32) {
 	t := s.File.Table
 	responses := map[uint64]bool{}

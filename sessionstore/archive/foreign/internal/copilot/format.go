@@ -1,0 +1,216 @@
+// Package copilot is the format of the GitHub Copilot CLI: the places of its histories, the
+// content of their lines, and the making of such lines.
+package copilot
+
+import (
+	"cmp"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
+)
+
+// Tool is the GitHub Copilot CLI.
+type Tool struct{}
+
+func (Tool) Name() string { return "copilot" }
+
+// Program: the tool sends a conversation to any provider. What Anthropic takes, the others take.
+func (Tool) Program() thread.Program {
+	return thread.Program{
+		Title: "GitHub Copilot CLI", Home: ".copilot", Moved: "COPILOT_HOME", Resume: "--resume",
+		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
+	}
+}
+
+func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
+	return &format{agents: map[uint64]*agent{}, offsets: map[uint64]int64{}}
+}
+
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+
+func (Tool) Says(raw []byte) uint64 {
+	l, _ := parse(raw)
+	return l.says()
+}
+
+func (Tool) IsCompared(thread.Record) bool { return true }
+
+// Repeats and Beside: the lines of sub-agents are in the file of their session.
+func (Tool) Repeats(string) (copied, question bool) { return false, false }
+func (Tool) Beside(string) string                   { return "" }
+
+func (Tool) Speaks(raw []byte) bool {
+	l, err := parse(raw)
+	return err != nil || kinds[l.kind]&thread.IsLink == 0
+}
+
+// format is how the tool writes a file: events in their order, with the events of sub-agents among
+// them. A rewind takes events out of the file.
+type format struct {
+	agents  map[uint64]*agent // by hashes of their ids; the main conversation is 0
+	offsets map[uint64]int64  // of pictures and of commands of a person, by hashes of their ids
+	model   string
+	prompts int
+	kept    [3]int32 // the last compaction, and the first and the last record that it kept; 0: none
+}
+
+// agent is the main conversation or a sub-agent.
+type agent struct {
+	root, last int32 // its first and its last record; -1: none
+	compacting int32 // the record where the compaction began that goes on; -1: none does
+}
+
+// maxVersion is the newest version of the format that is known.
+const maxVersion = 1
+
+func (f *format) Scan(s *thread.Scanning, raw []byte) error {
+	l, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	t, at := s.Table, int32(s.Table.Records.Len())
+	s.Mark(l.mark, l.seal)
+	t.Facts.Time(l.at, l.atText)
+	if t.First.IsZero() {
+		t.First = l.at
+	}
+	a := f.agents[thread.Hash(l.agent)]
+	if a == nil {
+		a = &agent{root: at, last: -1, compacting: -1}
+		f.agents[thread.Hash(l.agent)] = a
+	}
+	r := thread.Record{UUID: thread.Hash(cmp.Or(l.id, string(raw))), Flags: l.flags()}
+	r.Key = thread.Hash("id " + l.id)
+	if r.Flags == 0 {
+		s.UnknownKind("kind", l.kind)
+		r.Flags = thread.IsUnknown
+	}
+	if l.agent != "" {
+		r.Flags |= thread.IsSidechain
+	}
+	f.note(s, l, a, at)
+	parent := a.last
+	switch {
+	case r.Is(thread.IsBoundary):
+		r.Key, parent = uint64(a.last+1), -1
+		if l.kind == clearKind && thread.Members(l.data, clearedHere)[0] != nil { // an export goes on without what was before
+			r.Flags, r.Key = thread.IsLink, 0
+		}
+	case r.Is(thread.IsAssistant):
+		for _, c := range l.Answer().Calls {
+			s.Call(c.ID, at)
+		}
+	case r.Is(thread.HasResults):
+		s.Result(l.get("toolCallId"), at)
+	case r.Is(thread.IsPerson):
+		r.Key = thread.Hash(cmp.Or(l.Prompt(), "image"))
+	}
+	if raw, model := l.used(); raw != nil {
+		f.model = cmp.Or(model, f.model)
+		if s := t.Facts.Spend(at, thread.Hash("id "+l.id), f.model, raw, &tokenNames); s != nil {
+			s.Tokens[0] -= min(s.Tokens[0], s.Tokens[2]) // the cached ones are in it
+			s.Tokens[0] -= min(s.Tokens[0], s.Tokens[3])
+		}
+	}
+	s.Add(r, 0)
+	t.Records.At(at).Parent = parent
+	switch {
+	case l.kind == compactingKind:
+		a.compacting = at
+	case r.Is(thread.IsBoundary):
+		f.keep(t, a, at)
+		a.compacting = -1
+	}
+	a.last = at
+	return nil
+}
+
+// keep notes the records between the beginning and the end of a compaction: the tool sends them
+// after the summary.
+func (f *format) keep(t *thread.Table, a *agent, compaction int32) {
+	f.kept = [3]int32{}
+	for at := a.last; a.compacting >= 0 && at > a.compacting; at = t.Records.At(at).Parent {
+		f.kept = [3]int32{compaction, at, a.last}
+	}
+}
+
+// note takes the facts of an event that is in no conversation.
+func (f *format) note(s *thread.Scanning, l line, a *agent, at int32) {
+	t := s.Table
+	switch l.kind {
+	case startKind:
+		t.Dir = cmp.Or(t.Dir, l.dir())
+		if n, ok := pyjson.Int(thread.Members(l.data, "version")[0]); ok && n > maxVersion {
+			s.UnknownKind("version", strconv.FormatInt(n, 10))
+		}
+	case pictureKind:
+		f.offsets[thread.Hash("asset "+l.get("assetId"))] = s.Offset
+	case shellKind:
+		f.offsets[thread.Hash("shell "+l.get("toolCallId"))] = s.Offset
+	case noteKind:
+		if id := originIn(l.get("message")); l.get("infoType") == "fork" && id != "" {
+			t.Lineage.Original, t.Lineage.Shared = id, f.prompts
+		}
+	case promptKind:
+		if l.agent == "" && l.flags()&thread.IsPerson != 0 {
+			f.prompts++
+		}
+	case agentKind:
+		m := thread.Members(l.data, "agentName", "agentDescription", "toolCallId", "parentId")
+		if _, known := t.Inside[a.root]; known || l.agent == "" {
+			return
+		}
+		in := thread.Inside{ID: l.agent, Name: thread.Text(m[0]), Task: strings.TrimSpace(thread.Text(m[1])), Call: thread.Text(m[2]), Parent: -1}
+		if p := f.agents[thread.Hash(thread.Text(m[3]))]; p != nil && p.root < a.root && thread.Text(m[3]) != "" {
+			in.Parent = p.root
+		}
+		if t.Inside == nil {
+			t.Inside = map[int32]thread.Inside{}
+		}
+		t.Inside[a.root] = in
+	}
+}
+
+func (f *format) Finish(s *thread.Scanning) {
+	t := s.Table
+	for i, r := range t.Records.All() {
+		if r.Parent >= 0 && int32(i) > r.Parent {
+			t.Records.At(r.Parent).Flags |= thread.HasChild
+		}
+	}
+	if a := f.agents[0]; a != nil {
+		t.End = a.last
+	}
+	if k := f.kept; k[0] > 0 {
+		t.Preserve(k[0], t.Records.At(k[1]).UUID, t.Records.At(k[2]).UUID)
+	}
+}
+
+// Part: a picture has a line of its own, and so has the command of a person.
+func (f *format) Part(raw []byte, _ int64, _ int, read func(offset int64) ([]byte, error)) (thread.Part, error) {
+	l, err := parse(raw)
+	other := func(what, id string) (l line) {
+		if at, known := f.offsets[thread.Hash(what+" "+id)]; known {
+			if raw, err := read(at); err == nil {
+				l, _ = parse(raw)
+			}
+		}
+		return l
+	}
+	l.asset = func(id string) (data, media string) {
+		m := thread.Members(other("asset", id).data, "data", "mimeType")
+		return thread.Text(m[0]), thread.Text(m[1])
+	}
+	l.asked = func() string {
+		arguments := thread.Members(other("shell", l.get("toolCallId")).data, "arguments")[0]
+		return thread.Text(thread.Members(arguments, "command")[0])
+	}
+	return l, err
+}
+
+func (*format) Agent(string, *thread.Table) (id, name, task string) { return "", "agent", "" }
