@@ -57,7 +57,6 @@ var rows = []struct {
 	{yes: settled | misnamed, no: pending, do: toName},
 	{yes: settled, no: pending, do: toLeave},
 	{no: related, do: toCompare},
-	{yes: covered | misnamed, no: pending, do: toName},
 	{yes: covered, no: pending, do: toLeave},
 	{no: rendered, do: toRender},
 	{yes: comesHome | unknown, no: news, do: toStay}, // the file has nothing but the export

@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,9 +54,7 @@ func TestDecide(t *testing.T) {
 		case !is(related):
 			want = toCompare
 		case is(covered) && !is(pending):
-			if want = toLeave; is(misnamed) {
-				want = toName
-			}
+			want = toLeave
 		case !is(rendered):
 			want = toRender
 		case is(comesHome) && is(unknown) && !is(news):
@@ -138,6 +137,20 @@ func TestEachRow(t *testing.T) {
 				}
 			}
 		}
+	}
+	p, home := openProjects(t), t.TempDir()
+	path := filepath.Join(home, "sessions", "2026", "03", "04", "rollout-2026-03-04T10-00-00-"+lookedID+".jsonl")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	for _, is := range []struct {
+		begin, name string
+	}{{}, {"", "Named"}, {"\n", "Another"}} {
+		require.NoError(t, os.WriteFile(path, []byte(is.begin+lookedAt(Codex, 1)), 0o600))
+		named := fmt.Sprintf(`{"id":%q,"thread_name":%q}`+"\n", lookedID, is.name)
+		require.NoError(t, os.WriteFile(filepath.Join(home, "session_index.jsonl"), []byte(named), 0o600))
+		all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
+		require.NoError(t, err)
+		_, err = Import(t.Context(), p, all[0], nil)
+		require.NoError(t, err)
 	}
 	a := newAway(t, openProjects(t), nativeID, Claude, native...)
 	a.export()

@@ -197,7 +197,7 @@ func (l line) User() (p thread.UserParts) {
 	return p
 }
 
-// content adds a content and its attachments. An export adds their places in the content.
+// content adds a content and its pictures. An export adds their places in the content.
 func (l line) content(p *thread.UserParts, said string, attachments []byte) {
 	if at := thread.Members(l.data, picturesAt)[0]; at != nil {
 		begin := 0
@@ -245,7 +245,8 @@ func (l line) Result(call uint64, _ bool) (p thread.UserParts, found bool) {
 		return p, false
 	}
 	said, parts := l.output()
-	p.Said = thread.Texts{said}
-	l.shown(&p, parts)
+	if l.content(&p, said, parts); len(p.Parts) == 0 {
+		p.Said = thread.Texts{said}
+	}
 	return p, true
 }

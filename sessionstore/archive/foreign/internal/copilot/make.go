@@ -88,10 +88,10 @@ func (c *maker) Message(m thread.Made) error {
 		}
 	case m.Role() == "tool":
 		result := object{"content": said}
-		if pictures != nil {
-			result["binaryResultsForLlm"] = pictures
-		}
 		kind, data = resultKind, object{"toolCallId": m.ToolCallID(), "success": true, "result": result}
+		if pictures != nil {
+			result["binaryResultsForLlm"], data[picturesAt] = pictures, ahead
+		}
 	case m.Reminder:
 		data["source"] = madeBy
 	case pictures != nil:
@@ -111,7 +111,7 @@ func requestsOf(m thread.Made) []any {
 	return all
 }
 
-// picturesAt is a member of the data of a prompt. It has for each picture the number of bytes of the
+// picturesAt is a member of the data of a prompt or of a result. It has for each picture the number of bytes of the
 // content ahead of it, without the blank line between two texts.
 const picturesAt = "amplifier_at"
 
