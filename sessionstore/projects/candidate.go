@@ -64,7 +64,7 @@ type Found struct {
 	CreatedText string    // "" where it is missing or no string
 
 	Bundle, Model string // "" where they are missing or no strings
-	Tool          string // from whose history the session was imported, as "claude", "codex" or "pi"; else "native"
+	Tool          string // from whose history the session was imported, as "claude", "codex", "opencode" or "pi"; else "native"
 }
 
 // candidate is a session that may be found.

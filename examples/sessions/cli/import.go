@@ -23,7 +23,7 @@ type importCommand struct {
 	New  bool   `help:"Give it a fresh id." xor:"id"`
 	Name string `placeholder:"NAME" help:"Name of the new session."`
 
-	Tool    string `name:"from" placeholder:"TOOL" enum:",all,claude,codex,pi" default:"" help:"Bring the history of another tool: claude, codex, pi, or all." group:"History of other tools"`
+	Tool    string `name:"from" placeholder:"TOOL" enum:",all,claude,codex,opencode,pi" default:"" help:"Bring the history of another tool: claude, codex, opencode, pi, or all." group:"History of other tools"`
 	Since   string `placeholder:"DATE" help:"Only histories that changed since: a date, or an age as 7d." group:"History of other tools"`
 	Verbose bool   `short:"v" help:"Tell what was left out and why." group:"History of other tools"`
 	DryRun  bool   `help:"Write nothing, and tell what would be done." group:"History of other tools"`
@@ -36,7 +36,7 @@ func (importCommand) Help() string {
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
 
-With --from=claude the sessions of Claude Code on this machine come, with codex and pi those of Codex and pi, with all those of all three, each into the project of its working directory, or those of --project alone. Again, it brings what is new. No import takes anything away: where the session here and the other tool went on apart, or that tool lost turns, the session here keeps its words, and what the tool has becomes a fork of it, to which lists and resume lead. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
+With --from=claude the sessions of Claude Code on this machine come, with codex, opencode and pi those of Codex, opencode and pi, with all those of all, each into the project of its working directory, or those of --project alone. Again, it brings what is new. No import takes anything away: where the session here and the other tool went on apart, or that tool lost turns, the session here keeps its words, and what the tool has becomes a fork of it, to which lists and resume lead. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
 
     sessions import --from claude --since 30d --dry-run
 

@@ -31,7 +31,7 @@ type listCommand struct {
 	All         bool   `short:"a" help:"Show sub-sessions too."`
 	NoInternal  bool   `help:"Leave out sessions that are labelled internal."`
 	Sort        string `enum:"time,size" default:"time" placeholder:"WHAT" help:"time; or size: what each session takes of the disk, the largest first, as \"stats --by size\" tells it of projects."`
-	From        string `enum:",all,claude,codex,pi" default:"" placeholder:"TOOL" help:"Only sessions that were imported from that tool: claude, codex, pi, or all of them."`
+	From        string `enum:",all,claude,codex,opencode,pi" default:"" placeholder:"TOOL" help:"Only sessions that were imported from that tool: claude, codex, opencode, pi, or all of them."`
 	Tree        string `short:"t" placeholder:"SESSION" help:"Show instead what this session was forked from, and what was forked from it or started by it."`
 }
 

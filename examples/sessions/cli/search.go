@@ -22,7 +22,7 @@ type searchCommand struct {
 	Text string `arg:"" optional:"" help:"Text to find, in upper or lower case."`
 	everywhere
 	File       string `type:"path" placeholder:"PATH" help:"Find instead the calls of tools that name this file, which need not exist; \"?\" marks a path in a command line."`
-	From       string `enum:",claude,codex,pi,native" default:"" placeholder:"TOOL" help:"Only sessions that were imported from that tool: claude, codex, pi; or native: that were not."`
+	From       string `enum:",claude,codex,opencode,pi,native" default:"" placeholder:"TOOL" help:"Only sessions that were imported from that tool: claude, codex, opencode, pi; or native: that were not."`
 	Said       string `enum:",user,assistant,tool" default:"" placeholder:"WHO" help:"Only what the user, the assistant or a tool said."`
 	IgnoreCase bool   `short:"i" help:"Take upper and lower case for the same, as search does anyway."`
 	Context    int    `short:"C" default:"0" placeholder:"N" help:"Show so many messages before and after each that was found, too."`

@@ -34,7 +34,12 @@ func TestExportAgain(t *testing.T) {
 		require.NotEqual(t, done.ID, other.ID)
 
 		a.path = filepath.Join(filepath.Dir(first), done.File)
-		require.NoError(t, os.WriteFile(a.path, b.Bytes(), 0o600))
+		if a.tool == OpenCode {
+			a.path = filepath.Join(filepath.Dir(first), done.ID+".jsonl")
+			(&openCodeHome{a.t, a.home, a.p}).take(b.Bytes())
+		} else {
+			require.NoError(t, os.WriteFile(a.path, b.Bytes(), 0o600))
+		}
 		a.goOn("More")
 		var fork string
 		for _, s := range a.back() {

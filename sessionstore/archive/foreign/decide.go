@@ -13,6 +13,7 @@ const (
 	settled                     // the last import read this very file
 	pending                     // an import announced a transcript, and was killed
 	unknown                     // no import made the session or changed it
+	renamed                     // its name is to follow the tool's
 	related                     // the file was compared with the one that the session keeps:
 	unlike                      // there is no such file that can be read, or it has no records
 	covered                     // the file has no record that the kept one lacks
@@ -52,7 +53,7 @@ var rows = []struct {
 	{yes: forked, do: toFollow},
 	{no: present, do: toCreate}, // also a session that was removed
 	{no: opened, do: toOpen},
-	{yes: settled, no: pending, do: toLeave},
+	{yes: settled, no: pending | renamed, do: toLeave},
 	{no: related, do: toCompare},
 	{yes: covered, no: pending, do: toLeave},
 	{no: rendered, do: toRender},

@@ -46,7 +46,7 @@ func TestDecide(t *testing.T) {
 			want = toCreate
 		case !is(opened):
 			want = toOpen
-		case is(settled) && !is(pending):
+		case is(settled) && !is(pending) && !is(renamed):
 			want = toLeave
 		case !is(related):
 			want = toCompare

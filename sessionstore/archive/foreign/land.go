@@ -131,6 +131,8 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.add(settled, at.was.SHA256 == at.file.Hash())
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
+	name := at.name(&thread.Rendering{}) // a title alone decides about it
+	at.add(renamed, name != "" && name != md.Text("name") && at.renames(md))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/codex"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/opencode"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/pi"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -22,10 +23,12 @@ const (
 	Claude Tool = "claude" // Claude Code
 	Codex  Tool = "codex"  // the Codex CLI
 	Pi     Tool = "pi"     // pi, the coding agent
+
+	OpenCode Tool = "opencode" // opencode
 )
 
 // programs are the tools: the only list of them.
-var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}, string(Pi): pi.Tool{}}
+var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}, string(Pi): pi.Tool{}, string(OpenCode): opencode.Tool{}}
 
 // Tools returns the tools, by name.
 func Tools() (all []Tool) {
@@ -50,7 +53,7 @@ func (t Tool) Title() string { return t.program().Title }
 func (t Tool) Variable() string { return t.program().Moved }
 
 // Home returns the directory in which a tool keeps its histories: the one that [Tool.Variable]
-// names, or else ~/.claude, ~/.codex or ~/.pi/agent. It may not be there. The error Is
+// names, or else ~/.claude, ~/.codex, ~/.local/share/opencode or ~/.pi/agent. It may not be there. The error Is
 // [ErrTool] for another tool.
 func Home(tool Tool) (string, error) {
 	p := programs[string(tool)]
@@ -58,7 +61,7 @@ func Home(tool Tool) (string, error) {
 		return "", fmt.Errorf("%w %q", ErrTool, tool)
 	}
 	if dir := os.Getenv(p.Program().Moved); dir != "" {
-		return dir, nil
+		return filepath.Join(dir, p.Program().Below), nil
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, filepath.FromSlash(p.Program().Home)), err

@@ -129,7 +129,7 @@ func (f *format) message(s *thread.Scanning, l line) {
 		flags |= thread.IsUnfinished
 	}
 	r, parent := f.record(name, flags)
-	if thread.IsTrue(thread.Members(l.data, "summary")[0]) {
+	if m := thread.Members(l.data, "summary", "finish", "error"); thread.IsTrue(m[0]) && m[1] != nil && m[2] == nil { // else the compaction failed
 		r.Flags = thread.IsUser | thread.IsSummary | thread.IsBoundary
 		f.kept[at] = f.compact
 		r.Key, parent = parent, 0

@@ -85,16 +85,6 @@ func markIn(metadata []byte) (mark, seal string) {
 	return thread.Text(m[0]), thread.Text(m[1])
 }
 
-// has reports whether a message has a part of a kind.
-func (l line) has(kind string) bool {
-	for _, p := range l.parts {
-		if p.kind == kind {
-			return true
-		}
-	}
-	return false
-}
-
 // isOpen reports whether opencode may still write an answer.
 func (l line) isOpen() bool {
 	m := thread.Members(l.data, "time", "error")

@@ -69,11 +69,12 @@ func (c *maker) Message(m thread.Made) error {
 		return c.w.Row(object{"type": "result", "call": m.ToolCallID(), "time": at, "state": state, "metadata": object{markMember: mark}})
 	}
 	c.last = at
-	id, n := idOf("msg", at, m.Key), 0
+	key := thread.UUID5(c.about.ID, m.Key) // a further export has ids of its own
+	id, n := idOf("msg", at, key), 0
 	var parts []object
 	add := func(data object) {
 		n++
-		parts = append(parts, object{"id": fmt.Sprintf("%s%03d", idOf("prt", at, m.Key), n), "data": data})
+		parts = append(parts, object{"id": fmt.Sprintf("%s%03d", idOf("prt", at, key), n), "data": data})
 	}
 	data := object{"role": "user", "time": object{"created": at}, "agent": "build", "model": object{"providerID": provider, "modelID": c.about.Model}}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -29,12 +30,14 @@ func (Tool) Pack(ctx context.Context, lines io.Reader, name string, w io.Writer)
 			return err
 		}
 	}
-	if err := p.flush(); err != nil {
-		return err
+	if err := p.flush(); err != nil || p.session == "" {
+		return cmp.Or(err, errNoSession)
 	}
 	p.text("]}\n")
 	return cmp.Or(p.err, p.w.Flush())
 }
+
+var errNoSession = errors.New("the lines of the session do not begin with its own")
 
 // packing is a file that is being made.
 type packing struct {
@@ -70,8 +73,8 @@ func (p *packing) value(v any) {
 func (p *packing) line(raw []byte) error {
 	raw = bytes.Clone(raw)
 	l, err := parse(raw)
-	if err != nil {
-		return nil // the tool's own, which is in its database
+	if err != nil || (p.session == "") != (l.kind == "session") {
+		return nil // a line of the tool, which is in its database
 	}
 	switch l.kind {
 	case "session":

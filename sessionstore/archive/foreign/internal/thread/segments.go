@@ -188,7 +188,7 @@ type History struct {
 	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
-	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
+	Near      func(ctx context.Context, uuid uint64) bool `json:"-"` // whether a file of its folder has a record; nil: none is known
 	Beside    []string                                    // the files that Near reads
 	Summaries map[uint64]string                           // titles that files of its folder have first, see facts
 }
