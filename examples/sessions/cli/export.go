@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
@@ -17,7 +18,7 @@ import (
 type exportCommand struct {
 	anywhere
 	mending
-	To          string `enum:",md,html,jsonl,tar,claude,codex,pi" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, claude, codex or pi (default: as --output ends, else md)." group:"Output"`
+	To          string `enum:",md,html,jsonl,tar,claude,codex,opencode,pi" default:"" placeholder:"FORM" help:"md, html, jsonl, tar, claude, codex, opencode or pi (default: as --output ends, else md)." group:"Output"`
 	Output      string `short:"o" placeholder:"FILE" help:"Write this file, in the place of one that is there; default: standard output." group:"Output"`
 	Redact      bool   `help:"Replace secrets: tokens, private keys, and the values of names as API_KEY or password. sessions secrets lists them."`
 	NoTools     bool   `help:"Leave out the calls of tools and their results (md and html)."`
@@ -51,7 +52,7 @@ func (c *exportCommand) Run(a *app) error {
 		return usageError{"--to=" + form + " takes no --redact and leaves nothing out"}
 	}
 	if !isTool(form) && c.isSet() {
-		return usageError{"--for and --as-it-is go with --to=claude, codex or pi"}
+		return usageError{"--for and --as-it-is go with --to=claude, codex, opencode or pi"}
 	}
 	t, err := c.reach(a)
 	if err != nil {
@@ -104,7 +105,11 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool, unmarked bo
 	if done.Original > 0 {
 		made = size(done.Original) + " as the tool wrote them, " + made
 	}
-	a.Notef("  %s; it looks for a file named %s", made, screen.Plain(done.File))
+	if args := tool.Takes(c.Output); args != nil {
+		a.Notef("  %s; in the directory of the project this brings it in: %s", made, host.Line("", append([]string{string(tool)}, args...)...))
+	} else {
+		a.Notef("  %s; it looks for a file named %s", made, screen.Plain(done.File))
+	}
 	a.noteMended(done.Changes)
 	return nil
 }

@@ -53,7 +53,7 @@ func (c *importCommand) Run(a *app) error {
 	}
 	if c.From == "" {
 		if a.Answers() { // on a terminal, a silent wait for lines looks like a hang
-			return usageError{"name an archive, a directory or a file, or - for standard input; --from=claude, codex, pi or all brings the history of these tools"}
+			return usageError{"name an archive, a directory or a file, or - for standard input; --from=claude, codex, opencode, pi or all brings the history of these tools"}
 		}
 		c.From = "-"
 	}

@@ -16,7 +16,7 @@ type resumeCommand struct {
 	local
 	mending
 	Last        bool   `help:"The session of this project that was saved last, of those that can be read."`
-	With        string `enum:",claude,codex,pi" default:"" placeholder:"TOOL" help:"Go on in another tool: claude, codex or pi."`
+	With        string `enum:",claude,codex,opencode,pi" default:"" placeholder:"TOOL" help:"Go on in another tool: claude, codex, opencode or pi."`
 	Show        bool   `help:"Start nothing, and show the command that resumes, and whether models accept what it would send."`
 	Host        string `placeholder:"PROGRAM" help:"Program that resumes sessions, as in \"PROGRAM session resume ID\" (default: $AMPLIFIER_HOST, else amplifier)."`
 	ForceBundle string `short:"B" placeholder:"NAME" help:"Resume with this bundle instead of the one it began with."`

@@ -3,12 +3,13 @@ package foreign
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -40,14 +41,14 @@ func findNoted(ctx context.Context, tool thread.Tool, home string, o FindOptions
 			return now.Found, err
 		}
 		if now.Facts != "" {
-			_ = now.write(name) // which costs the next call a reading
+			_ = now.write(ctx, name) // which costs the next call a reading
 		}
 	}
 	return slices.DeleteFunc(now.Found, func(h thread.History) bool { return h.Modified.Before(o.Since) }), nil
 }
 
 // write replaces a note.
-func (n foundNote) write(name string) error {
+func (n foundNote) write(ctx context.Context, name string) error {
 	raw, err := json.Marshal(n)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(name), 0o700)
@@ -55,16 +56,8 @@ func (n foundNote) write(name string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name))
-	if err != nil {
+	return vfs.WriteNamed(ctx, name, name, func(w io.Writer) error {
+		_, err := w.Write(raw)
 		return err
-	}
-	_, err = f.Write(raw)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	})
 }

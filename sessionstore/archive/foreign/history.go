@@ -52,7 +52,7 @@ type FindOptions struct {
 	// Since leaves out histories that were last changed before.
 	Since time.Time
 
-	// Notes is a directory in which Find notes what is in a tool's database, which it then does
+	// Notes is a directory in which Find notes the sessions of a tool's database, which it then does
 	// not open again until that changes. "" notes nothing.
 	Notes string
 }

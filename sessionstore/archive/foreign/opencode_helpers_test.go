@@ -126,7 +126,7 @@ func (h *openCodeHome) fork(id, to string) {
 		INSERT INTO part SELECT replace(id, 'prt_', 'prt_F'), replace(message_id, 'msg_', 'msg_F'), ?2, time_created, time_updated, data FROM part WHERE session_id = ?1`, id, to)
 }
 
-// take imports a file as opencode does: what it has stays as it is.
+// take imports a file as opencode does, which changes no row that it has.
 func (h *openCodeHome) take(file []byte) {
 	h.t.Helper()
 	var all struct {

@@ -104,7 +104,7 @@ func TestOpenCodeUnfinished(t *testing.T) {
 }
 
 // TestOpenCodeTakesBack imports a session whose last turn was taken back: the turn is a fork, also
-// once opencode removed it: then what it goes on with is in a session beside.
+// once opencode removed it: then its next turns are in a session beside.
 func TestOpenCodeTakesBack(t *testing.T) {
 	t.Parallel()
 	h, id := newOpenCodeHome(t), idOf(OpenCode, "ses_a")
@@ -202,7 +202,7 @@ func TestOpenCodeDamaged(t *testing.T) {
 	require.Equal(t, []string{"One", "re One\n\nre Three"}, h.said(id))
 }
 
-// TestOpenCodeOlder tells that sessions of versions before 1.2 are not read.
+// TestOpenCodeOlder names sessions of versions before 1.2, which are not read.
 func TestOpenCodeOlder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

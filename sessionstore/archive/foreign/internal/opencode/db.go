@@ -77,7 +77,7 @@ func (s stamps) equal(o stamps) bool {
 // read calls do with the database at path, and again where it changed in between. It writes
 // neither the database nor a file beside it, and lets every writer write:
 //
-//   - without a -wal, or with an empty one, SQLite takes the file for one that nobody changes,
+//   - without a -wal, or with an empty one, SQLite takes the file for one that never changes,
 //     which holds as its stamps are the same behind that;
 //   - with a -wal and a -shm, SQLite reads the -shm, and takes part in the locks of the writers.
 //     Each statement is a transaction of its own, so none lasts long;

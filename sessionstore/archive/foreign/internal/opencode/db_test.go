@@ -33,7 +33,7 @@ func open(dir string) (*sql.DB, error) {
 	return db, err
 }
 
-// writeForever writes turns into the database in dir until it is told to end, and says how many
+// writeForever writes turns into the database in dir until it gets a line, and says how many
 // were written and how many were refused because the database was busy.
 func writeForever(dir, _ string) error {
 	db, err := open(dir)
@@ -82,7 +82,7 @@ func turn(n int) string {
 
 const session = `INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES ('ses_1', 'p', 's', '/w', 'A title', '1', 1, 1);`
 
-// written makes a database of two turns, the second one in the -wal, and copies those of its
+// written makes a database of two turns, the second one in the -wal, and copies its
 // files with the suffixes as they are then.
 func written(t *testing.T, copied ...string) (path string) {
 	t.Helper()
@@ -108,7 +108,7 @@ func written(t *testing.T, copied ...string) (path string) {
 	return filepath.Join(to, file)
 }
 
-// sums returns the names of the files in a folder, and what is in them.
+// sums returns the names of the files in a folder, and sums of their bytes.
 func sums(t *testing.T, dir string) map[string][32]byte {
 	t.Helper()
 	all := map[string][32]byte{}
@@ -168,7 +168,7 @@ func TestReadsWithoutATrace(t *testing.T) {
 	}
 }
 
-// TestReadsBesideAWriter reads while another process writes: it is never told that the database is
+// TestReadsBesideAWriter reads while another process writes: the writer never finds the database
 // busy, and each reading is of one moment.
 func TestReadsBesideAWriter(t *testing.T) {
 	t.Parallel()
@@ -194,7 +194,7 @@ func TestReadsBesideAWriter(t *testing.T) {
 	require.Greater(t, most, 2)
 }
 
-// TestRefusesInWords reads what is no database of opencode, or cannot be read now.
+// TestRefusesInWords reads other files, and databases that cannot be read now.
 func TestRefusesInWords(t *testing.T) {
 	t.Parallel()
 	change := func(query string) func(t *testing.T, path string) {
@@ -274,8 +274,8 @@ func TestLocked(t *testing.T) {
 	w.Kill()
 }
 
-// TestLargeRows reads a session with a row of 100 MB: it is left out and named, and what is
-// larger than memory should be goes through a file.
+// TestLargeRows reads a session with a row of 100 MB: it is left out and named, and the
+// other lines go through a file.
 func TestLargeRows(t *testing.T) {
 	t.Parallel()
 	path := written(t, "closed")
@@ -290,7 +290,7 @@ func TestLargeRows(t *testing.T) {
 	require.Less(t, len(lines), 11_000_000)
 }
 
-// TestSpool keeps what is written, in memory and in a file.
+// TestSpool keeps all bytes, in memory and in a file.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	s := &spool{}

@@ -15,7 +15,7 @@ import (
 // file is the name of the database.
 const file = "opencode.db"
 
-// pathOf returns the path of the history of a session: the one that a file of it would have in a
+// pathOf returns the path of the history of a session: its file would have that path in a
 // folder with the name of the database.
 func pathOf(db, id string) string { return filepath.Join(db, filepath.Base(id)+thread.HistorySuffix) }
 
@@ -121,8 +121,7 @@ func top(id string, parents map[string]string) string {
 	return id // a circle
 }
 
-// titleOf returns the title of a session, "" for the one that it has before the model or a person
-// gave it one.
+// titleOf returns the title of a session, "" before the model or a person gave it one.
 func titleOf(title string) string {
 	for _, begin := range []string{"New session - ", "Child session - "} {
 		if rest, ok := strings.CutPrefix(title, begin); ok {

@@ -195,7 +195,7 @@ func (f *format) preserve(t *thread.Table, at int32, message string) {
 }
 
 // Part: the second record of a message is what opencode wrote beside a prompt, and so is the
-// first one where nobody typed anything.
+// first one where no person typed anything.
 func (*format) Part(raw []byte, _ int64, n int) (thread.Part, error) {
 	l, err := parse(raw)
 	if err == nil && l.kind == "user" {

@@ -13,10 +13,10 @@ import (
 )
 
 // tokenNames are the names of the numbers of tokens as they are in usage. The input is without
-// what was cached.
+// cached tokens.
 var tokenNames = thread.TokenNames{"input", "output", "read", "write"}
 
-// Members of the metadata of a part, in which an export marks its message, and that of the result
+// Members of the metadata of a part, in which an export marks its message, and the message of the result
 // of a call.
 const (
 	markMember   = "amplifier"
@@ -43,7 +43,7 @@ type part struct {
 	synthetic bool // opencode wrote it
 }
 
-// errRow is what is wrong with the row of a message that is no JSON object, or longer than
+// errRow is the fault of the row of a message that is no JSON object, or longer than
 // 64 MiB.
 var errRow = errors.New("the row of a message is damaged, or longer than 64 MiB")
 
@@ -91,8 +91,8 @@ func (l line) isOpen() bool {
 	return l.kind == "assistant" && m[1] == nil && thread.Members(m[0], "completed")[0] == nil
 }
 
-// says returns a hash of the id, the role and the content of a line. The mark of an export stands
-// for the id.
+// says returns a hash of the id, the role and the content of a line. The mark of an export replaces
+// the id.
 func (l line) says() uint64 {
 	sum := thread.Hash(cmp.Or(l.mark, l.id) + " " + l.kind)
 	if l.kind == "result" {
@@ -121,7 +121,7 @@ func (l line) Time() (time.Time, string) {
 	return l.at, thread.Stamp(l.at)
 }
 
-// usage returns the numbers of tokens of an answer, under tokenNames. What was only thought is
+// usage returns the numbers of tokens of an answer, under tokenNames. Thoughts are
 // output.
 func (l line) usage() []byte {
 	m := thread.Members(thread.Members(l.data, "tokens")[0], "input", "output", "reasoning", "cache")
@@ -142,8 +142,8 @@ func (l line) Spent() (model string, used thread.Usage) {
 	return l.model(), used
 }
 
-// User returns what a person wrote, or what opencode wrote beside it. A summary is what it goes
-// on with.
+// User returns the texts and files of a person, or of opencode beside them, or the text of a
+// summary.
 func (l line) User() (p thread.UserParts) {
 	for _, part := range l.parts {
 		m := thread.Members(part.data, "text", "ignored")

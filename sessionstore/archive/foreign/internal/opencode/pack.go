@@ -14,8 +14,8 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-// Take returns the arguments with which opencode imports a file of [Tool.Pack]. What it has of
-// the session stays as it is: it adds the messages that it lacks.
+// Take returns the arguments with which opencode imports a file of [Tool.Pack]. It adds the
+// messages that it lacks, and changes none.
 func (Tool) Take(path string) []string { return []string{"import", path} }
 
 // Pack makes of the lines of a session the file that opencode imports: the form of its own

@@ -219,7 +219,7 @@ func (r rows) message(id string, w *lineWriter) error {
 func isCall(raw []byte) bool { return thread.Text(thread.Members(raw, "type")[0]) == "tool" }
 
 // result writes the line of the result of a call that has one, without the note that opencode
-// leaves results out of what it sends from a time on.
+// leaves the result out of later requests.
 func (w *lineWriter) result(part string, raw []byte) {
 	m := thread.Members(raw, "callID", "state", "metadata")
 	if s := thread.Text(thread.Members(m[1], "status")[0]); !isCall(raw) || s != "completed" && s != "error" {
@@ -252,7 +252,7 @@ func (r rows) parts(message string, take func(id string, raw []byte)) error {
 	}, "SELECT id, "+data+", octet_length(data) FROM part WHERE message_id = ? ORDER BY id", message)
 }
 
-// notes writes lines of what a reader has to be told: a newer form of the database.
+// notes writes lines that name a newer form of the database.
 func (r rows) notes(id string, w *lineWriter) error {
 	for _, table := range coming {
 		has, err := r.columns(table)
@@ -278,8 +278,8 @@ func (r rows) notes(id string, w *lineWriter) error {
 	}, "SELECT substr(max(id), 1, 100) m FROM migration HAVING m > ?", newest)
 }
 
-// without returns an object without the members that a function drops. What is no object comes
-// back as it is.
+// without returns an object without the members that a function drops. Other values come
+// back as they are.
 func without(raw []byte, drop func(pyjson.Member) bool) []byte {
 	if pyjson.KindOf(raw) != pyjson.Object || !json.Valid(raw) {
 		return raw
@@ -340,7 +340,7 @@ func (w *lineWriter) line(members ...any) {
 	w.text("}\n")
 }
 
-// member writes a member of a JSON value, without spaces around its parts; what is no value is
+// member writes a member of a JSON value, without spaces around its parts; damaged JSON is
 // null.
 func (w *lineWriter) member(name string, raw []byte) {
 	var b bytes.Buffer
