@@ -101,6 +101,11 @@ func TestOpenCodeUnfinished(t *testing.T) {
 		UPDATE message SET data = '{"role":"assistant","time":{"created":2001,"completed":2002}}', time_updated = 2002 WHERE id = 'msg_a_2001'`)
 	require.Len(t, h.run()["ses_a"].Sessions, 1)
 	require.Equal(t, []string{"One", "re One", "Two", "Half, and whole", "It failed"}, h.said(id)[:5])
+	h.message("ses_a", "msg_a_3000", "user", 3000, textPart("Killed"))
+	h.message("ses_a", "msg_a_3001", "assistant", 3001, `{"type":"step-start"}`)
+	h.turn("ses_a", 3011, "On")
+	h.run()
+	require.Equal(t, []string{"Killed\n\nOn", "re On"}, h.said(id)[6:])
 }
 
 // TestOpenCodeTakesBack imports a session whose last turn was taken back: the turn is a fork, also

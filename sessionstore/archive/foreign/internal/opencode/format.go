@@ -124,7 +124,10 @@ func (f *format) message(s *thread.Scanning, l line) {
 		f.user(s, l, name)
 		return
 	}
-	flags := thread.IsAssistant
+	flags, answer := thread.IsAssistant, l.Answer()
+	if len(answer.Said)+len(answer.Thought)+len(answer.Calls)+len(answer.Other) == 0 { // it was interrupted, or failed
+		flags = thread.IsLink
+	}
 	if l.isOpen() {
 		flags |= thread.IsUnfinished
 	}
@@ -134,7 +137,7 @@ func (f *format) message(s *thread.Scanning, l line) {
 		f.kept[at] = f.compact
 		r.Key, parent = parent, 0
 	}
-	for _, c := range l.Answer().Calls {
+	for _, c := range answer.Calls {
 		s.Call(c.ID, at)
 	}
 	if usage := l.usage(); usage != nil {
