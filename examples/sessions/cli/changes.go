@@ -67,6 +67,16 @@ func notesFile(env func(string) string) (string, error) {
 	return filepath.Join(state, "sessions-tool", "changes.jsonl"), nil
 }
 
+// foundNotes returns the directory beside that file in which a search of other tools notes what
+// it found, "" where there is none.
+func foundNotes(env func(string) string) string {
+	path, err := notesFile(env)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), "found")
+}
+
 // keepNote adds a note durably to the file of notes: in one write, as a line of its own also
 // behind a line that a crash cut off.
 func keepNote(env func(string) string, n changeNote) error {

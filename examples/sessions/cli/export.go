@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/examples/sessions/internal/screen"
+	"github.com/amplifier-go/sessionstorage/examples/viewer/host"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign"
@@ -104,7 +105,11 @@ func (c *exportCommand) history(a *app, t target, tool foreign.Tool, unmarked bo
 	if done.Original > 0 {
 		made = size(done.Original) + " as the tool wrote them, " + made
 	}
-	a.Notef("  %s; it looks for a file named %s", made, screen.Plain(done.File))
+	if args := tool.Takes(c.Output); args != nil {
+		a.Notef("  %s; in the directory of the project this brings it in: %s", made, host.Line("", append([]string{string(tool)}, args...)...))
+	} else {
+		a.Notef("  %s; it looks for a file named %s", made, screen.Plain(done.File))
+	}
 	a.noteMended(done.Changes)
 	return nil
 }

@@ -82,7 +82,7 @@ func (c *importCommand) history(a *app) error {
 	var all []foreign.History
 	var failed error
 	for _, tool := range c.tools() {
-		some, err := foreign.Find(a.ctx, tool, &foreign.FindOptions{Since: since})
+		some, err := foreign.Find(a.ctx, tool, &foreign.FindOptions{Since: since, Notes: foundNotes(a.env)})
 		all, failed = append(all, some...), errors.Join(failed, err)
 	}
 	if slug != "" {

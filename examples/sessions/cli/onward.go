@@ -142,7 +142,12 @@ func (o *onward) handOver(md sessionstore.Metadata) (added int64, left map[strin
 	if err != nil || o.other != "" {
 		return 0, nil, err
 	}
-	if left, err = o.leftOut(md); err == nil {
+	left, err = o.leftOut(md)
+	switch {
+	case err != nil:
+	case o.tool.Takes("") != nil:
+		added, err = o.take()
+	default:
 		added, err = o.write()
 	}
 	if err == nil && !o.plan && o.unnamed {
@@ -159,6 +164,13 @@ func (o *onward) find() error {
 	for n := 0; ; n++ {
 		if err := o.export(n); err != nil {
 			return err
+		}
+		if o.tool.Takes("") != nil {
+			if fits, err := o.fits(n); err != nil || fits {
+				return err
+			}
+			o.former = append(o.former, o.exported.ID)
+			continue
 		}
 		i := slices.IndexFunc(o.found, func(h foreign.History) bool { return h.ID == o.exported.ID })
 		if o.unnamed = i < 0 || o.found[i].Title == ""; i < 0 { // a file at the place was cut off before the line that names the session
@@ -205,7 +217,7 @@ func (o *onward) export(n int) (err error) {
 func (o *onward) bringHome() error {
 	var copies []foreign.History
 	for _, tool := range foreign.Tools() {
-		found, unfound := foreign.Find(o.a.ctx, tool, nil)
+		found, unfound := foreign.Find(o.a.ctx, tool, &foreign.FindOptions{Notes: foundNotes(o.a.env)})
 		if tool == o.tool {
 			o.found, o.unfound = found, unfound
 		} else if unfound != nil {
@@ -475,7 +487,7 @@ func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 			}
 		}
 	}
-	if md.Text("name") != "" && o.exported.Original == 0 {
+	if md.Text("name") != "" && o.exported.Original == 0 && o.tool.Takes("") == nil {
 		add("name", 1)
 	}
 	phases, err := workflow.New(o.t.store).PhaseOutputs(o.a.ctx, o.t.id)

@@ -83,7 +83,11 @@ func TestDependencies(t *testing.T) {
 		{".", []string{"./eventslog/...", "./slice", "./slice/accept", "./slice/conversation", "./sessionstore/..."}, local},
 		{".", []string{"./slice/accept/scale"}, append(slices.Clip(local), "golang.org/x/image")},
 		{".", []string{"./hybrid", "./hybrid/dir"}, append(slices.Clip(local), "github.com/klauspost/compress")},
-		{importers, []string{"./..."}, append(slices.Clip(local), "github.com/klauspost/compress", "go.yaml.in/yaml/v3", "golang.org/x/image", module+"/"+importers)},
+		{importers, []string{"./..."}, append(
+			slices.Clip(local), "github.com/klauspost/compress", "go.yaml.in/yaml/v3", "golang.org/x/image", module+"/"+importers,
+			"modernc.org/sqlite", "modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", // and what these need
+			"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft",
+		)},
 	} {
 		for _, goos := range []string{"linux", "darwin", "windows"} {
 			pkgs := list(t, filepath.Join(root, of.folder), []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=1"}, of.packages...)

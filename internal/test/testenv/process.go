@@ -78,7 +78,7 @@ func Apart(state string) error {
 			}
 		}
 	}
-	for _, name := range []string{"AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"} {
+	for _, name := range []string{"AMPLIFIER_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "PI_CODING_AGENT_DIR", "XDG_DATA_HOME"} {
 		if filepath.IsAbs(os.Getenv(name)) {
 			err = errors.Join(err, os.Unsetenv(name))
 		}

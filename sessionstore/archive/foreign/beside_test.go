@@ -33,11 +33,16 @@ func TestExportAgain(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, done.ID, other.ID)
 
-		place, err := programs[string(a.tool)].Place("/w", done.File)
-		require.NoError(t, err)
-		a.path = filepath.Join(a.home, place)
-		require.NoError(t, os.MkdirAll(filepath.Dir(a.path), 0o700))
-		require.NoError(t, os.WriteFile(a.path, b.Bytes(), 0o600))
+		if a.tool == OpenCode {
+			a.path = filepath.Join(filepath.Dir(a.path), done.ID+".jsonl")
+			(&openCodeHome{a.t, a.home, a.p}).take(b.Bytes())
+		} else {
+			place, err := programs[string(a.tool)].Place("/w", done.File)
+			require.NoError(t, err)
+			a.path = filepath.Join(a.home, place)
+			require.NoError(t, os.MkdirAll(filepath.Dir(a.path), 0o700))
+			require.NoError(t, os.WriteFile(a.path, b.Bytes(), 0o600))
+		}
 		a.goOn("More")
 		var fork string
 		for _, s := range a.back() {

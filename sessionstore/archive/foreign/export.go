@@ -111,7 +111,7 @@ func ExportAgain(ctx context.Context, st *sessionstore.Store, id string, tool To
 	if format == nil {
 		return done, fmt.Errorf("export session: %w %q", ErrTool, tool)
 	}
-	if done, err = export(ctx, st, id, format, n, w, opts); err != nil {
+	if done, err = exportPacked(ctx, st, id, format, n, w, opts); err != nil {
 		err = fmt.Errorf("export session %q: %w", id, err)
 	}
 	return done, err
@@ -275,6 +275,9 @@ func keptFile(ctx context.Context, st *sessionstore.Store, id string, f *thread.
 	if f.Table.Numbered {
 		_, err, more := c.next()
 		return c, err == nil && !more && c.whole, err
+	}
+	if f.Tool.Program().Linear {
+		return c, c.whole, nil
 	}
 	return c, true, nil
 }

@@ -23,9 +23,9 @@ import (
 func exported(t testing.TB, st *sessionstore.Store, id string, tool Tool) string {
 	t.Helper()
 	var asItIs, mended bytes.Buffer
-	_, err := Export(t.Context(), st, id, tool, &asItIs, &ExportOptions{AsItIs: true})
+	_, err := exportLines(t, st, id, tool, &asItIs, &ExportOptions{AsItIs: true})
 	require.NoError(t, err)
-	done, err := Export(t.Context(), st, id, tool, &mended, nil)
+	done, err := exportLines(t, st, id, tool, &mended, nil)
 	require.NoError(t, err)
 	if len(done.Changes) == 0 {
 		require.Equal(t, asItIs.String(), mended.String())

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,6 +106,33 @@ func FuzzImportCopilot(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data string) { fuzzImport(t, Copilot, data) })
+}
+
+// FuzzImportOpenCode does it with lines of sessions of opencode, and makes of them the file that
+// opencode imports: JSON, whatever they are.
+func FuzzImportOpenCode(f *testing.F) {
+	h := newOpenCodeHome(f)
+	h.load("testdata/opencode/rows.jsonl")
+	for _, one := range h.found() {
+		data := original(f, one.Path)
+		f.Add(data)
+		for _, r := range [][2]string{
+			{`"type": "message"`, `"type": "result"`},
+			{`"type": "result"`, `"type": "revert"`},
+			{`"role":"user"`, `"role":"assistant"`},
+			{`"type":"tool"`, `"type":"text"`},
+			{`"type":"text"`, `"type":"compaction"`},
+			{`"data": {`, `"data": [`},
+			{`"completed":`, `"complete":`},
+		} {
+			f.Add(strings.ReplaceAll(data, r[0], r[1]))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		fuzzImport(t, OpenCode, data)
+		head := `{"type": "session", "id": "ses_a", "time": 1}` + "\n"
+		require.True(t, json.Valid(packOf(t, head+data)), "%s", packOf(t, head+data))
+	})
 }
 
 func fuzzImport(t *testing.T, tool Tool, data string) {

@@ -51,6 +51,10 @@ type FindOptions struct {
 
 	// Since leaves out histories that were last changed before.
 	Since time.Time
+
+	// Notes is a directory in which Find notes the sessions of a tool's database, which it then does
+	// not open again until that changes. "" notes nothing.
+	Notes string
 }
 
 // Find lists the histories of a tool on this machine, by folder and name. It reads the
@@ -69,7 +73,7 @@ func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) 
 	var all []History
 	if err == nil {
 		var found []thread.History
-		found, err = programs[string(tool)].Find(ctx, home, o.Since)
+		found, err = findNoted(ctx, programs[string(tool)], home, o)
 		shared := newNotes()
 		for _, h := range found {
 			all = append(all, History{tool, h.ID, h.Path, h.Dir, h.Folder, h.Size, h.Modified, h.Agents, h.Title, h.Parent, h, shared})

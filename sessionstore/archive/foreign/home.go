@@ -49,12 +49,20 @@ func exportOf(md sessionstore.Metadata, dir, session, tool string) (id, place st
 // isID reports whether a tool resumes a session with such an id.
 func isID(tool, id string) bool {
 	form := Tool(tool).program().IDs
-	return uuidForm.MatchString(id) || form != nil && form.MatchString(id)
+	return form == nil && uuidForm.MatchString(id) || form != nil && form.MatchString(id)
 }
 
 // againID returns the tool's id of the nth further export of a session.
 func againID(tool, id string, n int) string {
-	return thread.UUID5(tool, "export/"+id+"/again/"+strconv.Itoa(n))
+	return exportID(tool, thread.UUID5(tool, "export/"+id+"/again/"+strconv.Itoa(n)))
+}
+
+// exportID returns the tool's id of an export with a UUID.
+func exportID(tool, uuid string) string {
+	if form := Tool(tool).program().ID; form != nil {
+		return form(uuid)
+	}
+	return uuid
 }
 
 // Copies returns those of the histories of a tool that are of the session id: of the file
@@ -87,9 +95,9 @@ func Copies(ctx context.Context, st *sessionstore.Store, id string, tool Tool, a
 // ownID returns the tool's id of an export that has no line of the tool.
 func ownID(session, tool string) string {
 	if uuidForm.MatchString(session) {
-		return session
+		return exportID(tool, session)
 	}
-	return thread.UUID5(tool, session)
+	return exportID(tool, thread.UUID5(tool, session))
 }
 
 // findHome finds the session that a file is an export of, and where it keeps the file. If
@@ -137,7 +145,9 @@ func (ld *lander) findParent(ctx context.Context, top *target, h thread.History)
 	switch {
 	case top.kind == Conversation && h.Origin != nil:
 		path = h.Origin.Path
-		top.parent, err = ld.sessionOf(h.Origin.ID)
+		if top.parent = ld.origin; ld.origin == "" || ld.thread != h.Origin.ID {
+			top.parent, err = ld.sessionOf(h.Origin.ID)
+		}
 	case top.kind == Conversation && ld.origin != "":
 		top.parent, path = ld.origin, beside(ld.thread)
 	case top.parent != "":

@@ -74,8 +74,17 @@ func (a *away) say(text string) {
 func (a *away) export() {
 	a.t.Helper()
 	var b bytes.Buffer
-	done, err := Export(a.t.Context(), a.st, a.id, a.tool, &b, nil)
+	done, err := exportLines(a.t, a.st, a.id, a.tool, &b, nil)
 	require.NoError(a.t, err)
+	if a.tool == OpenCode {
+		h := &openCodeHome{a.t, a.home, a.p}
+		if _, err := os.Stat(h.path()); err != nil {
+			h.makeTables()
+		}
+		h.take(packOf(a.t, b.String()))
+		a.path = filepath.Join(h.path(), done.ID+".jsonl")
+		return
+	}
 	place, err := programs[string(a.tool)].Place("/w", done.File)
 	require.NoError(a.t, err)
 	a.path = filepath.Join(a.home, place)
@@ -89,6 +98,9 @@ func (a *away) thread() string {
 	if a.tool == Copilot {
 		name = filepath.Base(filepath.Dir(a.path))
 	}
+	if a.tool == OpenCode {
+		return name
+	}
 	return name[len(name)-36:]
 }
 
@@ -100,6 +112,11 @@ func (a *away) goOn(text string) {
 
 func (a *away) add(lines string) {
 	a.t.Helper()
+	if a.tool == OpenCode {
+		head, _, _ := strings.Cut(original(a.t, a.path), "\n")
+		(&openCodeHome{a.t, a.home, a.p}).take(packOf(a.t, head+"\n"+lines))
+		return
+	}
 	require.NoError(a.t, os.WriteFile(a.path, []byte(original(a.t, a.path)+lines), 0o600))
 }
 
@@ -136,6 +153,12 @@ func (a *away) turn(text, parent string) string {
 		item := `{"type":"message","id":"%08x","parentId":"%s","timestamp":"%s","message":{"role":"%s","content":[{"type":"text","text":"%s by the %[4]s"}]%[6]s}}` + "\n"
 		return fmt.Sprintf(item, 2*a.n, parent, at, "user", text, "") +
 			fmt.Sprintf(item, 2*a.n+1, fmt.Sprintf("%08x", 2*a.n), at, "assistant", text, `,"model":"their-model","usage":{"input":100,"output":7},"stopReason":"stop"`)
+	}
+	if a.tool == OpenCode {
+		item := `{"type":"message","id":"msg_%04d","time":%d,"data":{"role":"%s","time":{"created":%[2]d%[6]s},"modelID":"their-model"%[5]s},"parts":[{"id":"prt_%04[1]d","data":{"type":"text","text":"%[4]s by the %[3]s"}}]}` + "\n"
+		ms := (&openCodeHome{a.t, a.home, a.p}).last(a.thread()) + 1000
+		return fmt.Sprintf(item, 2*a.n, ms, "user", text, "", "") +
+			fmt.Sprintf(item, 2*a.n+1, ms+1, "assistant", text, `,"tokens":{"input":100,"output":7,"reasoning":0,"cache":{"read":0,"write":0}}`, fmt.Sprintf(`,"completed":%d`, ms+1))
 	}
 	ask, answer := fmt.Sprintf("%s-ask-%d", a.thread(), a.n), fmt.Sprintf("%s-answer-%d", a.thread(), a.n)
 	return fmt.Sprintf(`{"type":"user","uuid":%q,"parentUuid":%q,"cwd":"/w","sessionId":%q,"timestamp":"%s","message":{"role":"user","content":"%s by the user"}}`+"\n", ask, parent, a.thread(), at, text) +

@@ -116,7 +116,7 @@ func TestHomeAgain(t *testing.T) {
 
 		// The tool's file without what was said here: both went on.
 		here = a.rows(a.id)
-		require.NoError(t, os.WriteFile(a.path, []byte(there), 0o600))
+		a.write(there)
 		require.Equal(t, Unchanged, a.back()[0].Action)
 		a.goOn("Without")
 		fork := a.back()[0]
@@ -141,7 +141,7 @@ func TestHomeExportedTwice(t *testing.T) {
 
 		// The first one goes on, too.
 		here := a.rows(a.id)
-		require.NoError(t, os.WriteFile(a.path, []byte(first), 0o600))
+		a.write(first)
 		require.Equal(t, Unchanged, a.back()[0].Action)
 		a.goOn("Elsewhere")
 		fork := a.back()[0]
@@ -325,7 +325,7 @@ func TestHomeOfImported(t *testing.T) {
 func TestHomeFromBoth(t *testing.T) {
 	t.Parallel()
 	eachTool(t, func(t *testing.T, a *away) {
-		b := newAway(t, a.p, a.id, map[Tool]Tool{Claude: Codex, Codex: Copilot, Copilot: Pi, Pi: Claude}[a.tool])
+		b := newAway(t, a.p, a.id, map[Tool]Tool{Claude: Codex, Codex: Copilot, Copilot: Pi, Pi: Claude, OpenCode: Claude}[a.tool])
 		a.export()
 		b.export()
 		a.goOn("One")
@@ -399,6 +399,9 @@ func TestHomeTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, cameHome := range []bool{false, true} {
 		eachTool(t, func(t *testing.T, a *away) {
+			if a.tool == OpenCode {
+				t.Skip("it removes what it takes back, see TestOpenCodeTakesBack")
+			}
 			a.export()
 			parent := ""
 			for row := range strings.Lines(original(t, a.path)) {
@@ -454,7 +457,7 @@ func TestHomeOfForks(t *testing.T) {
 			}
 			b := newAway(t, a.p, a.id, a.tool)
 			b.home, b.n = a.home, 10
-			const forked = "090fbfb7-d3a1-485b-b069-9a37fbb57ee4"
+			forked := "090fbfb7-d3a1-485b-b069-9a37fbb57ee4"
 			b.path = strings.ReplaceAll(a.path, a.id, forked)
 			copied := strings.ReplaceAll(original(t, a.path), `"sessionId":"`+a.id, `"sessionId":"`+forked)
 			if a.tool == Pi {
@@ -476,7 +479,13 @@ func TestHomeOfForks(t *testing.T) {
 				}
 				copied = regexp.MustCompile(`"timestamp":"[^"]*","type"`).ReplaceAllString(copied, `"timestamp":"2026-11-25T00:09:00.000Z","type"`)
 			}
-			require.NoError(t, os.WriteFile(b.path, []byte(copied), 0o600))
+			if a.tool == OpenCode {
+				forked = "ses_forked"
+				b.path = filepath.Join(filepath.Dir(a.path), forked+".jsonl")
+				(&openCodeHome{a.t, a.home, a.p}).fork(exportID(string(a.tool), a.id), forked)
+			} else {
+				require.NoError(t, os.WriteFile(b.path, []byte(copied), 0o600))
+			}
 			b.goOn("Forked")
 			b.back()
 			require.Equal(t, both("Theirs"), a.said(a.id, len(native)))
@@ -618,7 +627,7 @@ func TestHomeKilled(t *testing.T) {
 						return nil
 					}})
 					require.NoError(t, err)
-					_, err = Import(t.Context(), p, History{Tool: tool, ID: nativeID, Path: a.path, Dir: "/w"}, nil)
+					_, err = Import(t.Context(), p, History{Tool: tool, ID: a.thread(), Path: a.path, Dir: "/w"}, nil)
 					cut = err != nil
 					require.NoError(t, p.Close())
 					require.True(lost, strings.HasPrefix(a.rows(a.id), here))
@@ -642,6 +651,9 @@ var errCut = errors.New("cut")
 func TestHomeWithoutOriginal(t *testing.T) {
 	t.Parallel()
 	eachTool(t, func(t *testing.T, a *away) {
+		if a.tool == OpenCode {
+			t.Skip("what it has stays as it is, so there is a further export, see TestOpenCodeContinues")
+		}
 		a.export()
 		a.goOn("Theirs")
 		a.back()

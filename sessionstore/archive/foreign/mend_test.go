@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/png"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -79,7 +78,7 @@ func accepted(t testing.TB, a *away) int {
 func (a *away) exportWith(opts *ExportOptions) (string, Exported) {
 	a.t.Helper()
 	var b bytes.Buffer
-	done, err := Export(a.t.Context(), a.st, a.id, a.tool, &b, opts)
+	done, err := exportLines(a.t, a.st, a.id, a.tool, &b, opts)
 	require.NoError(a.t, err)
 	return b.String(), done
 }
@@ -106,6 +105,9 @@ func (a *away) requireSent(file string, but ...accept.Reason) {
 // sent returns the message that a tool sends of a line that an export made, "" for none.
 func (a *away) sent(line string) string {
 	type object = map[string]any
+	if a.tool == OpenCode {
+		return a.sentByOpenCode(line)
+	}
 	l := struct {
 		Kind    string `json:"type"`
 		Message json.RawMessage
@@ -256,7 +258,8 @@ func TestExportMended(t *testing.T) {
 				refused := accepted(t, a) > 0
 				a.export()
 				file, done := a.exportWith(nil)
-				require.Equal(t, original(t, a.path), file)
+				a.requireBegins(original(t, a.path), file)
+				a.requireBegins(file, original(t, a.path))
 				require.Equal(t, refused, len(done.Changes) > 0)
 				a.requireSent(file)
 				_, asItIs := a.exportWith(&ExportOptions{AsItIs: true})
@@ -275,12 +278,16 @@ func TestExportMended(t *testing.T) {
 				require.Contains(t, got[len(got)-3], "one by the user")
 				require.Contains(t, got[len(got)-2], "one by the assistant")
 
+				if tool == OpenCode && (name == "a result twice at the end" || name == "an open call") {
+					return // a call has one result there, in the order of the calls, so there is a further export
+				}
+
 				// It goes on here, out, and there, and home again.
 				a.say("two")
 				ours = a.rows(a.id)
 				next, _ := a.exportWith(nil)
-				require.True(t, strings.HasPrefix(next, original(t, a.path)))
-				require.NoError(t, os.WriteFile(a.path, []byte(next), 0o600))
+				a.requireBegins(next, original(t, a.path))
+				a.write(next)
 				a.back()
 				require.Equal(t, ours, a.rows(a.id))
 				a.goOn("three")
@@ -301,16 +308,19 @@ func TestExportMendedLater(t *testing.T) {
 		for _, tool := range Tools() {
 			t.Run(name+"/"+string(tool), func(t *testing.T) {
 				t.Parallel()
+				if tool == OpenCode {
+					t.Skip("the lines that it has stay as they are, so there is a further export, see TestOpenCodeContinues")
+				}
 				a := newAway(t, openProjects(t), "0a0a0a0a-0000-4000-8000-000000000002", tool, rows...)
 				a.export()
 				file, _ := a.exportWith(&ExportOptions{AsItIs: true})
-				require.NoError(t, os.WriteFile(a.path, []byte(file), 0o600))
+				a.write(file)
 				a.goOn("one")
 				a.back()
 				all, ours := a.all(), a.rows(a.id)
 				require.Equal(t, 1, strings.Count(ours, "one by the user"))
 				a.export()
-				require.True(t, strings.HasPrefix(original(t, a.path), file))
+				a.requireBegins(original(t, a.path), file)
 				a.back()
 				require.Equal(t, ours, a.rows(a.id))
 				a.goOn("two")

@@ -89,7 +89,7 @@ func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 	q := &question{notes: shared, slug: cmp.Or(o.Project, projectName(h.Dir, h.Folder, h.InFolder)), of: h.Path, near: h.Beside}
 	q.file = filepath.Join(ld.p.Dir(), q.slug, "sessions", sessiondir.Bookkeeping, notesFolder, ld.tool.Name()+thread.HistorySuffix)
 	sum, paths := xxh3.New(), []string{}
-	fmt.Fprintf(sum, "%d %d %q %v", notesForm, rules, []string{o.Project, h.ID, h.Dir, h.Folder, h.Title, h.Parent}, h.Summaries)
+	fmt.Fprintf(sum, "%d %d %q %v%s", notesForm, rules, []string{o.Project, h.ID, h.Dir, h.Folder, h.Title, h.Parent}, h.Summaries, h.Rows)
 	if h.Generated {
 		fmt.Fprint(sum, "generated")
 	}
@@ -104,6 +104,9 @@ func (ld *lander) ask(shared *notes, h *thread.History, o Options) *question {
 		for _, s := range h.Source(path).Segments {
 			paths = append(paths, s.Path)
 		}
+	}
+	if h.Rows != "" {
+		paths = nil
 	}
 	if h.ThreadID == "" && ld.finds == nil {
 		if now := factsOf(time.Now(), paths); now != "" { // else the next import reads again

@@ -10,6 +10,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/claude"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/codex"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/copilot"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/opencode"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/pi"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -20,14 +21,17 @@ type Tool string
 
 // The tools.
 const (
-	Claude  Tool = "claude"  // Claude Code
-	Codex   Tool = "codex"   // the Codex CLI
-	Copilot Tool = "copilot" // the GitHub Copilot CLI
-	Pi      Tool = "pi"      // pi, the coding agent
+	Claude   Tool = "claude"   // Claude Code
+	Codex    Tool = "codex"    // the Codex CLI
+	Copilot  Tool = "copilot"  // the GitHub Copilot CLI
+	OpenCode Tool = "opencode" // opencode
+	Pi       Tool = "pi"       // pi, the coding agent
 )
 
 // programs are the tools: the only list of them.
-var programs = map[string]thread.Tool{string(Claude): claude.Tool{}, string(Codex): codex.Tool{}, string(Copilot): copilot.Tool{}, string(Pi): pi.Tool{}}
+var programs = map[string]thread.Tool{
+	string(Claude): claude.Tool{}, string(Codex): codex.Tool{}, string(Copilot): copilot.Tool{}, string(OpenCode): opencode.Tool{}, string(Pi): pi.Tool{},
+}
 
 // Tools returns the tools, by name.
 func Tools() (all []Tool) {
@@ -60,7 +64,7 @@ func Home(tool Tool) (string, error) {
 		return "", fmt.Errorf("%w %q", ErrTool, tool)
 	}
 	if dir := os.Getenv(p.Program().Moved); dir != "" {
-		return dir, nil
+		return filepath.Join(dir, p.Program().Below), nil
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, filepath.FromSlash(p.Program().Home)), err

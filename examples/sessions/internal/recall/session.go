@@ -22,7 +22,7 @@ type about struct {
 	Name   string `json:"project,omitempty" jsonschema:"only of projects whose name holds this"`
 	After  string `json:"after,omitempty" jsonschema:"only after this time, as 2026-08-01 or 2026-08-01T10:30"`
 	Before string `json:"before,omitempty" jsonschema:"only before this time"`
-	Tool   string `json:"tool,omitempty" jsonschema:"only of sessions of this program: claude, codex, copilot or pi, or native for those of Amplifier"`
+	Tool   string `json:"tool,omitempty" jsonschema:"only of sessions of this program: claude, codex, copilot, opencode or pi, or native for those of Amplifier"`
 	page
 }
 

@@ -67,16 +67,40 @@ type Tool interface {
 	Beside(path string) string
 }
 
+// Database is a tool that keeps its sessions in a database, and that itself writes there.
+type Database interface {
+	// Open is [OpenPlain] for the path of a history, which is none of a file: it gives the lines
+	// of the session, as they are now.
+	Open(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error)
+
+	// Database returns the files below the directory of the tool whose facts say whether the
+	// database changed.
+	Database(home string) []string
+
+	// Pack makes of the lines of a session, which has a name or "", the file that the tool
+	// imports, and Take returns the arguments with which it does.
+	Pack(ctx context.Context, lines io.Reader, name string, w io.Writer) error
+	Take(path string) []string
+}
+
 // Program is what is known of a tool beside its files.
 type Program struct {
 	Title  string // its name for people
 	Home   string // the directory in which it keeps its histories, below the home of the user
 	Moved  string // the environment variable that names another one
+	Below  string // the folder in that one
 	Resume string // the argument before the id of a session with which it goes on in that
 
 	// Names is the file in Home to which the tool adds a line for each name that a session gets;
 	// "" where the name is in the file of the session.
 	Names string
+
+	// Linear says that the tool goes on behind the last line of a file alone: lines are added to
+	// a file of which the session has all, and else there is a further one.
+	Linear bool
+
+	// ID returns the tool's id for an export with this UUID; nil: the UUID.
+	ID func(uuid string) string
 
 	// Linked says that each record names the record that it follows. The records of other
 	// tools follow the line before.
@@ -247,7 +271,11 @@ type File struct {
 
 // Open opens and scans the files of a history.
 func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*File, func(), error) {
-	r, l, leave, err := openSegments(ctx, src.Segments, src.main)
+	open := OpenPlain
+	if db, ok := tool.(Database); ok {
+		open = db.Open
+	}
+	r, l, leave, err := openSegments(ctx, open, src.Segments, src.main)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,6 +44,8 @@ const (
 	IsTakenBack // a prompt without an answer, on no line that became a session
 	IsMistyped  // the tool's answer to a command that it does not know
 	IsByTool    // an answer that the tool itself wrote: it is no response of a model
+
+	IsUnfinished // an answer that the tool may still write
 )
 
 // Record is the part of a line, or of one of its records, that stays in memory: 32 bytes.

@@ -71,7 +71,7 @@ func (l Layout) LastPart() (at int64) {
 
 // openSegments opens the current bytes of segments for reading, as one file. main is the file
 // of the history.
-func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l Layout, leave func(), err error) {
+func openSegments(ctx context.Context, open opener, all []Segment, main string) (r *joined, l Layout, leave func(), err error) {
 	var opened []func()
 	shutAll := func() {
 		for _, shut := range opened {
@@ -85,7 +85,7 @@ func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l
 	}()
 	out := &joined{}
 	for i, s := range all {
-		f, n, shut, err := OpenPlain(ctx, s.Path)
+		f, n, shut, err := open(ctx, s.Path)
 		if err != nil {
 			return nil, l, nil, err
 		}
@@ -114,6 +114,9 @@ func openSegments(ctx context.Context, all []Segment, main string) (r *joined, l
 	}
 	return out, l, shutAll, nil
 }
+
+// opener is the form of [OpenPlain].
+type opener = func(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error)
 
 // joined reads several files as one.
 type joined struct {
@@ -176,6 +179,7 @@ type History struct {
 	Agents   []string  // paths of the files of its sub-agents, those that began others before these
 	Title    string    // that the tool keeps elsewhere
 	Parent   string    // the tool's id of the session whose sub-agent wrote the file, where that session has none
+	Rows     string    // facts of its rows in a database, which differ where one of them changed; "" for files
 
 	Generated bool                                        // no person gave the title
 	GoesOn    []string                                    // the tool's ids of the sessions in which it goes on, as its end says
@@ -185,7 +189,7 @@ type History struct {
 	InFolder  bool                                        // it has copies elsewhere, so the folder names the project
 	ThreadID  string                                      // of the thread of which this is a part: its beginning is missing
 	Files     FileSet                                     // the files that are read together
-	Near      func(ctx context.Context, uuid uint64) bool // whether a file of its folder has a record; nil: none is known
+	Near      func(ctx context.Context, uuid uint64) bool `json:"-"` // whether a file of its folder has a record; nil: none is known
 	Beside    []string                                    // the files that Near reads
 	Summaries map[uint64]string                           // titles that files of its folder have first, see facts
 }

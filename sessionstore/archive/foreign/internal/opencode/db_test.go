@@ -1,0 +1,310 @@
+package opencode
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"modernc.org/sqlite"
+
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
+)
+
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, map[string]testenv.Child{"write": writeForever, "lock": lockIt})
+}
+
+// open opens a database as opencode does: for writing, with a -wal.
+func open(dir string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", filepath.Join(dir, file)+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(0)")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// writeForever writes turns into the database in dir until it gets a line, and says how many
+// were written and how many were refused because the database was busy.
+func writeForever(dir, _ string) error {
+	db, err := open(dir)
+	if err != nil {
+		return err
+	}
+	done, busy := 0, 0
+	for n := 1000; ; n++ {
+		_, err := db.Exec(turn(n))
+		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == 5 {
+			busy++
+		} else if err != nil {
+			return err
+		}
+		if done++; done == 1 {
+			fmt.Println("writing")
+		}
+		select {
+		case <-testenv.Orders():
+			fmt.Println(done > 0, busy)
+			return db.Close()
+		default:
+		}
+	}
+}
+
+// lockIt keeps others from reading the database in dir until it is killed.
+func lockIt(dir, _ string) error {
+	db, err := sql.Open("sqlite", filepath.Join(dir, file)+"?_pragma=locking_mode(exclusive)")
+	if err == nil {
+		_, err = db.Exec("BEGIN EXCLUSIVE; UPDATE session SET title = 'x'")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println("locked")
+	<-testenv.Orders()
+	return nil
+}
+
+// turn returns statements that add a prompt and its answer.
+func turn(n int) string {
+	return fmt.Sprintf(`BEGIN; INSERT INTO message VALUES ('msg_%04d', 'ses_1', %[1]d, %[1]d, '{"role":"user"}');
+		INSERT INTO part VALUES ('prt_%04[1]d', 'msg_%04[1]d', 'ses_1', %[1]d, %[1]d, '{"type":"text","text":"Turn %[1]d"}'); COMMIT;`, n)
+}
+
+const session = `INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES ('ses_1', 'p', 's', '/w', 'A title', '1', 1, 1);`
+
+// written makes a database of two turns, the second one in the -wal, and copies its
+// files with the suffixes as they are then.
+func written(t *testing.T, copied ...string) (path string) {
+	t.Helper()
+	schema, err := os.ReadFile("../../testdata/opencode/schema.sql")
+	require.NoError(t, err)
+	dir, to := t.TempDir(), t.TempDir()
+	db, err := open(dir)
+	require.NoError(t, err)
+	for _, query := range []string{string(schema), session, turn(1), "PRAGMA wal_checkpoint(TRUNCATE)", turn(2)} {
+		_, err = db.Exec(query)
+		require.NoError(t, err)
+	}
+	if slices.Contains(copied, "closed") {
+		require.NoError(t, db.Close())
+		copied = []string{""}
+	}
+	for _, suffix := range copied {
+		b, err := os.ReadFile(filepath.Join(dir, file+suffix))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(to, file+suffix), b, 0o600))
+	}
+	_ = db.Close()
+	return filepath.Join(to, file)
+}
+
+// sums returns the names of the files in a folder, and sums of their bytes.
+func sums(t *testing.T, dir string) map[string][32]byte {
+	t.Helper()
+	all := map[string][32]byte{}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		all[e.Name()] = sha256.Sum256(b)
+	}
+	return all
+}
+
+// linesOf returns the lines of the session of a database.
+func linesOf(t *testing.T, path string) (string, error) {
+	t.Helper()
+	r, size, leave, err := Tool{}.Open(t.Context(), pathOf(path, "ses_1"))
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	return string(b), err
+}
+
+// TestReadsWithoutATrace reads a database in each state that opencode leaves it in: it sees what
+// is in the -wal, and no file of the folder changes, comes or goes.
+func TestReadsWithoutATrace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files []string
+		turns int
+	}{
+		"closed":          {[]string{"closed"}, 2},
+		"an empty wal":    {[]string{"closed", "empty"}, 2},
+		"wal and shm":     {[]string{"", "-wal", "-shm"}, 2},
+		"wal alone":       {[]string{"", "-wal"}, 2},
+		"without its wal": {[]string{""}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := written(t, c.files...)
+			if slices.Contains(c.files, "empty") {
+				require.NoError(t, os.WriteFile(path+"-wal", nil, 0o600))
+			}
+			before := sums(t, filepath.Dir(path))
+			for range 2 {
+				found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+				require.NoError(t, err)
+				require.Len(t, found, 1)
+				lines, err := linesOf(t, path)
+				require.NoError(t, err)
+				require.Equal(t, c.turns, strings.Count(lines, `"text":"Turn `))
+				require.Equal(t, before, sums(t, filepath.Dir(path)))
+			}
+		})
+	}
+}
+
+// TestReadsBesideAWriter reads while another process writes: the writer never finds the database
+// busy, and each reading is of one moment.
+func TestReadsBesideAWriter(t *testing.T) {
+	t.Parallel()
+	path := written(t, "closed")
+	w := testenv.Spawn(t, "write", filepath.Dir(path), "")
+	require.Equal(t, "writing", w.Hear(t))
+	most := 0
+	for range 100 {
+		err := read(t.Context(), path, func(r rows) error {
+			all, err := r.sessions("")
+			require.Len(t, all, 1)
+			n := 0
+			_, failed := fmt.Sscanf(all[0].facts[strings.LastIndex(all[0].facts, `] `)+2:], "%d %d", new(int), &n)
+			require.NoError(t, failed)
+			require.GreaterOrEqual(t, n, most)
+			most = n
+			return err
+		})
+		require.NoError(t, err)
+	}
+	w.Tell(t, "end")
+	require.Equal(t, []string{"true 0"}, w.End(t))
+	require.Greater(t, most, 2)
+}
+
+// TestRefusesInWords reads other files, and databases that cannot be read now.
+func TestRefusesInWords(t *testing.T) {
+	t.Parallel()
+	change := func(query string) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(delete)")
+			require.NoError(t, err)
+			_, err = db.Exec(query)
+			require.NoError(t, errors.Join(err, db.Close()))
+		}
+	}
+	for name, c := range map[string]struct {
+		files  []string
+		damage func(t *testing.T, path string)
+		want   string
+	}{
+		"no database": {[]string{"closed"}, func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("no database", 1000)), 0o600))
+		}, errNone.Error()},
+		"empty": {[]string{"closed"}, func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) }, "table session has no column id"},
+		"a page of zeros": {[]string{"closed"}, func(t *testing.T, path string) {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			require.NoError(t, err)
+			_, err = f.WriteAt(make([]byte, 100_000), 4096)
+			require.NoError(t, errors.Join(err, f.Close()))
+		}, errDamaged.Error()},
+		"cut off": {[]string{"closed"}, func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 3*4096)) }, errDamaged.Error()},
+		"a hot journal": {[]string{"closed"}, func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path+"-journal", []byte("x"), 0o600))
+		}, errJournal.Error()},
+		"a folder":          {nil, func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, errNone.Error()},
+		"no room":           {[]string{"", "-wal"}, func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 1<<43)) }, errNoRoom.Error()},
+		"a column is gone":  {[]string{"closed"}, change("ALTER TABLE session DROP COLUMN revert"), "table session has no column revert"},
+		"a table is gone":   {[]string{"closed"}, change("DROP TABLE part"), "table part has no column id"},
+		"a column is added": {[]string{"closed"}, change("ALTER TABLE part ADD COLUMN more text; INSERT INTO migration VALUES ('20270101_more', 1)"), ""},
+		"a torn wal":        {[]string{"", "-wal"}, func(t *testing.T, path string) { tear(t, path+"-wal") }, ""},
+		"a torn wal, shm":   {[]string{"", "-wal", "-shm"}, func(t *testing.T, path string) { tear(t, path+"-wal") }, ""},
+		"ten gigabytes":     {[]string{"closed"}, func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 10<<30)) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), file)
+			if c.files != nil {
+				path = written(t, c.files...)
+			}
+			c.damage(t, path)
+			found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+			if c.want == "" {
+				require.NoError(t, err)
+				require.Len(t, found, 1)
+				_, err = linesOf(t, path)
+				require.NoError(t, err)
+				return
+			}
+			require.Empty(t, found)
+			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, err, path)
+		})
+	}
+}
+
+// tear cuts off the end of a file.
+func tear(t *testing.T, path string) {
+	t.Helper()
+	fi, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(path, fi.Size()-1000))
+}
+
+// TestLocked does not wait for a writer that locks the database, and says so.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	path := written(t, "", "-wal", "-shm")
+	w := testenv.Spawn(t, "lock", filepath.Dir(path), "")
+	require.Equal(t, "locked", w.Hear(t))
+	_, err := linesOf(t, path)
+	require.ErrorContains(t, err, errLocked.Error())
+	w.Kill()
+}
+
+// TestLargeRows reads a session with a row of 100 MB: it is left out and named, and the
+// other lines go through a file.
+func TestLargeRows(t *testing.T) {
+	t.Parallel()
+	path := written(t, "closed")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(`UPDATE part SET data = zeroblob(100000000) WHERE id = 'prt_0001'; UPDATE part SET data = json_object('type', 'text', 'text', hex(zeroblob(5000000))) WHERE id = 'prt_0002'`)
+	require.NoError(t, errors.Join(err, db.Close()))
+	lines, err := linesOf(t, path)
+	require.NoError(t, err)
+	require.Contains(t, lines, `{"id": "prt_0001", "data": {"type":"oversized"}}`)
+	require.Greater(t, len(lines), 10_000_000)
+	require.Less(t, len(lines), 11_000_000)
+}
+
+// TestSpool keeps all bytes, in memory and in a file.
+func TestSpool(t *testing.T) {
+	t.Parallel()
+	s := &spool{}
+	defer s.leave()
+	for _, n := range []int{10, maxInMemory + 10, 20} {
+		require.NoError(t, s.reset())
+		for _, b := range []string{"a", strings.Repeat("b", n), "c"} {
+			_, err := io.WriteString(s, b)
+			require.NoError(t, err)
+		}
+		require.Equal(t, int64(n+2), s.size)
+	}
+	b := make([]byte, 22)
+	_, err := s.file.ReadAt(b, 0)
+	require.NoError(t, err)
+	require.Equal(t, "a"+strings.Repeat("b", 20)+"c", string(b))
+}

@@ -1,0 +1,176 @@
+package opencode
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// Take returns the arguments with which opencode imports a file of [Tool.Pack]. It adds the
+// messages that it lacks, and changes none.
+func (Tool) Take(path string) []string { return []string{"import", path} }
+
+// Pack makes of the lines of a session the file that opencode imports: the form of its own
+// exports.
+func (Tool) Pack(ctx context.Context, lines io.Reader, name string, w io.Writer) error {
+	p := packing{w: bufio.NewWriterSize(w, 64<<10), name: name}
+	for l, err := range thread.LinesOf(ctx, lines) {
+		if err != nil {
+			return err
+		}
+		if err := p.line(l.Bytes); err != nil {
+			return err
+		}
+	}
+	if err := p.flush(); err != nil || p.session == "" {
+		return cmp.Or(err, errNoSession)
+	}
+	p.text("]}\n")
+	return cmp.Or(p.err, p.w.Flush())
+}
+
+var errNoSession = errors.New("the lines of the session do not begin with its own")
+
+// packing is a file that is being made.
+type packing struct {
+	w       *bufio.Writer
+	err     error
+	name    string
+	session string
+	ask     string // the id of the last prompt, which answers name
+	open    *message
+	some    bool // a message was written
+}
+
+// message is a message whose results may follow.
+type message struct {
+	line
+	results map[string]result // by the ids of parts, or of calls
+}
+
+// result is the state of a call, and the mark of an export in it.
+type result struct{ state, mark []byte }
+
+func (p *packing) text(s string) {
+	_, err := p.w.WriteString(s)
+	p.err = cmp.Or(p.err, err)
+}
+
+func (p *packing) value(v any) {
+	b, err := json.Marshal(v)
+	p.err = cmp.Or(p.err, err)
+	p.text(string(b))
+}
+
+func (p *packing) line(raw []byte) error {
+	raw = bytes.Clone(raw)
+	l, err := parse(raw)
+	if err != nil || (p.session == "") != (l.kind == "session") {
+		return nil // a line of the tool, which is in its database
+	}
+	switch l.kind {
+	case "session":
+		m := thread.Members(raw, "directory", "version")
+		p.session = l.id
+		at := l.at.UnixMilli()
+		p.text(`{"info":`)
+		p.value(object{
+			"id": l.id, "slug": "amplifier", "projectID": "global", "directory": thread.Text(m[0]), "path": "", "title": cmp.Or(p.name, "New session - "+thread.Stamp(l.at)),
+			"version": thread.Text(m[1]), "time": object{"created": at, "updated": at},
+		})
+		p.text(`,"messages":[`)
+	case "user", "assistant":
+		if err := p.flush(); err != nil {
+			return err
+		}
+		p.open = &message{l, map[string]result{}}
+	case "result":
+		if p.open != nil {
+			mark := thread.Members(thread.Members(raw, "metadata")[0], markMember)[0]
+			p.open.results[cmp.Or(l.id, "call "+l.call)] = result{l.state, mark}
+		}
+	}
+	return nil
+}
+
+// flush writes the message whose results have all come.
+func (p *packing) flush() error {
+	m := p.open
+	if p.open = nil; m == nil {
+		return p.err
+	}
+	if p.some {
+		p.text(",\n")
+	}
+	p.some = true
+	info := with(m.data, "id", m.id, "sessionID", p.session)
+	if m.kind == "user" {
+		p.ask = m.id
+	} else if thread.Members(info, "parentID")[0] == nil {
+		info = with(info, "parentID", cmp.Or(p.ask, m.id))
+	}
+	p.text(`{"info":` + string(info) + `,"parts":[`)
+	n := 0
+	for _, part := range m.parts {
+		if part.kind == "oversized" || part.kind == "damaged" {
+			continue
+		}
+		data := part.data
+		if part.kind == "tool" {
+			data = m.called(data, part.id, p.session)
+		}
+		if n++; n > 1 {
+			p.text(",")
+		}
+		p.text(string(with(data, "id", part.id, "sessionID", p.session, "messageID", m.id)))
+	}
+	p.text("]}")
+	return p.err
+}
+
+// called returns the data of a call with its result.
+func (m *message) called(data []byte, id, session string) []byte {
+	f := thread.Members(data, "callID", "state", "metadata")
+	r, found := m.results[id]
+	if !found {
+		r, found = m.results["call "+thread.Text(f[0])]
+	}
+	if !found { // it was interrupted
+		at := m.at.UnixMilli()
+		r.state = fmt.Appendf(nil, `{"status":"error","error":"Tool execution aborted","time":{"start":%d,"end":%d}}`, at, at)
+	}
+	if r.mark != nil {
+		data = pyjson.Splice(data, "metadata", pyjson.Splice(f[2], resultMember, r.mark))
+	}
+	var files [][]byte
+	for f := range pyjson.Elements(thread.Members(r.state, "attachments")[0]) {
+		if thread.Members(f, "id")[0] == nil {
+			f = with(f, "id", fmt.Sprint(id, "file", len(files)), "sessionID", session, "messageID", m.id)
+		}
+		files = append(files, f)
+	}
+	if len(files) > 0 {
+		r.state = pyjson.Splice(r.state, "attachments", pyjson.ArrayOf(files))
+	}
+	input := thread.Members(f[1], "input")[0]
+	if input == nil {
+		input = []byte("{}")
+	}
+	return pyjson.Splice(data, "state", pyjson.Splice(r.state, "input", input))
+}
+
+// with returns an object with members that are texts.
+func with(raw []byte, members ...string) []byte {
+	for i := 0; i < len(members); i += 2 {
+		raw = pyjson.Splice(raw, members[i], pyjson.AppendQuoted(nil, members[i+1], pyjson.Style{Replace: true}))
+	}
+	return raw
+}

@@ -1,0 +1,354 @@
+package opencode
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+)
+
+// rows reads the rows of a database.
+type rows struct {
+	ctx context.Context
+	db  *sql.DB
+}
+
+// needed are the columns that are read, by their tables.
+var needed = map[string][]string{
+	"session": {"id", "parent_id", "directory", "title", "version", "revert", "time_created", "time_updated"},
+	"message": {"id", "session_id", "time_created", "time_updated", "data"},
+	"part":    {"id", "message_id", "session_id", "time_updated", "data"},
+}
+
+// newest is the newest migration of the version that is proven, and coming are tables of a form
+// to come, which were empty in it.
+const newest = "20260622202450_simplify_session_input"
+
+var coming = []string{"session_message", "session_input", "session_context_epoch"}
+
+// maxRow is how long the data of a row may be that is read, in bytes.
+const maxRow = thread.MaxLine
+
+// each calls take for each row that a query answers. take scans it.
+func (r rows) each(take func(scan func(...any) error) error, query string, args ...any) error {
+	all, err := r.db.QueryContext(r.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	for all.Next() {
+		if err := take(all.Scan); err != nil {
+			return err
+		}
+	}
+	return all.Err()
+}
+
+// columns returns the names of the columns of a table, none where that is not there.
+func (r rows) columns(table string) (names []string, err error) {
+	err = r.each(func(scan func(...any) error) error {
+		names = append(names, "")
+		return scan(&names[len(names)-1])
+	}, "SELECT name FROM pragma_table_info(?)", table)
+	return names, err
+}
+
+// check returns an error for a database without a table or a column that is needed.
+func (r rows) check() error {
+	for _, table := range []string{"session", "message", "part"} {
+		has, err := r.columns(table)
+		if err != nil {
+			return err
+		}
+		for _, column := range needed[table] {
+			if !slices.Contains(has, column) {
+				return fmt.Errorf("it is no database of opencode 1.2 to 1.18, or of a version that is not known: table %s has no column %s", table, column)
+			}
+		}
+	}
+	return nil
+}
+
+// row is a session as its row says.
+type row struct {
+	id, parent, dir, title, version, revert string
+	created, updated                        int64  // in ms; updated is of all its rows
+	size                                    int64  // of the data of its messages and parts
+	facts                                   string // which differ where one of its rows changed
+}
+
+// sessions returns the rows of all sessions, or of one.
+func (r rows) sessions(id string) (all []row, err error) {
+	err = r.each(func(scan func(...any) error) error {
+		s := row{}
+		err := scan(&s.id, &s.parent, &s.dir, &s.title, &s.version, &s.revert, &s.created, &s.updated)
+		all = append(all, s)
+		return err
+	}, `SELECT id, coalesce(parent_id, ''), coalesce(directory, ''), coalesce(substr(title, 1, 1000), ''), coalesce(version, ''), coalesce(substr(revert, 1, 1000000), ''),
+		coalesce(time_created, 0), coalesce(time_updated, 0) FROM session WHERE ?1 = '' OR id = ?1 ORDER BY time_created, id`, id)
+	for i := range all {
+		if err == nil {
+			err = r.count(&all[i])
+		}
+	}
+	return all, err
+}
+
+// count adds what the rows of messages and parts say of a session. It reads no data.
+func (r rows) count(s *row) error {
+	s.facts = fmt.Sprintf("%q %d", []string{s.parent, s.dir, s.title, s.version, s.revert}, s.updated)
+	for _, table := range []string{"message", "part"} {
+		var n, size, updated int64
+		err := r.db.QueryRowContext(r.ctx, "SELECT count(*), coalesce(sum(octet_length(data)), 0), coalesce(max(time_updated), 0) FROM "+table+" WHERE session_id = ?", s.id).Scan(&n, &size, &updated)
+		if err != nil {
+			return err
+		}
+		s.updated, s.size = max(s.updated, updated), s.size+size
+		s.facts += fmt.Sprintf(" %d %d %d", n, size, updated)
+	}
+	return nil
+}
+
+// begins returns what the first two messages of a session say, and their times. A fork has
+// copies of them under new ids. It is 0 where there are fewer.
+func (r rows) begins(id string) (sum uint64, err error) {
+	n := 0
+	err = r.each(func(scan func(...any) error) error {
+		var at int64
+		var data []byte
+		err := scan(&n, &at, &data)
+		sum = sum*31 + thread.Content(data) + uint64(at)
+		return err
+	}, `SELECT m.n, m.time_created, p.data FROM (SELECT id, time_created, row_number() OVER (ORDER BY time_created, id) n FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 2) m
+		JOIN part p ON p.message_id = m.id WHERE octet_length(p.data) < 1048576 ORDER BY m.n, p.id`, id)
+	if n < 2 {
+		return 0, err
+	}
+	return max(1, sum), err
+}
+
+// data is the expression for the data of a row, which is NULL where it is too long.
+var data = fmt.Sprintf("CASE WHEN octet_length(data) <= %d THEN data END", maxRow)
+
+// lines writes the lines of a session. The error Is errChanging where the session went on in
+// between.
+func (r rows) lines(id string, out io.Writer) error {
+	was, err := r.sessions(id)
+	if err == nil && len(was) == 0 {
+		return fmt.Errorf("it has no session %s any more", id)
+	}
+	if err != nil {
+		return err
+	}
+	w := &lineWriter{w: bufio.NewWriterSize(out, 64<<10)}
+	s := was[0]
+	w.line("type", "session", "id", s.id, "time", s.created, "directory", s.dir, "version", s.version, "parent", s.parent)
+	var ids []string
+	err = r.each(func(scan func(...any) error) error {
+		ids = append(ids, "")
+		return scan(&ids[len(ids)-1])
+	}, "SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", id)
+	for _, id := range ids {
+		if err == nil {
+			err = r.message(id, w)
+		}
+	}
+	if err == nil && s.revert != "" {
+		m := thread.Members([]byte(s.revert), "messageID", "partID")
+		w.line("type", "revert", "message", thread.Text(m[0]), "part", thread.Text(m[1]))
+	}
+	if err == nil {
+		err = r.notes(id, w)
+	}
+	if err == nil {
+		err = w.w.Flush()
+	}
+	now, failed := r.sessions(id)
+	if err = cmp.Or(err, failed); err == nil && (len(now) == 0 || now[0].facts != s.facts) {
+		return errChanging
+	}
+	return err
+}
+
+// message writes the line of a message with its parts, and the lines of the results of its calls.
+func (r rows) message(id string, w *lineWriter) error {
+	var at int64
+	var raw []byte
+	err := r.db.QueryRowContext(r.ctx, "SELECT time_created, "+data+" FROM message WHERE id = ?", id).Scan(&at, &raw)
+	if err != nil {
+		return err
+	}
+	w.open("type", "message", "id", id, "time", at)
+	w.member("data", without(raw, func(m pyjson.Member) bool { // of what the prompt changed, which comes later
+		return pyjson.KeyIs(m.Key, "summary") && pyjson.KindOf(m.Value) == pyjson.Object
+	}))
+	w.text(`, "parts": [`)
+	sep, calls := "", false
+	err = r.parts(id, func(part string, raw []byte) {
+		w.text(sep)
+		sep = ", "
+		if isCall(raw) {
+			calls = true
+			raw = change(raw, "state", func(state []byte) []byte {
+				return without(state, func(m pyjson.Member) bool { return !pyjson.KeyIs(m.Key, "input") })
+			})
+			raw = change(raw, "metadata", func(md []byte) []byte { return pyjson.Remove(md, resultMember) })
+		}
+		w.open("id", part)
+		w.member("data", raw)
+		w.text("}")
+	})
+	w.text("]}\n")
+	if err == nil && calls {
+		err = r.parts(id, func(part string, raw []byte) { w.result(part, raw) })
+	}
+	return cmp.Or(err, w.err)
+}
+
+// isCall reports whether the data of a part are a call.
+func isCall(raw []byte) bool { return thread.Text(thread.Members(raw, "type")[0]) == "tool" }
+
+// result writes the line of the result of a call that has one, without the note that opencode
+// leaves the result out of later requests.
+func (w *lineWriter) result(part string, raw []byte) {
+	m := thread.Members(raw, "callID", "state", "metadata")
+	if s := thread.Text(thread.Members(m[1], "status")[0]); !isCall(raw) || s != "completed" && s != "error" {
+		return
+	}
+	end, _ := pyjson.Int(thread.Members(thread.Members(m[1], "time")[0], "end")[0])
+	w.open("type", "result", "id", part, "call", thread.Text(m[0]), "time", end)
+	if mark := thread.Members(m[2], resultMember)[0]; mark != nil {
+		w.member("metadata", pyjson.Splice([]byte("{}"), markMember, mark))
+	}
+	w.member("state", change(pyjson.Remove(m[1], "input"), "time", func(at []byte) []byte { return pyjson.Remove(at, "compacted") }))
+	w.text("}\n")
+}
+
+// parts calls take for the parts of a message.
+func (r rows) parts(message string, take func(id string, raw []byte)) error {
+	return r.each(func(scan func(...any) error) error {
+		var id string
+		var raw []byte
+		var size int64
+		err := scan(&id, &raw, &size)
+		switch {
+		case size > maxRow:
+			raw = []byte(`{"type": "oversized"}`)
+		case !json.Valid(raw):
+			raw = []byte(`{"type": "damaged"}`)
+		}
+		take(id, raw)
+		return err
+	}, "SELECT id, "+data+", octet_length(data) FROM part WHERE message_id = ? ORDER BY id", message)
+}
+
+// notes writes lines that name a newer form of the database.
+func (r rows) notes(id string, w *lineWriter) error {
+	for _, table := range coming {
+		has, err := r.columns(table)
+		n := 0
+		if err == nil && slices.Contains(has, "session_id") {
+			err = r.db.QueryRowContext(r.ctx, "SELECT count(*) FROM "+table+" WHERE session_id = ?", id).Scan(&n)
+		}
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			w.line("type", table, "rows", int64(n))
+		}
+	}
+	if has, err := r.columns("migration"); err != nil || !slices.Contains(has, "id") {
+		return err
+	}
+	return r.each(func(scan func(...any) error) error {
+		last := ""
+		err := scan(&last)
+		w.line("type", "migration", "name", last)
+		return err
+	}, "SELECT substr(max(id), 1, 100) m FROM migration HAVING m > ?", newest)
+}
+
+// without returns an object without the members that a function drops. Other values come
+// back as they are.
+func without(raw []byte, drop func(pyjson.Member) bool) []byte {
+	if pyjson.KindOf(raw) != pyjson.Object || !json.Valid(raw) {
+		return raw
+	}
+	for m := range pyjson.Members(raw) {
+		if drop(m) {
+			raw = pyjson.Remove(raw, pyjson.Text(m.Key))
+		}
+	}
+	return raw
+}
+
+// change replaces a member of an object, where it has one.
+func change(raw []byte, name string, with func([]byte) []byte) []byte {
+	if v, ok := pyjson.Lookup(raw, name); ok && pyjson.KindOf(v) == pyjson.Object {
+		return pyjson.Splice(raw, name, with(v))
+	}
+	return raw
+}
+
+// lineWriter writes lines, and notes the first error.
+type lineWriter struct {
+	w   *bufio.Writer
+	err error
+}
+
+func (w *lineWriter) text(s string) {
+	_, err := w.w.WriteString(s)
+	w.err = cmp.Or(w.err, err)
+}
+
+// open writes the beginning of an object with members that are texts and numbers. Empty ones are
+// left out.
+func (w *lineWriter) open(members ...any) {
+	sep := "{"
+	for i := 0; i < len(members); i += 2 {
+		value := ""
+		switch v := members[i+1].(type) {
+		case int64:
+			if v == 0 {
+				continue
+			}
+			value = strconv.FormatInt(v, 10)
+		case string:
+			if v == "" {
+				continue
+			}
+			value = string(pyjson.AppendQuoted(nil, strings.ToValidUTF8(v, "\ufffd"), pyjson.Style{Replace: true}))
+		}
+		w.text(sep + strconv.Quote(members[i].(string)) + ": " + value)
+		sep = ", "
+	}
+}
+
+// line writes a line with such members.
+func (w *lineWriter) line(members ...any) {
+	w.open(members...)
+	w.text("}\n")
+}
+
+// member writes a member of a JSON value, without spaces around its parts; damaged JSON is
+// null.
+func (w *lineWriter) member(name string, raw []byte) {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		b.Reset()
+		b.WriteString("null")
+	}
+	w.text(", " + strconv.Quote(name) + ": ")
+	_, err := w.w.Write(b.Bytes())
+	w.err = cmp.Or(w.err, err)
+}

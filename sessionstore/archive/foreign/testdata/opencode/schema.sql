@@ -1,0 +1,21 @@
+-- The tables of opencode 1.18.33 that hold sessions, as it makes them.
+CREATE TABLE session ( id text PRIMARY KEY, project_id text NOT NULL, workspace_id text, parent_id text, slug text NOT NULL, directory text NOT NULL, path text, title text NOT NULL, version text NOT NULL, share_url text, summary_additions integer, summary_deletions integer, summary_files integer, summary_diffs text, metadata text, cost real DEFAULT 0 NOT NULL, tokens_input integer DEFAULT 0 NOT NULL, tokens_output integer DEFAULT 0 NOT NULL, tokens_reasoning integer DEFAULT 0 NOT NULL, tokens_cache_read integer DEFAULT 0 NOT NULL, tokens_cache_write integer DEFAULT 0 NOT NULL, revert text, permission text, agent text, model text, time_created integer NOT NULL, time_updated integer NOT NULL, time_compacting integer, time_archived integer );
+CREATE INDEX session_project_idx ON session (project_id);
+CREATE INDEX session_workspace_idx ON session (workspace_id);
+CREATE INDEX session_parent_idx ON session (parent_id);
+CREATE TABLE message ( id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL, CONSTRAINT fk_message_session_id_session_id_fk FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE );
+CREATE INDEX message_session_time_created_id_idx ON message (session_id,time_created,id);
+CREATE TABLE part ( id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL, CONSTRAINT fk_part_message_id_message_id_fk FOREIGN KEY (message_id) REFERENCES message(id) ON DELETE CASCADE );
+CREATE INDEX part_message_id_id_idx ON part (message_id,id);
+CREATE INDEX part_session_idx ON part (session_id);
+CREATE TABLE session_message ( id text PRIMARY KEY, session_id text NOT NULL, type text NOT NULL, seq integer NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL, CONSTRAINT fk_session_message_session_id_session_id_fk FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE );
+CREATE UNIQUE INDEX session_message_session_seq_idx ON session_message (session_id,seq);
+CREATE INDEX session_message_session_type_seq_idx ON session_message (session_id,type,seq);
+CREATE INDEX session_message_session_time_created_id_idx ON session_message (session_id,time_created,id);
+CREATE INDEX session_message_time_created_idx ON session_message (time_created);
+CREATE TABLE session_input ( id text PRIMARY KEY, session_id text NOT NULL, prompt text NOT NULL, delivery text NOT NULL, admitted_seq integer NOT NULL, promoted_seq integer, time_created integer NOT NULL, CONSTRAINT fk_session_input_session_id_session_id_fk FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE );
+CREATE INDEX session_input_session_pending_delivery_seq_idx ON session_input (session_id,promoted_seq,delivery,admitted_seq);
+CREATE UNIQUE INDEX session_input_session_admitted_seq_idx ON session_input (session_id,admitted_seq);
+CREATE UNIQUE INDEX session_input_session_promoted_seq_idx ON session_input (session_id,promoted_seq);
+CREATE TABLE migration (id TEXT PRIMARY KEY, time_completed INTEGER NOT NULL);
+INSERT INTO migration VALUES ('20260622202450_simplify_session_input', 1);
