@@ -227,11 +227,11 @@ func (k *copies) path(name string) string {
 	return ""
 }
 
-// noteMade gives the copy of the first file the time of the file that the change made, which no
-// later write of it has: by that Undo knows it again.
+// noteMade gives the copy of the first file a time that tells what the change made of the file: by
+// that Undo knows it again.
 func (k *copies) noteMade() {
-	if now, err := k.dir.Stat(k.file); err == nil && isFine(now.Mtime) {
-		_ = k.dir.SetTime(k.file+k.suffix, now.Mtime) // without it, Undo compares what was made
+	if mark, err := markOf(k.dir, k.file); err == nil {
+		_ = k.dir.SetTime(k.file+k.suffix, mark) // without it, Undo compares what was made
 	}
 }
 
