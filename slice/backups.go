@@ -250,9 +250,6 @@ func (k *copies) dropUnlessChanged(err error) error {
 		return nil
 	}
 	now, serr := k.dir.Stat(k.file)
-	if k.before.Size > 0 && errors.Is(serr, fs.ErrNotExist) { // a damaged one was put aside where no file has two names
-		return errors.Join(err, k.dir.Copy(k.file+k.suffix, k.file, true))
-	}
 	if now.Same(k.before) && (serr == nil || errors.Is(serr, fs.ErrNotExist)) || errors.Is(err, sessionstore.ErrConflict) {
 		return k.drop(errors.Join(err, k.bringLogBack()))
 	}

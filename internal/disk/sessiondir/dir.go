@@ -210,14 +210,18 @@ func (d *Dir) Names() ([]string, error) { return d.NamesIn(".") }
 // while this one wrote.
 var ErrOvertaken = vfs.ErrOvertaken
 
-// QuarantineLinked gives the file name the second name [Dir.QuarantineName], or that name
-// alone where a file cannot have two, and returns it.
+// QuarantineLinked gives the file name the second name [Dir.QuarantineName], or makes a copy of
+// that name where a file cannot have two, and returns it. What is not a file is renamed.
 func (d *Dir) QuarantineLinked(name string) (string, error) {
 	aside := d.QuarantineName(name)
-	if err := d.Link(name, aside); err != nil {
-		return aside, d.Rename(name, aside)
+	err := d.Link(name, aside)
+	if err != nil {
+		err = d.Copy(name, aside, true)
 	}
-	return aside, nil
+	if errors.Is(err, vfs.ErrNotRegular) {
+		err = d.Rename(name, aside)
+	}
+	return aside, err
 }
 
 // Stamp identifies a file and its state.
