@@ -215,7 +215,7 @@ func (a *app) hides(path string) bool {
 // wouldBeRefused reports whether a provider of the model refuses a session, as far as the index
 // tells, or any provider where the model is not known. Calls without a result count apart.
 func wouldBeRefused(s sessionstore.Summary) bool {
-	return slices.ContainsFunc(takersOf(s.Model), func(to accept.Target) bool {
+	return s.Refused+s.Pictures > 0 && slices.ContainsFunc(takersOf(s.Model), func(to accept.Target) bool {
 		r := accept.PicturesOf(to.Provider, to.Host, to.Window)
 		side := r.Side.Certain
 		if r.Many > 0 && s.Pictures > r.Many {
