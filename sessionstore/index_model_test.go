@@ -32,9 +32,11 @@ type indexModel struct {
 func (m *indexModel) row() string {
 	m.next++
 	text := fmt.Sprintf("message %d %s", m.next, strings.Repeat("pad ", m.r.IntN(2_000)))
-	switch m.r.IntN(5) {
+	switch m.r.IntN(6) {
 	case 0:
 		return user(text)
+	case 5:
+		return fmt.Sprintf(`{"role": "user", "content": [{"type": "image", "source": {"data": "R0lGODlh%cQABAA%s"}}, {"type": "text", "text": %q}]}`, 'A'+m.next%26, strings.Repeat("%", m.r.IntN(2)), text)
 	case 1:
 		return user("<system-reminder>" + text)
 	case 2:
@@ -170,7 +172,7 @@ func (m *indexModel) check(after string) {
 	require.Equal(t, len(rows), sum.Messages, after)
 	require.Equal(t, len(turns), sum.Turns, after)
 	require.Equal(t, s.Revision.Bytes, sum.Bytes, after)
-	prompts, first, open, stray := 0, "", map[string]bool{}, 0
+	prompts, first, opened, stray := 0, "", map[string]bool{}, 0
 	for _, row := range rows {
 		if slice.IsRealUser(row) {
 			prompts++
@@ -180,19 +182,24 @@ func (m *indexModel) check(after string) {
 		}
 		for _, c := range row.ToolCalls() {
 			if row.Role() == "assistant" { // nobody else calls
-				open[c.ID] = true
+				opened[c.ID] = true
 			}
 		}
 		if row.Role() == "tool" {
-			if !open[row.ToolCallID()] {
+			if !opened[row.ToolCallID()] {
 				stray++
 			}
-			delete(open, row.ToolCallID())
+			delete(opened, row.ToolCallID())
 		}
 	}
 	require.Equal(t, prompts, sum.Prompts, after)
-	require.Equal(t, len(open), sum.Unanswered, after)
-	require.Equal(t, stray, sum.Refused, after)
+	require.Equal(t, len(opened), sum.Unanswered, after)
+	fresh := t.TempDir() // without an index
+	write(t, read(t, m.path), fresh, "s", transcriptFile)
+	want, err := open(t, fresh, nil).Summary(ctx, "s")
+	require.NoError(t, err, after)
+	require.Equal(t, []int{want.Pictures, want.Side, want.Refused}, []int{sum.Pictures, sum.Side, sum.Refused}, after)
+	require.GreaterOrEqual(t, sum.Refused, stray, after)
 	require.Equal(t, strings.TrimSpace(first[:min(500, len(first))]), sum.FirstPrompt, after)
 	for got, err := range st.Summaries(ctx, nil) {
 		require.NoError(t, err, after)

@@ -52,7 +52,7 @@ func newIndexReader(sums bool) *indexReader {
 	r.take = func(m message) {
 		r.found = m
 		is := Message{&r.found}
-		row := index.Row{Row: is.rowOf(), Prompt: is.isPrompt(), Text: r.text, Pictures: picturesIn(is.blocks())}
+		row := index.Row{Row: is.rowOf(), Prompt: is.isPrompt(), Text: r.text, Pictures: is.pictures()}
 		if r.sums {
 			row.Sum = is.sum()
 		}
@@ -75,41 +75,46 @@ func (r *indexReader) parse(line jsonl.Line, keep func(index.Row)) error {
 
 // indexRow returns the facts about m that the index needs.
 func (m Message) indexRow() index.Row {
-	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }, Pictures: picturesIn(m.blocks())}
+	return index.Row{Row: m.rowOf(), Prompt: m.isPrompt(), Text: func() bool { return promptText(m) != "" }, Pictures: m.pictures()}
 }
 
-// picturesIn returns what the pictures in content are, those in results of calls too.
-func picturesIn(content []byte) (all index.Pictures) {
+// pictures returns what the pictures of m are, where providers look at them.
+func (m Message) pictures() index.Pictures {
+	if m.m == nil || m.m.places.role != userRole && m.m.places.role != toolRole {
+		return index.Pictures{}
+	}
+	return picturesIn(m.blocks(), m.m.places.role == userRole)
+}
+
+// picturesIn returns what the pictures in content are, with results those in results of calls too.
+func picturesIn(content []byte, results bool) (all index.Pictures) {
 	if !bytes.Contains(content, []byte("image")) {
 		return all
 	}
 	for block := range pyjson.Elements(content) {
 		f := turns.Members(block, "type", "source", "image_url", "content")
-		data, in := f[2], turns.Members(f[2], "url")[0]
-		switch turns.TextOf(f[0]) {
-		case "tool_result":
-			all.Add(picturesIn(f[3]))
+		data, from := f[2], 1
+		switch kind := turns.TextOf(f[0]); {
+		case kind == "tool_result" && results:
+			all.Add(picturesIn(f[3], false))
 			continue
-		case "image":
+		case kind == "image":
 			data = turns.Members(f[1], "data")[0]
-		case "image_url", "input_image":
-			if in != nil {
+		case kind == "image_url" || kind == "input_image":
+			if in := turns.Members(data, "url")[0]; in != nil {
 				data = in
 			}
 			if !bytes.HasPrefix(data, []byte(`"data:`)) {
 				continue // it is elsewhere
 			}
+			from = bytes.IndexByte(data, ',') + 1
 		default:
 			continue
 		}
-		if pyjson.KindOf(data) != pyjson.String || bytes.IndexByte(data, '\\') >= 0 {
+		if from == 0 || pyjson.KindOf(data) != pyjson.String || bytes.IndexByte(data, '\\') >= 0 {
 			continue
 		}
-		text := data[1 : len(data)-1]
-		if _, after, is := bytes.Cut(text[:min(len(text), 64)], []byte(",")); is {
-			text = text[min(len(text), 64)-len(after):] // of a data URL
-		}
-		is, whole := picture.Read(text)
+		is, whole := picture.Read(data[from : len(data)-1])
 		p := index.Pictures{Pictures: 1}
 		if shown := picture.Of(is); !whole || shown.Type == "" {
 			p.Refused = 1

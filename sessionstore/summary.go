@@ -40,8 +40,8 @@ type Summary struct {
 	Internal    bool      // its label hides it in lists for people
 	Damaged     bool      // the transcript or the metadata is damaged, even if its backup was read
 	Unanswered  int       // ids of tool calls that no later message answers
-	Refused     int       // what every provider refuses: results of no call, and damaged pictures
-	Pictures    int       // whose data are in messages
+	Refused     int       // results of no call, and damaged pictures, of which some providers look at those in prompts alone
+	Pictures    int       // in prompts and results, with their data
 	Side        int       // the most pixels of their widths and heights
 }
 

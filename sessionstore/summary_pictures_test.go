@@ -43,6 +43,8 @@ func TestSummaryOfPictures(t *testing.T) {
 		{said("assistant", use), 2, 5, 40},
 		{said("user", result("a", "["+source(of(50, 50))+"]"), result("b", `"x"`)), 3, 6, 50},
 		{`{"role": "tool", "tool_call_id": "z", "content": "x"}` + "\n", 4, 6, 50},
+		{said("assistant", source("%%"), use) + said("system", source("%%")) + said("user", result("a", "["+result("n", "["+source("%%")+"]")+"]")), 4, 6, 50}, // no provider looks at them
+		{said("user", `{"type": "image_url", "image_url": {"url": "data:image/png;name=`+strings.Repeat("n", 80)+`;base64,`+of(60, 1)+`"}}`), 4, 7, 60},
 	}
 	dir := t.TempDir()
 	text := ""
@@ -65,5 +67,5 @@ func TestSummaryOfPictures(t *testing.T) {
 	write(t, "{", dir, "small", transcriptFile)
 	sum, err := open(t, dir, nil).Summary(t.Context(), "small")
 	require.NoError(t, err)
-	require.Equal(t, []int{4, 6, 50}, []int{sum.Refused, sum.Pictures, sum.Side}, "of the backup")
+	require.Equal(t, []int{4, 7, 60}, []int{sum.Refused, sum.Pictures, sum.Side}, "of the backup")
 }

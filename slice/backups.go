@@ -227,11 +227,11 @@ func (k *copies) path(name string) string {
 	return ""
 }
 
-// noteMade gives the copy of the first file the time of the file that the change made, which no
-// later write of it has: by that Undo knows it again.
+// noteMade gives the copy of the first file a time that tells what the change made of the file: by
+// that Undo knows it again.
 func (k *copies) noteMade() {
-	if now, err := k.dir.Stat(k.file); err == nil && isFine(now.Mtime) {
-		_ = k.dir.SetTime(k.file+k.suffix, now.Mtime) // without it, Undo compares what was made
+	if mark, err := markOf(k.dir, k.file); err == nil {
+		_ = k.dir.SetTime(k.file+k.suffix, mark) // without it, Undo compares what was made
 	}
 }
 
@@ -250,9 +250,6 @@ func (k *copies) dropUnlessChanged(err error) error {
 		return nil
 	}
 	now, serr := k.dir.Stat(k.file)
-	if k.before.Size > 0 && errors.Is(serr, fs.ErrNotExist) { // a damaged one was put aside where no file has two names
-		return errors.Join(err, k.dir.Copy(k.file+k.suffix, k.file, true))
-	}
 	if now.Same(k.before) && (serr == nil || errors.Is(serr, fs.ErrNotExist)) || errors.Is(err, sessionstore.ErrConflict) {
 		return k.drop(errors.Join(err, k.bringLogBack()))
 	}

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
@@ -24,13 +27,23 @@ var errGone = errors.New("it is missing: Undo with Force brings the backup back"
 // that [copies.noteMade] gave the copy.
 func (u *undoing) made() bool {
 	at, err := u.tx.Dir().Stat(u.backup.Name)
-	now, nerr := u.tx.Dir().Stat(sessiondir.Transcript)
-	return err == nil && nerr == nil && at.Mtime.Equal(now.Mtime) && isFine(now.Mtime)
+	mark, merr := markOf(u.tx.Dir(), sessiondir.Transcript)
+	return err == nil && merr == nil && at.Mtime.Nanosecond() == mark.Nanosecond()
 }
 
-// isFine reports whether a time is finer than the clocks of coarse file systems, by which two
-// writes may have one time.
-func isFine(at time.Time) bool { return at.Nanosecond()%int(10*time.Millisecond) != 0 }
+// markOf returns the second in which a file changed, with a hash of its content as the
+// microseconds, which most file systems and programs that copy files keep. The hash is never 0,
+// which is what coarse ones keep.
+func markOf(dir *sessiondir.Dir, name string) (time.Time, error) {
+	f, at, err := dir.Open(name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	h := xxh3.New()
+	_, err = io.Copy(h, f)
+	mark := time.Duration(1+h.Sum64()%999_999) * time.Microsecond
+	return at.Mtime.Truncate(time.Second).Add(mark), errors.Join(err, f.Close())
+}
 
 // checkFound returns an error unless the transcript can be found again without the copy that
 // an undo keeps: another copy has its bytes, or the change of the backup makes it. The error

@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/png"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,6 +116,35 @@ func TestUndoOfScaledPictures(t *testing.T) {
 		require.Equal(t, slice.Undone, undo(t, st, "").Status)
 		require.Equal(t, rows, get(t, st, parentID)[transcriptFile])
 	}
+}
+
+// TestUndoWhereTimesAreLost gives all files one time, as programs do that copy a session in a
+// moment: what was written since a repair is seen. The transcript that a rescue made is known by
+// its content, also where another program set its time.
+func TestUndoWhereTimesAreLost(t *testing.T) {
+	t.Parallel()
+	set := func(st *sessionstore.Store, names ...string) {
+		for _, name := range names {
+			at := noon().Add(123_456_789)
+			require.NoError(t, os.Chtimes(filepath.Join(st.Dir(), parentID, name), at, at))
+		}
+	}
+	st := openStore(t, "")
+	broken(t, st)
+	_, err := slice.RepairSession(t.Context(), st, parentID)
+	require.NoError(t, err)
+	require.NoError(t, st.Append(t.Context(), parentID, parse(t, strings.TrimSpace(q2))...))
+	set(st, transcriptFile, repairBackup)
+	_, err = slice.Undo(t.Context(), st, parentID, "", nil)
+	require.ErrorIs(t, err, slice.ErrWentOn)
+
+	st = openStore(t, "")
+	put(t, st, parentID, map[string]string{transcriptFile: q1 + a1 + half})
+	_, err = slice.RescueSession(t.Context(), st, parentID, nil)
+	require.NoError(t, err)
+	set(st, transcriptFile)
+	require.Equal(t, slice.Undone, undo(t, st, "").Status)
+	require.Equal(t, q1+a1+half, get(t, st, parentID)[transcriptFile])
 }
 
 // TestUndoOfTheLastChange names no backup: the last change is undone, and made again.

@@ -215,13 +215,14 @@ func (a *app) hides(path string) bool {
 // wouldBeRefused reports, by the facts in the index, whether a provider of the model refuses a
 // session, or any provider where the model is not known. Calls without a result count apart.
 func wouldBeRefused(s sessionstore.Summary) bool {
-	return s.Refused > 0 || s.Pictures > 0 && slices.ContainsFunc(takersOf(s.Model), func(to accept.Target) bool {
+	return s.Refused+s.Pictures > 0 && slices.ContainsFunc(takersOf(s.Model), func(to accept.Target) bool {
 		r := accept.PicturesOf(to.Provider, to.Host, to.Window)
 		side := r.Side.Certain
 		if r.Many > 0 && s.Pictures > r.Many {
 			side = r.ManySide.Certain
 		}
-		return side > 0 && s.Side > side || r.Number.Certain > 0 && s.Pictures > r.Number.Certain
+		return s.Refused > 0 && (r.InResults || s.Pictures == 0) || // a damaged picture may be in a result
+			side > 0 && s.Side > side || r.Number.Certain > 0 && s.Pictures > r.Number.Certain
 	})
 }
 

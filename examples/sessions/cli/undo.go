@@ -273,6 +273,9 @@ func (m mover) step(a *app, t target, backup string) error {
 	if errors.Is(err, slice.ErrWentOn) {
 		return fmt.Errorf("session %s went on since: --force brings back what was kept all the same, and keeps what is there now", screen.Plain(t.id))
 	}
+	if errors.Is(err, sessionstore.ErrCorrupt) && !m.force {
+		return fmt.Errorf("%s; --force brings back what was kept all the same, and keeps what is there now", explain(err))
+	}
 	if err != nil {
 		return err
 	}

@@ -211,15 +211,15 @@ func (d *Dir) Names() ([]string, error) { return d.NamesIn(".") }
 // while this one wrote.
 var ErrOvertaken = vfs.ErrOvertaken
 
-// QuarantineLinked gives the file name the second name [Dir.QuarantineName], and returns it. Where
-// a file cannot have two names, a copy gets it, and a file that cannot be read has that name alone.
+// QuarantineLinked gives the file name the second name [Dir.QuarantineName], or makes a copy of
+// that name where a file cannot have two, and returns it. What is not a file is renamed.
 func (d *Dir) QuarantineLinked(name string) (string, error) {
 	aside := d.QuarantineName(name)
 	err := d.Link(name, aside)
 	if err != nil {
 		err = d.Copy(name, aside, true)
 	}
-	if err != nil {
+	if errors.Is(err, vfs.ErrNotRegular) {
 		err = d.Rename(name, aside)
 	}
 	return aside, err

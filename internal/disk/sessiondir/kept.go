@@ -193,7 +193,7 @@ func IsImported(name string) bool { return name == Imported[0] || name == Import
 // The temporary files of this library, and of the Python tools. The temporary file for a
 // copy that replaces a temporary file begins with two dots.
 var (
-	ownTemporary   = regexp.MustCompile(`^\.\.?(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl|draft\.jsonl)(\.backup|\.bak-[a-z-]+[0-9]+(-[0-9]+)?|\.damaged-[0-9]{8}T[0-9]{6}Z(-[0-9]+)?)?[0-9]+$`)
+	ownTemporary   = regexp.MustCompile(`^\.\.?(transcript\.jsonl|metadata\.json|config\.md|phase_outputs\.jsonl|session_conversation\.jsonl|draft\.jsonl)(\.backup|\.(bak-[a-z-]+[0-9]+|damaged-[0-9T]+Z)(-[0-9]+)?)?[0-9]+$`)
 	keptTemporary  = regexp.MustCompile(`^(\.bak-[a-z-]+[0-9]+(-[0-9]+)?)?[0-9]+$`) // behind a dot and a name
 	otherTemporary = regexp.MustCompile(`^(\.(transcript|metadata|config|transcript\.jsonl)_[A-Za-z0-9_]{8}\.tmp|\.transcript-backup-[A-Za-z0-9_]+|metadata\.json\.tmp)$`)
 )
