@@ -186,9 +186,8 @@ func TestBesideSecrets(t *testing.T) {
 		{`[ "a" ,` + "\t" + `"b", NaN ]`, nil},
 	} {
 		if all, ok := c.content.([]string); ok {
-			c.content, c.told = c.content, string(quoted(all))
 			c.content = []object{{"type": "text", "text": "x"}, {"type": "tool_use", "id": "c", "name": "run", "input": all}}
-			c.told = "run " + strings.Replace(c.told.(string), token, "[redacted:github-token]", 1)
+			c.told = "run " + strings.Replace(string(quoted(all)), token, "[redacted:github-token]", 1)
 		} else if c.told == nil {
 			c.told = c.content
 		}
