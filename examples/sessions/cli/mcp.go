@@ -86,7 +86,7 @@ type hideCommand struct {
 
 // Help is shown below the usage.
 func (hideCommand) Help() string {
-	return `Keeps a session, and those that descend from it, from being told to agents by "sessions mcp", and from ever leaving this machine. You see it in lists, as before. --no takes it back.`
+	return `Keeps a session, and those that descend from it, from being told to agents by "sessions mcp", and from ever leaving this machine. You see them in lists, where "hidden" marks the one that you named. --no takes it back.`
 }
 
 // Run hides, or takes it back.

@@ -71,7 +71,7 @@ func Apart(state string) error {
 	if noHome == nil && noCache == nil && noConfig == nil { // else there is nothing kept
 		for name, value := range map[string]string{
 			"GOPATH": filepath.Join(home, "go"), "GOCACHE": filepath.Join(cache, "go-build"), "GOENV": filepath.Join(config, "go", "env"),
-			"XDG_CACHE_HOME": cache, "NPM_CONFIG_USERCONFIG": filepath.Join(home, ".npmrc"),
+			"XDG_CACHE_HOME": cache, "NPM_CONFIG_USERCONFIG": filepath.Join(home, ".npmrc"), "NPM_CONFIG_CACHE": filepath.Join(home, ".npm"),
 		} {
 			if os.Getenv(name) == "" {
 				err = errors.Join(err, os.Setenv(name, value))

@@ -130,4 +130,9 @@ func TestMainKeepsStateApart(t *testing.T) {
 	if home, err := os.UserHomeDir(); err != nil || home != filepath.Join(state, "home") {
 		t.Errorf("the home is that of the user: %v", err)
 	}
+	for _, name := range []string{"GOPATH", "GOCACHE", "XDG_CACHE_HOME", "NPM_CONFIG_CACHE"} { // all of a user with a home, or none
+		if dir := os.Getenv(name); (dir == "") != (os.Getenv("GOENV") == "") || strings.HasPrefix(dir, state) {
+			t.Errorf("%s is %q", name, dir)
+		}
+	}
 }

@@ -205,6 +205,41 @@ func TestCancelAtOnce(t *testing.T) {
 	}
 }
 
+// TestManyLines writes 180 lines before it reads an answer: prompts, refused ones too, and cancels, of
+// two sessions and of an unknown one. Each prompt gets its answer, and the agent goes on.
+func TestManyLines(t *testing.T) {
+	t.Parallel()
+	a := &tester{answer: echo}
+	a.Wait = true
+	answer, one, cwd := raw(t, a)
+	type answered struct {
+		ID     int
+		Result struct{ SessionId, StopReason string }
+	}
+	parsed := func(line string) (r answered) {
+		require.NoError(t, json.Unmarshal([]byte(line), &r), line)
+		return r
+	}
+	two := parsed(answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, cwd))).Result.SessionId
+	var lines strings.Builder
+	const prompts = 60
+	for i := range prompts {
+		id, text := []string{one, two, "unknown"}[i%3], []string{"hello", "<system-reminder>"}[i%2]
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", id)
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`+"\r\n\n", 2+i, id, text)
+	}
+	seen := map[int]bool{}
+	for line := answer(lines.String()); ; line = answer("") {
+		got := parsed(line)
+		require.False(t, seen[got.ID])
+		if seen[got.ID] = true; len(seen) == prompts {
+			break
+		}
+	}
+	got := answer(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, two, strings.Repeat("x", 1<<20)))
+	require.Contains(t, got, "end_turn")
+}
+
 // TestRawLines sends what no client of the SDK sends: each request gets an answer, and the agent goes on.
 func TestRawLines(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,12 @@ func TestProjectNames(t *testing.T) {
 	}
 }
 
+// row makes a row all that the session s has.
+func (w *world) row(row string) {
+	w.t.Helper()
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), []byte(row+"\n"), 0o600))
+}
+
 // TestSecretsInParts: what is no secret in a text of a list alone, but is one with its neighbours,
 // is not told, whichever tool tells of it.
 func TestSecretsInParts(t *testing.T) {
@@ -64,7 +70,7 @@ func TestSecretsInParts(t *testing.T) {
 		{"ABCDEFGHIJ012345", object{"role": "assistant", "content": []object{{"type": "tool_use", "id": "c", "name": "bash", "input": command("needle", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345")}}}},
 	} {
 		row := quoted(c.row)
-		require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), append(row, '\n'), 0o600))
+		w.row(string(row))
 		told, text := w.call("read_session", object{"session": "s"})
 		require.Contains(t, text, "[redacted:", "%s", row)
 		require.Contains(t, text, "needle", "%s", row)
@@ -83,7 +89,7 @@ func TestSecretsInParts(t *testing.T) {
 		require.NotContains(t, text, c.never)
 	}
 	row := quoted(object{"role": "assistant", "content": blocks("one", "two", "three"), "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": command("ls", "-l", "ghp_0123456789abcdefghijABCDEFGHIJ012345")}}})
-	require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), append(row, '\n'), 0o600))
+	w.row(string(row))
 	got, _ := w.call("read_session", object{"session": "s"})
 	require.Equal(t, "one\ntwo\nthree", got.Rows[len(got.Rows)-2].Text)
 	require.Equal(t, `bash {"command":["ls","-l","[redacted:github-token]"],"n":12345678901234567,"path":"/w/a.go"}`, got.Rows[len(got.Rows)-1].Text)
@@ -123,7 +129,7 @@ func TestSplitSecrets(t *testing.T) {
 			{"role": "assistant", "content": "", "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": object{"command": all}}}},
 			{"role": "assistant", "content": "", "tool_calls": []object{{"id": "c", "tool": "bash", "arguments": string(quoted(object{"args": all}))}}},
 		}[r.IntN(4)])
-		require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), append(row, '\n'), 0o600))
+		w.row(string(row))
 		_, text := w.call("read_session", object{"session": "s"})
 		for _, piece := range strings.Split(strings.Join(pieces, "\n"), "\n") {
 			if len(piece) >= 12 && !strings.HasPrefix(piece, "-----") {
@@ -148,17 +154,47 @@ func TestLongRow(t *testing.T) {
 	require.Len(t, got.Rows, 1)
 }
 
-// TestPythonRow: a row with a number that is not JSON, but that Python writes, is named.
+// TestPythonRow: a row with a number that is not JSON, but that Python writes, is told as every other one.
 func TestPythonRow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.say(w.st.Store, "s", nil, "a prompt")
-	require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), []byte(`{"role": "user", "content": "pebbles", "score": NaN}`+"\n"), 0o600))
-	got, _ := w.call("read_session", object{"session": "s"})
-	require.Len(t, got.Rows, 2)
-	require.Equal(t, "Message 1 is left out: it is not JSON.", got.Rows[1].Text)
-	got, _ = w.call("search_sessions", object{"words": "pebbles"})
-	require.Empty(t, got.Rows)
+	for content, told := range map[string]string{
+		`"pebbles"`: "pebbles",
+		`[{"type": "text", "text": "NaN \"Infinity ghp_0123456789abcdefghij"}, {"type": "text", "text": "ABCDEFGHIJ012345"}]`: `NaN "Infinity [redacted:github-token]`,
+	} {
+		w.row(`{"role": "user", "content": ` + content + `, "score": NaN, "least": -Infinity}`)
+		got, _ := w.call("read_session", object{"session": "s"})
+		require.Len(t, got.Rows, 2)
+		require.Equal(t, told, got.Rows[1].Text)
+		got, _ = w.call("search_sessions", object{"words": "pebbles"})
+		require.Equal(t, told == "pebbles", len(got.Rows) == 1)
+	}
+}
+
+// TestBesideSecrets: what stands beside a secret, and is none of it, is told as it is stored.
+func TestBesideSecrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.say(w.st.Store, "s", nil, "a prompt")
+	const token, head, tail = "ghp_0123456789abcdefghijABCDEFGHIJ012345", "ghp_0123456789abcdefghij", "ABCDEFGHIJ012345"
+	for _, c := range []struct{ content, told any }{
+		{[]string{"use", token, "Then", "serve", "/w/a"}, nil},
+		{`["curl","-u","ada:hunter2secret9X"] is what I ran`, `["curl -u ada:[redacted:password]"] is what I ran`},
+		{"[\"a\"]\n[\"" + head + `","` + tail + `"]` + "\n{", "[\"a\"]\n[\"[redacted:github-token]\"]\n{"},
+		{`{"a":"x < y & z","n":1.50,"c":["` + head + `","` + tail + `","serve"]}` + "\n", `{"a":"x < y & z","c":["[redacted:github-token]","serve"],"n":1.50}` + "\n"},
+		{`[ "a" ,` + "\t" + `"b", NaN ]`, nil},
+	} {
+		if all, ok := c.content.([]string); ok {
+			c.content = []object{{"type": "text", "text": "x"}, {"type": "tool_use", "id": "c", "name": "run", "input": all}}
+			c.told = "run " + strings.Replace(string(quoted(all)), token, "[redacted:github-token]", 1)
+		} else if c.told == nil {
+			c.told = c.content
+		}
+		w.row(string(quoted(object{"role": "assistant", "content": c.content})))
+		got, _ := w.call("read_session", object{"session": "s"})
+		require.Equal(t, c.told, got.Rows[len(got.Rows)-1].Text)
+	}
 }
 
 // TestLongNames: an answer goes on, however long the names in it are and small the answer.
@@ -212,7 +248,7 @@ func TestNamesOfFiles(t *testing.T) {
 	} {
 		for _, arguments := range []string{`{"path": "` + name + `"}`, string(quoted(`{"path": "` + name + `"}`))} {
 			row := `{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "tool": "read", "arguments": ` + arguments + `}]}`
-			require.NoError(t, os.WriteFile(filepath.Join(w.st.Dir(), "s", "transcript.jsonl"), []byte(row+"\n"), 0o600))
+			w.row(row)
 			got, _ := w.call("sessions_of_file", object{"path": path})
 			require.Len(t, got.Rows, 1, row)
 			got, _ = w.call("search_sessions", object{"words": filepath.Base(path), "who": "tool"})

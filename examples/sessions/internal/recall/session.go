@@ -124,21 +124,14 @@ func (c *call) at(ctx context.Context, hit projects.Found) *session {
 // longestRow is the size from which a message is left out: the rules take some times the memory.
 const longestRow = 8 << 20
 
-// redacted returns message n of a session without its secrets, or a sentence for one that is long,
-// or that only Python takes for JSON. The row is redacted whole: a part of it need not show a secret.
+// redacted returns message n of a session without its secrets, or a sentence for one that is long.
+// The row is redacted whole: a part of it need not show a secret.
 func (c *call) redacted(m sessionstore.Message, n int) (sessionstore.Message, error) {
-	row, more := m.AppendTo(nil), false
-	value, err := any(nil), fmt.Errorf("it has %d MB", len(row)>>20)
-	if len(row) <= longestRow {
-		value, err = decoded(string(row))
+	row := m.AppendTo(nil)
+	if len(row) > longestRow {
+		row = quoted(map[string]any{"role": m.Role(), "content": fmt.Sprintf("Message %d is left out: it has %d MB.", n, len(row)>>20)})
 	}
-	if err != nil {
-		value, more = map[string]any{"role": m.Role(), "content": fmt.Sprintf("Message %d is left out: %v.", n, err)}, true
-	}
-	if value = c.joined(value, &more); more {
-		row = quoted(value)
-	}
-	return sessionstore.ParseMessage(c.Rules.Line(row))
+	return sessionstore.ParseMessage(c.Rules.Line([]byte(c.joined(string(row), new(bool)).(string))))
 }
 
 // said returns the texts of message n of a session without its secrets, nothing where it cannot be
