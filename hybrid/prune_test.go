@@ -323,6 +323,44 @@ func TestUploadThatSlept(t *testing.T) {
 	})
 }
 
+// TestSendThatSlept lets a device sleep between two requests that send a line of several
+// documents, for so long that another device removes what it stored. The device then stores the
+// rest, finds that the head has changed, and sends the line anew. What is left of the first try
+// takes the place of nothing.
+func TestSendThatSlept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud(t, nil)
+		c.alone = true // one request at a time
+		w := &tripwire{after: true}
+		patient := func(o *Options) { o.Limits = &Limits{FirstAnswer: -1} } // a machine that sleeps does not count the time
+		a, b := c.device(t, "a", c.over(t, w), patient), c.device(t, "b")
+		for n := 1; ; n++ {
+			slept, id := false, fmt.Sprint("s", n)
+			a.say(id, "hello")
+			a.sync(id)
+			a.say(id, noise(2200<<10))
+			w.at, w.trip = w.count()+n, func() {
+				slept = true
+				time.Sleep(8 * 24 * time.Hour)
+				b.prune(nil, id)
+			}
+			a.sync(id)
+			for range 2 {
+				time.Sleep(8 * 24 * time.Hour)
+				b.prune(nil, id)
+			}
+			fresh := c.device(t, "fresh"+id)
+			fresh.pull(id)
+			require.Equal(t, a.file(id, "transcript.jsonl"), fresh.file(id, "transcript.jsonl"), "slept after request %d", n)
+			if !slept {
+				require.Greater(t, n, 5)
+				return
+			}
+		}
+	})
+}
+
 // TestForkThatWasNotFinished ends the first upload of a fork at each request. Its parent
 // may go, and the fork is sent whole when its device goes on.
 func TestForkThatWasNotFinished(t *testing.T) {

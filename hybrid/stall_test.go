@@ -224,19 +224,18 @@ func stalled(t *testing.T, address string, change func(*testing.T, *testDevice, 
 	time.Sleep(time.Hour)
 	first := error(nil)
 	other := c.device(t, "other")
-	w := func(t *testing.T, r remote.Remote) *testDevice {
-		return c.deviceAt(t, g.a.Dir(), "a", func(o *Options) { o.Remote = r })
+	through := func(r remote.Remote) func(*Options) {
+		return func(o *Options) { o.Remote, o.Limits = r, &Limits{FirstAnswer: -1} } // a machine that sleeps does not count the time
 	}
+	w := func(t *testing.T, r remote.Remote) *testDevice { return c.deviceAt(t, g.a.Dir(), "a", through(r)) }
 	if prunes {
 		a := w(t, c.remote())
-		u := c.device(t, "pruning", func(o *Options) {
-			o.Remote = c.stopping(t, address, at, done, func() {
-				reached = true
-				time.Sleep(8 * 24 * time.Hour)
-				first = change(t, a, g)
-				time.Sleep(8 * 24 * time.Hour)
-			})
-		})
+		u := c.device(t, "pruning", through(c.stopping(t, address, at, done, func() {
+			reached = true
+			time.Sleep(8 * 24 * time.Hour)
+			first = change(t, a, g)
+			time.Sleep(8 * 24 * time.Hour)
+		})))
 		_, err := u.Prune(t.Context(), atOnceOf(), "s")
 		if err != nil {
 			require.ErrorIs(t, err, ErrContended, "request %d", at)

@@ -8,7 +8,7 @@
 //	the head                        → segments of the transcript and of each log, chunks
 //	                                  of small files, histories
 //	a history that the head names   → segments of its stream
-//	a segment that stays            → its chunks
+//	a segment that stays            → its chunks; where one is gone, nothing
 //
 // A history is a former head, a branch, or a log in its state before it was cut. The head
 // names them all. So a device that lists them knows whether the list lacks one, and
@@ -95,8 +95,10 @@
 //     first, Prune's change fails, and nothing is condemned.
 //  3. Of several segments with the same lines one stays, and no condemned segment is
 //     among them: Prune removes the documents that the head condemns before it lists, and
-//     all other devices pass over them. A head that leads to less, as after a rewind, is
-//     read from the segments of the earlier one.
+//     all other devices pass over them. No segment that lacks a chunk is among them either:
+//     where Prune removed a chunk while its writer slept, the writer still stores the
+//     segment before its change of the head fails. A head that leads to less, as after a
+//     rewind, is read from the segments of the earlier one.
 //  4. A reader may be on its way to a document that it listed. So no document goes before
 //     it is as old as the grace time, which is longer than a read takes, and no segment
 //     before its replacement is as old. A reader that followed a former head can still
@@ -131,9 +133,9 @@
 //  12. A device that mends stores the lines of a damaged segment again, and condemns all
 //     segments that have no other lines: one of them may share the damage. A segment with
 //     other lines too stays, and is read after the new segments.
-//  13. A request whose answer was lost arrives within a grace time, or never. If it
-//     stores a document, that is garbage then, also where a removal of that name came
-//     before.
+//  13. A request whose answer was lost arrives within a grace time, or never, and is
+//     repeated within a grace time. If it stores a document, that is garbage then, also
+//     where a removal of that name came before.
 //
 // The tests in orders_test.go run two or three of these at once in every order of their
 // requests, and find the losses that occur where one of the rules does not hold.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/head"
@@ -63,9 +64,9 @@ func (p *pruner) listDocuments(ctx context.Context, i *inventory) error {
 		}
 		if info, err := segment.DecodeInfo(p.pk(), o.Name, o.Label); err == nil {
 			d.info = &info
-			i.add(info, d.Time)
 		}
 	}
+	i.addWhole()
 	return nil
 }
 
@@ -102,6 +103,20 @@ func (d *document) chunks(sid string) (ids []string) {
 		ids = append(ids, segment.ChunkID(sid, name))
 	}
 	return ids
+}
+
+// addWhole adds the segments that were listed with all their chunks. Where a prune removed chunks
+// of a writer that slept, the segment that the writer then stored leads to nothing.
+func (i *inventory) addWhole() {
+	listed := map[string]bool{}
+	for _, d := range i.docs {
+		listed[d.Name] = true
+	}
+	for _, d := range i.docs {
+		if d.info != nil && !slices.ContainsFunc(d.chunks(i.sid), func(id string) bool { return !listed[id] }) {
+			i.add(*d.info, d.Time)
+		}
+	}
 }
 
 // add adds a segment that was just stored.

@@ -3,6 +3,7 @@ package gc
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -52,6 +53,7 @@ type search struct {
 	twice    bool                       // a name follows from the content, and may be used twice
 	large    bool                       // with versions that follow from the content it takes long
 	forgets  bool                       // an actor does not know which heads are its own
+	late     bool                       // an actor stores the chunk of a line after its segment
 	t        *testing.T
 
 	seen  map[[32]byte]bool
@@ -97,7 +99,7 @@ func (s *search) replay(path []int) string {
 			go g.late.send()
 		}
 		go func() {
-			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, forgets: s.forgets, dial: func() remote.Remote {
+			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, forgets: s.forgets, late: s.late, dial: func() remote.Remote {
 				if s.through != nil {
 					return s.through(g)
 				}
@@ -499,10 +501,17 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 func (w *writer) each(ctx context.Context, next *head.Head, lines []string, n int, stored *[]string) error {
 	for ; n < len(lines); n++ {
 		c := segment.NewCutter(segment.Options{SID: w.sid, Draw: w.draw}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:n])})
+		var docs []segment.Document
 		for d, err := range c.Documents(each(lines[n : n+1])) {
 			if err != nil {
 				return err
 			}
+			docs = append(docs, d)
+		}
+		if w.late {
+			slices.Reverse(docs)
+		}
+		for _, d := range docs {
 			*stored = append(*stored, d.ID)
 			if _, err := w.Commit(ctx, d.PK, []segment.Document{d}, nil); err != nil {
 				return remoteread.Lost(err)
@@ -634,6 +643,7 @@ const (
 	drawnNames    = "no name is used twice"
 	boundToHead   = "what is condemned is condemned by the head that was read"
 	condemnedLast = "what is condemned is no cover"
+	wholeCovers   = "a segment that lacks a chunk is no cover"
 	tombstoneAnew = "the tombstone gets another version before documents go"
 	ownHeads      = "a device knows the heads that it sent"
 )
@@ -645,6 +655,29 @@ func (c *without) Get(ctx context.Context, part, name string, known remote.Versi
 	o, err := c.turns.Get(ctx, part, name, "")
 	o.Body = condemned.ReplaceAll(o.Body, nil)
 	return o, err
+}
+
+// List lists the chunks of all segments, also those that are gone.
+func (c *without) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	if c.rule != wholeCovers {
+		return c.turns.List(ctx, part, q)
+	}
+	return func(yield func(remote.Object, error) bool) {
+		listed := map[string]bool{}
+		for o, err := range c.turns.List(ctx, part, q) {
+			d := document{}
+			if err == nil && json.Unmarshal(o.Label, &d) == nil {
+				for _, id := range d.chunks(sidOf("s")) {
+					if !listed[id] && !yield(remote.Object{Name: id, Label: segment.Label(segment.TypeChunk), Time: o.Time}, nil) {
+						return
+					}
+				}
+			}
+			if listed[o.Name] = true; !yield(o, err) {
+				return
+			}
+		}
+	}
 }
 
 var condemned = regexp.MustCompile(`"gone":\[[^\]]*\],`)
@@ -671,7 +704,7 @@ func (c *without) Commit(ctx context.Context, part string, objects []remote.Obje
 // TestOrdersWithoutARule: the search finds what is lost without each of the rules.
 func TestOrdersWithoutARule(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, tombstoneAnew, ownHeads} {
+	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, wholeCovers, tombstoneAnew, ownHeads} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -773,6 +806,23 @@ func orders(t *testing.T) map[string]*search {
 		"two who rewrite":          of(false, waits, rewrites("x"), rewrites("y")),
 		"a rewrite and a prune":    of(false, rewritten, rewrites("x"), prunes("g", -1)),
 		"an interrupted prune":     of(false, condemned, prunes("h", 0), removes("g", func() []string { return late })),
+	}
+	// The head leads to a. A device slept before it stored the segment with b, and a prune removed
+	// the chunk that it had stored.
+	long := lines("a", strings.Repeat("b", 260<<10))
+	lacking := func(_ *world, s *writer) error {
+		ctx, ids := context.Background(), []string(nil)
+		s.twice = true // lists have its name first
+		err := errors.Join(s.add(segment.Transcript, long[:1]...), s.each(ctx, &head.Head{}, long, 1, &ids))
+		ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.Contains(id, "-c-") })
+		return errors.Join(err, s.Discard(ctx, segment.SessionPK(s.sid), ids))
+	}
+	for _, late := range []bool{false, true} {
+		push := stores("push", 1, false, long...)
+		push.reads = true
+		s := of(false, lacking, push, prunes("g", -1))
+		s.late = late
+		all[fmt.Sprint("a chunk is gone, the next one is late: ", late)] = s
 	}
 	losing := func(n int, a actor) actor {
 		a.loses = n

@@ -47,6 +47,7 @@ type world struct {
 	sent    int          // lines of the transcript
 	left    string       // id of the newest history
 	forgets bool         // which heads are its own
+	late    bool         // the chunk of a line is stored after its segment
 }
 
 // draw draws a nonce, the same ones in each run.
