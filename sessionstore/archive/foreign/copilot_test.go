@@ -219,6 +219,18 @@ func TestCopilotAgents(t *testing.T) {
 	require.Equal(t, int64(6*2), output)
 }
 
+// TestCopilotTwins imports two sub-agents whose beginning is not told and whose events have the same
+// ids: each is a session.
+func TestCopilotTwins(t *testing.T) {
+	t.Parallel()
+	h := newCopilotHome(t)
+	h.put("c1", joined(copilotTurn("0", "", "", "One"), copilotTurn("1", "A", "agent-x", "Task A"), copilotTurn("1", "B", "agent-x", "Task B"))...)
+	report := h.run()["c1"]
+	require.Len(t, report.Sessions, 3)
+	require.Equal(t, []string{"user Task A", "assistant re Task A"}, h.said(report.Sessions[1].ID))
+	require.Equal(t, []string{"user Task B", "assistant re Task B"}, h.said(report.Sessions[2].ID))
+}
+
 // TestCopilotForks imports a fork, which has the lines of its origin under their ids: its origin is
 // its parent, and their responses count once.
 func TestCopilotForks(t *testing.T) {

@@ -63,6 +63,7 @@ type format struct {
 type agent struct {
 	root, last int32 // its first and its last record; -1: none
 	compacting int32 // the record where the compaction began that goes on; -1: none does
+	started    bool  // an event told its kind and its task
 }
 
 // maxVersion is the newest version of the format that is known.
@@ -83,6 +84,12 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	if a == nil {
 		a = &agent{root: at, last: -1, compacting: -1}
 		f.agents[thread.Hash(l.agent)] = a
+		if l.agent != "" {
+			if t.Inside == nil {
+				t.Inside = map[int32]thread.Inside{}
+			}
+			t.Inside[at] = thread.Inside{ID: l.agent, Parent: -1}
+		}
 	}
 	r := thread.Record{UUID: thread.Hash(cmp.Or(l.id, string(raw))), Flags: l.flags()}
 	r.Key = thread.Hash("id " + l.id)
@@ -162,15 +169,13 @@ func (f *format) note(s *thread.Scanning, l line, a *agent, at int32) {
 		}
 	case agentKind:
 		m := thread.Members(l.data, "agentName", "agentDescription", "toolCallId", "parentId")
-		if _, known := t.Inside[a.root]; known || l.agent == "" {
+		if l.agent == "" || a.started {
 			return
 		}
+		a.started = true
 		in := thread.Inside{ID: l.agent, Name: thread.Text(m[0]), Task: strings.TrimSpace(thread.Text(m[1])), Call: thread.Text(m[2]), Parent: -1}
 		if p := f.agents[thread.Hash(thread.Text(m[3]))]; p != nil && p.root < a.root && thread.Text(m[3]) != "" {
 			in.Parent = p.root
-		}
-		if t.Inside == nil {
-			t.Inside = map[int32]thread.Inside{}
 		}
 		t.Inside[a.root] = in
 	}
