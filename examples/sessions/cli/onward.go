@@ -468,14 +468,14 @@ func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 		_ = json.Unmarshal(content, &parts) // a text has none
 		for _, p := range parts {
 			switch {
-			case p.Type == "text" || p.Type == "image" && m.Role() == "user":
+			case p.Type == "text" || p.Type == "image" && m.Role() != "assistant":
 			case strings.Contains(p.Type, "thinking") || p.Type == "reasoning" || strings.HasPrefix(p.Type, "tool_"): // thoughts are counted; calls and results have a place
 			default:
 				add(p.Type, 1)
 			}
 		}
 	}
-	if md.Text("name") != "" && o.exported.Original == 0 {
+	if !o.exported.Named {
 		add("name", 1)
 	}
 	phases, err := workflow.New(o.t.store).PhaseOutputs(o.a.ctx, o.t.id)
