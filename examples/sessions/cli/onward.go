@@ -407,8 +407,12 @@ func (o *onward) further() error {
 	}
 	for _, e := range there {
 		if text, ours := o.exported.Further[e.Name()]; ours && e.Type().IsRegular() {
-			raw, err := os.ReadFile(filepath.Join(folder, e.Name()))
-			if err == nil && bytes.Equal(raw, text) { // an earlier call was killed
+			path := filepath.Join(folder, e.Name())
+			raw, err := os.ReadFile(path)
+			if err == nil && bytes.Equal(raw, text) { // an earlier call was killed behind it
+				continue
+			}
+			if err == nil && bytes.HasPrefix(text, raw) && os.Remove(path) == nil { // or in it
 				continue
 			}
 		}

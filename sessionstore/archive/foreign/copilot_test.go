@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -271,7 +272,13 @@ func TestCopilotNamesFollow(t *testing.T) {
 	require.Equal(t, "manual Second", rename("Second", true))
 	require.Equal(t, "manual Second", rename("Made", false))
 	require.Equal(t, "manual Third", rename("Third", true))
-	_, _, err := h.store().SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	host, err := sessionstore.Open(h.store().Dir(), nil)
+	require.NoError(t, err)
+	hold, err := host.Acquire(t.Context(), id, sessionstore.Owner{App: "host"})
+	require.NoError(t, err)
+	require.Equal(t, "manual Third", rename("\x01 \t", true)) // which is no name: nothing asks for the session
+	require.NoError(t, errors.Join(hold.Release(), host.Close()))
+	_, _, err = h.store().SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
 	require.NoError(t, err)
 	require.Equal(t, "manual Here", rename("Fourth", true))
 	require.Equal(t, []string{"user One", "assistant re One"}, h.said(id))
