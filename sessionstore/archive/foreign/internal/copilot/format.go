@@ -56,13 +56,11 @@ type format struct {
 	offsets map[uint64]int64  // of pictures and of commands of a person, by hashes of their ids
 	model   string
 	prompts int
-	kept    [3]int32 // the last compaction, and the first and the last record that it kept; 0: none
 }
 
 // agent is the main conversation or a sub-agent.
 type agent struct {
 	root, last int32 // its first and its last record; -1: none
-	compacting int32 // the record where the compaction began that goes on; -1: none does
 	started    bool  // an event told its kind and its task
 }
 
@@ -82,7 +80,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	a := f.agents[thread.Hash(l.agent)]
 	if a == nil {
-		a = &agent{root: at, last: -1, compacting: -1}
+		a = &agent{root: at, last: -1}
 		f.agents[thread.Hash(l.agent)] = a
 		if l.agent != "" {
 			if t.Inside == nil {
@@ -126,24 +124,8 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	s.Add(r, 0)
 	t.Records.At(at).Parent = parent
-	switch {
-	case l.kind == compactingKind:
-		a.compacting = at
-	case r.Is(thread.IsBoundary):
-		f.keep(t, a, at)
-		a.compacting = -1
-	}
 	a.last = at
 	return nil
-}
-
-// keep notes the records between the beginning and the end of a compaction: the tool sends them
-// after the summary.
-func (f *format) keep(t *thread.Table, a *agent, compaction int32) {
-	f.kept = [3]int32{}
-	for at := a.last; a.compacting >= 0 && at > a.compacting; at = t.Records.At(at).Parent {
-		f.kept = [3]int32{compaction, at, a.last}
-	}
 }
 
 // note takes the facts of an event that is in no conversation.
@@ -190,9 +172,6 @@ func (f *format) Finish(s *thread.Scanning) {
 	}
 	if a := f.agents[0]; a != nil {
 		t.End = a.last
-	}
-	if k := f.kept; k[0] > 0 {
-		t.Preserve(k[0], t.Records.At(k[1]).UUID, t.Records.At(k[2]).UUID)
 	}
 }
 
