@@ -220,6 +220,20 @@ func TestCopilotAgents(t *testing.T) {
 	require.Equal(t, int64(6*2), output)
 }
 
+// TestCopilotShared imports a prompt that shows one large picture many times: as many are in the
+// message as a line may have bytes, and the report counts the others.
+func TestCopilotShared(t *testing.T) {
+	t.Parallel()
+	h := newCopilotHome(t)
+	picture := `{"type":"file","assetId":"k","mimeType":"image/png"}`
+	h.put("c1", copilotEvent("k", "", "session.binary_asset", fmt.Sprintf(`{"assetId":"k","mimeType":"image/png","data":%q}`, strings.Repeat("A", 20<<20))),
+		copilotEvent("u", "", "user.message", `{"content":"One","attachments":[`+strings.Repeat(picture+",", 9)+picture+`]}`), copilotEvent("a", "", "assistant.message", `{"content":"re One"}`))
+	report := h.run()["c1"]
+	require.Equal(t, map[string]int{"file": 7}, report.Blocks)
+	rows := original(t, filepath.Join(h.store().Dir(), report.Sessions[0].ID, "transcript.jsonl"))
+	require.Equal(t, 3, strings.Count(rows, "base64"))
+}
+
 // TestCopilotTwins imports two sub-agents whose beginning is not told and whose events have the same
 // ids: each is a session.
 func TestCopilotTwins(t *testing.T) {
@@ -327,8 +341,10 @@ func TestCopilotFolders(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Dir(h.path("c3", "x")), elsewhere))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Dir(h.path("c3", "x"))))
 	require.NoError(t, os.Symlink("loop", filepath.Dir(h.path("loop", "x"))))
+	require.NoError(t, os.Symlink("workspace.yaml", h.path("c1", "workspace.yaml")))
 	all, err := Find(t.Context(), Copilot, &FindOptions{Home: h.dir})
 	require.ErrorContains(t, err, "loop")
+	require.ErrorContains(t, err, h.path("c1", "workspace.yaml"))
 	ids := []string{}
 	for _, one := range all {
 		ids = append(ids, one.ID)

@@ -186,8 +186,12 @@ func (f *format) Part(raw []byte, _ int64, _ int, read func(offset int64) ([]byt
 		}
 		return l
 	}
+	room := thread.MaxLine // many references may name one asset
 	l.asset = func(id string) (data, media string) {
 		m := thread.Members(other("asset", id).data, "data", "mimeType")
+		if room -= len(m[0]); room < 0 {
+			return "", ""
+		}
 		return thread.Text(m[0]), thread.Text(m[1])
 	}
 	l.asked = func() string {
