@@ -419,8 +419,12 @@ func (o *onward) further() error {
 	}
 	for _, e := range there {
 		if text, ours := o.exported.Further[e.Name()]; ours && e.Type().IsRegular() {
-			raw, err := os.ReadFile(filepath.Join(folder, e.Name()))
-			if err == nil && bytes.Equal(raw, text) { // an earlier call was killed
+			path := filepath.Join(folder, e.Name())
+			raw, err := os.ReadFile(path)
+			if err == nil && bytes.Equal(raw, text) { // an earlier call was killed behind it
+				continue
+			}
+			if err == nil && bytes.HasPrefix(text, raw) && os.Remove(path) == nil { // or in it
 				continue
 			}
 		}
@@ -480,14 +484,14 @@ func (o *onward) leftOut(md sessionstore.Metadata) (map[string]int, error) {
 		_ = json.Unmarshal(content, &parts) // a text has none
 		for _, p := range parts {
 			switch {
-			case p.Type == "text" || p.Type == "image" && m.Role() == "user":
+			case p.Type == "text" || p.Type == "image" && m.Role() != "assistant":
 			case strings.Contains(p.Type, "thinking") || p.Type == "reasoning" || strings.HasPrefix(p.Type, "tool_"): // thoughts are counted; calls and results have a place
 			default:
 				add(p.Type, 1)
 			}
 		}
 	}
-	if md.Text("name") != "" && o.exported.Original == 0 && o.tool.Takes("") == nil {
+	if !o.exported.Named && o.tool.Takes("") == nil {
 		add("name", 1)
 	}
 	phases, err := workflow.New(o.t.store).PhaseOutputs(o.a.ctx, o.t.id)

@@ -6,15 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// TestHandOverNames hands a named session to Codex: its list has the name, once, and keeps a name
-// that a person gave there.
+// TestHandOverNames hands a named session with a picture in a result to Codex: nothing is lost, its
+// list has the name, once, and keeps a name that a person gave there.
 func TestHandOverNames(t *testing.T) {
 	root, workspace, codex := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("CODEX_HOME", codex)
@@ -27,9 +26,16 @@ func TestHandOverNames(t *testing.T) {
 	const id = "18f814b7-8af9-43da-b84e-49efb14e6492"
 	md, err := sessionstore.NewMetadata(map[string]string{"session_id": id, "working_dir": workspace, "name": "Mine"})
 	require.NoError(t, err)
-	question, err := sessionstore.Text("user", "?", time.Now())
-	require.NoError(t, err)
-	require.NoError(t, st.Save(t.Context(), id, []sessionstore.Message{question}, md))
+	rows := []sessionstore.Message{}
+	for _, raw := range []string{
+		`{"role":"user","content":"?"}`, `{"role":"assistant","content":"","tool_calls":[{"id":"c1","tool":"look","arguments":{}}]}`,
+		`{"role":"tool","name":"look","tool_call_id":"c1","content":[{"type":"text","text":"above"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aW1n"}}]}`,
+	} {
+		m, err := sessionstore.ParseMessage([]byte(raw))
+		require.NoError(t, err)
+		rows = append(rows, m)
+	}
+	require.NoError(t, st.Save(t.Context(), id, rows, md))
 	index := filepath.Join(codex, "session_index.jsonl")
 	names := func() string {
 		text, err := os.ReadFile(index)
@@ -43,6 +49,7 @@ func TestHandOverNames(t *testing.T) {
 		code, stderr := run(t, &out, append([]string{"resume", id, "--with=codex", "--json", "--sessions-root=" + root, "--project=p"}, more...)...)
 		require.Equal(t, exitOK, code, stderr)
 		require.Empty(t, stderr)
+		require.Contains(t, out.String(), `"left_out": {}`)
 	}
 	handOver("--show")
 	require.Empty(t, names())

@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -219,6 +220,32 @@ func TestCopilotAgents(t *testing.T) {
 	require.Equal(t, int64(6*2), output)
 }
 
+// TestCopilotShared imports a prompt that shows one large picture many times: as many are in the
+// message as a line may have bytes, and the report counts the others.
+func TestCopilotShared(t *testing.T) {
+	t.Parallel()
+	h := newCopilotHome(t)
+	picture := `{"type":"file","assetId":"k","mimeType":"image/png"}`
+	h.put("c1", copilotEvent("k", "", "session.binary_asset", fmt.Sprintf(`{"assetId":"k","mimeType":"image/png","data":%q}`, strings.Repeat("A", 20<<20))),
+		copilotEvent("u", "", "user.message", `{"content":"One","attachments":[`+strings.Repeat(picture+",", 9)+picture+`]}`), copilotEvent("a", "", "assistant.message", `{"content":"re One"}`))
+	report := h.run()["c1"]
+	require.Equal(t, map[string]int{"file": 7}, report.Blocks)
+	rows := original(t, filepath.Join(h.store().Dir(), report.Sessions[0].ID, "transcript.jsonl"))
+	require.Equal(t, 3, strings.Count(rows, "base64"))
+}
+
+// TestCopilotTwins imports two sub-agents whose beginning is not told and whose events have the same
+// ids: each is a session.
+func TestCopilotTwins(t *testing.T) {
+	t.Parallel()
+	h := newCopilotHome(t)
+	h.put("c1", joined(copilotTurn("0", "", "", "One"), copilotTurn("1", "A", "agent-x", "Task A"), copilotTurn("1", "B", "agent-x", "Task B"))...)
+	report := h.run()["c1"]
+	require.Len(t, report.Sessions, 3)
+	require.Equal(t, []string{"user Task A", "assistant re Task A"}, h.said(report.Sessions[1].ID))
+	require.Equal(t, []string{"user Task B", "assistant re Task B"}, h.said(report.Sessions[2].ID))
+}
+
 // TestCopilotForks imports a fork, which has the lines of its origin under their ids: its origin is
 // its parent, and their responses count once.
 func TestCopilotForks(t *testing.T) {
@@ -259,7 +286,13 @@ func TestCopilotNamesFollow(t *testing.T) {
 	require.Equal(t, "manual Second", rename("Second", true))
 	require.Equal(t, "manual Second", rename("Made", false))
 	require.Equal(t, "manual Third", rename("Third", true))
-	_, _, err := h.store().SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	host, err := sessionstore.Open(h.store().Dir(), nil)
+	require.NoError(t, err)
+	hold, err := host.Acquire(t.Context(), id, sessionstore.Owner{App: "host"})
+	require.NoError(t, err)
+	require.Equal(t, "manual Third", rename("\x01 \t", true)) // which is no name: nothing asks for the session
+	require.NoError(t, errors.Join(hold.Release(), host.Close()))
+	_, _, err = h.store().SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
 	require.NoError(t, err)
 	require.Equal(t, "manual Here", rename("Fourth", true))
 	require.Equal(t, []string{"user One", "assistant re One"}, h.said(id))
@@ -308,8 +341,10 @@ func TestCopilotFolders(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Dir(h.path("c3", "x")), elsewhere))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Dir(h.path("c3", "x"))))
 	require.NoError(t, os.Symlink("loop", filepath.Dir(h.path("loop", "x"))))
+	require.NoError(t, os.Symlink("workspace.yaml", h.path("c1", "workspace.yaml")))
 	all, err := Find(t.Context(), Copilot, &FindOptions{Home: h.dir})
 	require.ErrorContains(t, err, "loop")
+	require.ErrorContains(t, err, h.path("c1", "workspace.yaml"))
 	ids := []string{}
 	for _, one := range all {
 		ids = append(ids, one.ID)

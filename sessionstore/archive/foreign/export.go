@@ -25,6 +25,7 @@ type Exported struct {
 	File     string // name by which the tool finds it
 	Original int64  // bytes that are the tool's own
 	Messages int    // that lines were made for
+	Named    bool   // the file, Further or SetName gives the session its name, or it has none to give
 
 	// Further are the files that belong beside it, by their names, where the tool keeps a folder
 	// for each session and has none of this one.
@@ -196,12 +197,14 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 		done.Messages++
 	}
 	done.File, done.tool, done.name = out.lines.File(), tool, newName(md, f, place)
-	if names, ok := out.lines.(interface{ Name(string, bool) error }); ok && done.name != "" && (f == nil || f.Table.Title != done.name) {
+	names, inFile := out.lines.(interface{ Name(string, bool) error })
+	if inFile && done.name != "" && (f == nil || f.Table.Title != done.name) {
 		err = names.Name(done.name, md.Text("name_source") != "generated" && md.Text("name_source") != "fallback")
 	}
 	if err == nil {
 		done.Further, err = out.lines.Further()
 	}
+	done.Named = done.name == "" || inFile || tool.Program().Names != "" || done.Further != nil
 	return done, cmp.Or(err, out.w.Flush())
 }
 

@@ -134,7 +134,8 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.add(settled, at.was.SHA256 == at.file.Hash())
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
-	at.add(misnamed, at.renames(md) && thread.GivenTitle(at.file.Table.Title) != "" && at.name(&thread.Rendering{}) != md.Text("name"))
+	name := at.name(&thread.Rendering{})
+	at.add(misnamed, at.renames(md) && name != "" && name != md.Text("name"))
 	return err
 }
 

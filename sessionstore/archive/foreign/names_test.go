@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
+	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // TestCodexNamesFollow renames a thread in Codex, whose file does not change: the session follows
@@ -156,4 +157,28 @@ func TestNamesInCodex(t *testing.T) {
 	t.Setenv("CODEX_HOME", filepath.Join(home, "gone"))
 	done := Exported{tool: programs["codex"], ID: nativeID, name: "Mine"}
 	require.ErrorIs(t, done.SetName(), os.ErrNotExist)
+}
+
+// TestLongNames imports a thread whose name in Codex has a million characters: its beginning is the
+// name here. An import that counts them for each that it takes away would take minutes.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	p, home := openProjects(t), t.TempDir()
+	dir := filepath.Join(home, "sessions", "2026", "03", "04")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-2026-03-04T10-00-00-"+lookedID+".jsonl"), []byte(lookedAt(Codex, 1)), 0o600))
+	index := fmt.Sprintf(`{"id":%q,"thread_name":%q,"updated_at":"2026-03-05T10:00:00Z"}`+"\n", lookedID, strings.Repeat("né", 1<<19))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "session_index.jsonl"), []byte(index), 0o600))
+	all, err := Find(t.Context(), Codex, &FindOptions{Home: home})
+	require.NoError(t, err)
+	for _, action := range []Action{Created, Unchanged} {
+		report, err := Import(t.Context(), p, all[0], nil)
+		require.NoError(t, err)
+		require.Equal(t, action, report.Sessions[0].Action)
+	}
+	st, err := p.Store("-w")
+	require.NoError(t, err)
+	md, err := st.Metadata(t.Context(), idOf(Codex, lookedID))
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("né", thread.MaxName/2), md.Text("name"))
 }

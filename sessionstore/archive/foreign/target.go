@@ -154,9 +154,11 @@ func (tg target) name(r *thread.Rendering) string {
 		}
 		return c
 	}, title))
-	for utf8.RuneCountInString(name+note) > thread.MaxName {
-		_, n := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-n]
+	left := thread.MaxName - utf8.RuneCountInString(note)
+	for at := range name {
+		if left--; left < 0 {
+			return name[:at] + note
+		}
 	}
 	return name + note
 }

@@ -56,13 +56,12 @@ type format struct {
 	offsets map[uint64]int64  // of pictures and of commands of a person, by hashes of their ids
 	model   string
 	prompts int
-	kept    [3]int32 // the last compaction, and the first and the last record that it kept; 0: none
 }
 
 // agent is the main conversation or a sub-agent.
 type agent struct {
 	root, last int32 // its first and its last record; -1: none
-	compacting int32 // the record where the compaction began that goes on; -1: none does
+	started    bool  // an event told its kind and its task
 }
 
 // maxVersion is the newest version of the format that is known.
@@ -81,8 +80,14 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	a := f.agents[thread.Hash(l.agent)]
 	if a == nil {
-		a = &agent{root: at, last: -1, compacting: -1}
+		a = &agent{root: at, last: -1}
 		f.agents[thread.Hash(l.agent)] = a
+		if l.agent != "" {
+			if t.Inside == nil {
+				t.Inside = map[int32]thread.Inside{}
+			}
+			t.Inside[at] = thread.Inside{ID: l.agent, Parent: -1}
+		}
 	}
 	r := thread.Record{UUID: thread.Hash(cmp.Or(l.id, string(raw))), Flags: l.flags()}
 	r.Key = thread.Hash("id " + l.id)
@@ -119,24 +124,8 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	s.Add(r, 0)
 	t.Records.At(at).Parent = parent
-	switch {
-	case l.kind == compactingKind:
-		a.compacting = at
-	case r.Is(thread.IsBoundary):
-		f.keep(t, a, at)
-		a.compacting = -1
-	}
 	a.last = at
 	return nil
-}
-
-// keep notes the records between the beginning and the end of a compaction: the tool sends them
-// after the summary.
-func (f *format) keep(t *thread.Table, a *agent, compaction int32) {
-	f.kept = [3]int32{}
-	for at := a.last; a.compacting >= 0 && at > a.compacting; at = t.Records.At(at).Parent {
-		f.kept = [3]int32{compaction, at, a.last}
-	}
 }
 
 // note takes the facts of an event that is in no conversation.
@@ -162,15 +151,13 @@ func (f *format) note(s *thread.Scanning, l line, a *agent, at int32) {
 		}
 	case agentKind:
 		m := thread.Members(l.data, "agentName", "agentDescription", "toolCallId", "parentId")
-		if _, known := t.Inside[a.root]; known || l.agent == "" {
+		if l.agent == "" || a.started {
 			return
 		}
+		a.started = true
 		in := thread.Inside{ID: l.agent, Name: thread.Text(m[0]), Task: strings.TrimSpace(thread.Text(m[1])), Call: thread.Text(m[2]), Parent: -1}
 		if p := f.agents[thread.Hash(thread.Text(m[3]))]; p != nil && p.root < a.root && thread.Text(m[3]) != "" {
 			in.Parent = p.root
-		}
-		if t.Inside == nil {
-			t.Inside = map[int32]thread.Inside{}
 		}
 		t.Inside[a.root] = in
 	}
@@ -186,9 +173,6 @@ func (f *format) Finish(s *thread.Scanning) {
 	if a := f.agents[0]; a != nil {
 		t.End = a.last
 	}
-	if k := f.kept; k[0] > 0 {
-		t.Preserve(k[0], t.Records.At(k[1]).UUID, t.Records.At(k[2]).UUID)
-	}
 }
 
 // Part: a picture has a line of its own, and so has the command of a person.
@@ -202,8 +186,12 @@ func (f *format) Part(raw []byte, _ int64, _ int, read func(offset int64) ([]byt
 		}
 		return l
 	}
+	room := thread.MaxLine // many references may name one asset
 	l.asset = func(id string) (data, media string) {
 		m := thread.Members(other("asset", id).data, "data", "mimeType")
+		if room -= len(m[0]); room < 0 {
+			return "", ""
+		}
 		return thread.Text(m[0]), thread.Text(m[1])
 	}
 	l.asked = func() string {

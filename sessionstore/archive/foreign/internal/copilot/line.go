@@ -15,18 +15,17 @@ import (
 
 // The kinds of events that the code below names.
 const (
-	startKind      = "session.start"
-	promptKind     = "user.message"
-	answerKind     = "assistant.message"
-	resultKind     = "tool.execution_complete"
-	shellKind      = "tool.user_requested"
-	pictureKind    = "session.binary_asset"
-	compactingKind = "session.compaction_start"
-	compactKind    = "session.compaction_complete"
-	clearKind      = "session.context_cleared"
-	agentKind      = "subagent.started"
-	noteKind       = "session.info"
-	usageKind      = "session.usage_record"
+	startKind   = "session.start"
+	promptKind  = "user.message"
+	answerKind  = "assistant.message"
+	resultKind  = "tool.execution_complete"
+	shellKind   = "tool.user_requested"
+	pictureKind = "session.binary_asset"
+	compactKind = "session.compaction_complete"
+	clearKind   = "session.context_cleared"
+	agentKind   = "subagent.started"
+	noteKind    = "session.info"
+	usageKind   = "session.usage_record"
 )
 
 // kinds are the kinds of events in a file. The tool has others, which it only shows.

@@ -270,8 +270,15 @@ func (c *copilotTool) written(t *testing.T) (all []history) {
 		call{"view", object{"path": path}}, call{"view", object{"path": filepath.Join(c.work, "gone")}})
 	theta := begin()
 	s.say(theta, "theta one")
+	sent, ok := c.model.asked("theta one")
+	require.True(t, ok)
+	require.Len(t, sent.results, 4)
+	shells := []string{"0", "1"} // the shell that began first is 0
+	if strings.Contains(sent.results[0], "<shellId: 1 ") {
+		slices.Reverse(shells)
+	}
 	add(history{about: "calls", said: *theta, results: []string{
-		"made up\n<shellId: 0 completed with exit code 0>", "failed\n<shellId: 1 completed with exit code 3>", "Viewed image file successfully.", "Path does not exist",
+		"made up\n<shellId: " + shells[0] + " completed with exit code 0>", "failed\n<shellId: " + shells[1] + " completed with exit code 3>", "Viewed image file successfully.", "Path does not exist",
 	}})
 
 	iota := begin()

@@ -38,6 +38,10 @@ func OpenPlain(ctx context.Context, path string) (r io.ReaderAt, size int64, lea
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
+		var failed *fs.PathError
+		if !errors.As(err, &failed) { // links in a circle
+			err = &fs.PathError{Op: "open", Path: path, Err: err}
+		}
 		return nil, nil, err
 	}
 	root, err := os.OpenRoot(filepath.Dir(real))
