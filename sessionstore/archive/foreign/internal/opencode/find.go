@@ -3,6 +3,7 @@ package opencode
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ const file = "opencode.db"
 
 // pathOf returns the path of the history of a session: its file would have that path in a
 // folder with the name of the database.
-func pathOf(db, id string) string { return filepath.Join(db, filepath.Base(id)+thread.HistorySuffix) }
+func pathOf(db, id string) string { return filepath.Join(db, id+thread.HistorySuffix) }
 
 // inDatabase returns the database and the session of such a path. Other paths are of files.
 func inDatabase(path string) (db, id string, is bool) {
@@ -28,8 +29,9 @@ func inDatabase(path string) (db, id string, is bool) {
 
 // Database returns the files whose facts say whether the database changed.
 func (Tool) Database(home string) (files []string) {
+	path := real(filepath.Join(home, file))
 	for _, suffix := range suffixes {
-		files = append(files, filepath.Join(home, file+suffix))
+		files = append(files, path+suffix)
 	}
 	return files
 }
@@ -131,4 +133,34 @@ func titleOf(title string) string {
 		}
 	}
 	return title
+}
+
+// Open gives the lines of a session in the database, as they are now; or opens a file.
+func (Tool) Open(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
+	db, id, is := inDatabase(path)
+	if !is {
+		return thread.OpenPlain(ctx, path)
+	}
+	f, leave, err := thread.Scratch()
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	err = read(ctx, db, func(r rows) error {
+		_, err := f.Seek(0, io.SeekStart)
+		if err = errors.Join(err, f.Truncate(0)); err == nil {
+			err = r.check()
+		}
+		if err != nil {
+			return err
+		}
+		return r.lines(id, thread.WriterUntil(ctx, f))
+	})
+	if err == nil {
+		size, err = f.Seek(0, io.SeekCurrent)
+	}
+	if err != nil {
+		leave()
+		return nil, 0, nil, err
+	}
+	return f, size, leave, nil
 }
