@@ -81,6 +81,36 @@ func (s stamps) equal(o stamps) bool {
 	return true
 }
 
+// Open gives the lines of a session in the database, as they are now; or opens a file.
+func (Tool) Open(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
+	db, id, is := inDatabase(path)
+	if !is {
+		return thread.OpenPlain(ctx, path)
+	}
+	f, leave, err := thread.Scratch()
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	err = read(ctx, db, func(r rows) error {
+		_, err := f.Seek(0, io.SeekStart)
+		if err = errors.Join(err, f.Truncate(0)); err == nil {
+			err = r.check()
+		}
+		if err != nil {
+			return err
+		}
+		return r.lines(id, thread.WriterUntil(ctx, f))
+	})
+	if err == nil {
+		size, err = f.Seek(0, io.SeekCurrent)
+	}
+	if err != nil {
+		leave()
+		return nil, 0, nil, err
+	}
+	return f, size, leave, nil
+}
+
 // read calls do with the database at path, and again where it changed in between. It writes
 // neither the database nor a file beside it, and lets every writer write:
 //
@@ -126,33 +156,21 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 	if err != nil {
 		return inFile(err)
 	}
-	dir := "" // of the copy
-	opened := func(r rows) error {
-		mode := ""
-		err := r.db.QueryRowContext(r.ctx, "PRAGMA journal_mode").Scan(&mode)
-		_ = os.RemoveAll(dir)            // so a kill leaves no copy of the conversations
-		if err == nil && mode != "wal" { // without it readers keep writers out
-			err = errChanging
-		}
-		if err != nil {
-			return err
-		}
-		return do(r)
-	}
 	switch {
 	case was[3].size > 0:
 		return errJournal
 	case was[1].size > 0 && was[2].file != nil:
-		return query(ctx, path, "mode=ro&readonly_shm=1", opened)
+		return query(ctx, path, "mode=ro&readonly_shm=1", opened("", do))
 	case was[1].size > 0:
-		if dir, err = os.MkdirTemp("", "sessions-"); err != nil {
+		dir, err := os.MkdirTemp("", "sessions-")
+		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir) // again, where open files stay, as on Windows
 		if path, err = copied(ctx, path, dir, was); err != nil {
 			return err
 		}
-		return query(ctx, path, "mode=rw", opened)
+		return query(ctx, path, "mode=rw", opened(dir, do))
 	}
 	if unsettled(time.Now(), was[0].mtime) {
 		return errChanging
@@ -163,6 +181,23 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 		return errChanging
 	}
 	return errors.Join(err, failed)
+}
+
+// opened returns do for a database that SQLite opened with its -wal, and removes the folder of a
+// copy, so a kill leaves no copy of the conversations. Without a -wal, readers keep writers out.
+func opened(dir string, do func(rows) error) func(rows) error {
+	return func(r rows) error {
+		mode := ""
+		err := r.db.QueryRowContext(r.ctx, "PRAGMA journal_mode").Scan(&mode)
+		_ = os.RemoveAll(dir)
+		if err == nil && mode != "wal" {
+			err = errChanging
+		}
+		if err != nil {
+			return err
+		}
+		return do(r)
+	}
 }
 
 // inFile drops the path from an error: the caller names it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -256,6 +257,34 @@ func TestRefusesInWords(t *testing.T) {
 			require.ErrorContains(t, err, path)
 		})
 	}
+}
+
+// TestWithoutWal does not take part in the locks of a database that went to journals.
+func TestWithoutWal(t *testing.T) {
+	t.Parallel()
+	path := written(t, "closed")
+	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(delete)")
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(db.Ping(), db.Close()))
+	err = query(t.Context(), path, "mode=ro&readonly_shm=1", opened("", func(rows) error { return nil }))
+	require.ErrorIs(t, err, errChanging)
+}
+
+// TestCopyIsRemoved looks for the copy of a database while that is read: a kill leaves nothing.
+func TestCopyIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file stays")
+	}
+	path, temp := written(t, "", "-wal"), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	require.NoError(t, read(t.Context(), path, func(r rows) error {
+		left, err := os.ReadDir(temp)
+		require.NoError(t, err)
+		require.Empty(t, left)
+		all, err := r.sessions("")
+		require.Len(t, all, 1)
+		return err
+	}))
 }
 
 // tear cuts off the end of a file.

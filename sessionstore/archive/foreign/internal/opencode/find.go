@@ -3,7 +3,6 @@ package opencode
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,34 +132,4 @@ func titleOf(title string) string {
 		}
 	}
 	return title
-}
-
-// Open gives the lines of a session in the database, as they are now; or opens a file.
-func (Tool) Open(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
-	db, id, is := inDatabase(path)
-	if !is {
-		return thread.OpenPlain(ctx, path)
-	}
-	f, leave, err := thread.Scratch()
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	err = read(ctx, db, func(r rows) error {
-		_, err := f.Seek(0, io.SeekStart)
-		if err = errors.Join(err, f.Truncate(0)); err == nil {
-			err = r.check()
-		}
-		if err != nil {
-			return err
-		}
-		return r.lines(id, thread.WriterUntil(ctx, f))
-	})
-	if err == nil {
-		size, err = f.Seek(0, io.SeekCurrent)
-	}
-	if err != nil {
-		leave()
-		return nil, 0, nil, err
-	}
-	return f, size, leave, nil
 }
