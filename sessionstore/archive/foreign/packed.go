@@ -31,34 +31,30 @@ func exportPacked(ctx context.Context, st *sessionstore.Store, id string, tool t
 	if !ok {
 		return export(ctx, st, id, tool, again, w, opts)
 	}
-	f, leave, err := scratch()
+	f, done, leave, err := draft(ctx, st, id, tool, again, opts)
 	if err != nil {
 		return done, err
 	}
 	defer leave()
-	if done, err = export(ctx, st, id, tool, again, f, opts); err != nil {
-		return done, err
-	}
 	md, err := st.Metadata(ctx, id)
-	if err != nil {
-		return done, err
-	}
-	if _, err = f.Seek(0, io.SeekStart); err == nil {
+	if err == nil {
 		err = db.Pack(ctx, f, md.Text("name"), w)
 	}
 	return done, err
 }
 
-// scratch returns a private file that leave removes.
-func scratch() (f *os.File, leave func(), err error) {
-	if f, err = os.CreateTemp("", "sessions-"); err != nil {
-		return nil, nil, err
+// draft is export into a private file, which leave removes.
+func draft(ctx context.Context, st *sessionstore.Store, id string, tool thread.Tool, again int, opts *ExportOptions) (f *os.File, done Exported, leave func(), err error) {
+	if f, leave, err = thread.Scratch(); err != nil {
+		return nil, done, nil, err
 	}
-	_ = os.Remove(f.Name()) // so a kill leaves no copy of the conversation
-	return f, func() {
-		_ = f.Close()
-		_ = os.Remove(f.Name()) // where an open file stays, as on Windows
-	}, nil
+	if done, err = export(ctx, st, id, tool, again, f, opts); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		leave()
+	}
+	return f, done, leave, err
 }
 
 // Continues reports whether a session of a tool that takes files can go on as an export does: all
@@ -74,17 +70,14 @@ func Continues(ctx context.Context, st *sessionstore.Store, id string, h History
 		return false, err
 	}
 	defer leave()
-	draft, remove, err := scratch()
+	made, _, remove, err := draft(ctx, st, id, tool, again, opts)
 	if err != nil {
 		return false, err
 	}
 	defer remove()
-	if _, err = export(ctx, st, id, tool, again, draft, opts); err == nil {
-		_, err = draft.Seek(0, io.SeekStart)
-	}
 	theirs, failed := speaks(ctx, tool, io.NewSectionReader(f.Reader, 0, f.Size))
-	ours, broken := speaks(ctx, tool, draft)
-	if err = errors.Join(err, failed, broken); err != nil {
+	ours, broken := speaks(ctx, tool, made)
+	if err = errors.Join(failed, broken); err != nil {
 		return false, err
 	}
 	slices.Sort(theirs) // results may be in the order of the calls

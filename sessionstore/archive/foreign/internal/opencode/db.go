@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,12 @@ var (
 
 // tries is how often a database is read that changes in between.
 const tries = 10
+
+// unsettled reports whether what had changed at a time may, now, change without another time.
+func unsettled(now, changed time.Time) bool {
+	since := now.Sub(changed)
+	return since >= 0 && since < 20*time.Millisecond
+}
 
 // stamps are facts of the files of a database: of itself, -wal, -shm and -journal. A file that
 // is not there has the zero stamp.
@@ -74,31 +81,74 @@ func (s stamps) equal(o stamps) bool {
 	return true
 }
 
+// Open gives the lines of a session in the database, as they are now; or opens a file.
+func (Tool) Open(ctx context.Context, path string) (r io.ReaderAt, size int64, leave func(), err error) {
+	db, id, is := inDatabase(path)
+	if !is {
+		return thread.OpenPlain(ctx, path)
+	}
+	f, leave, err := thread.Scratch()
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	err = read(ctx, db, func(r rows) error {
+		_, err := f.Seek(0, io.SeekStart)
+		if err = errors.Join(err, f.Truncate(0)); err == nil {
+			err = r.check()
+		}
+		if err != nil {
+			return err
+		}
+		return r.lines(id, thread.WriterUntil(ctx, f))
+	})
+	if err == nil {
+		size, err = f.Seek(0, io.SeekCurrent)
+	}
+	if err != nil {
+		leave()
+		return nil, 0, nil, err
+	}
+	return f, size, leave, nil
+}
+
 // read calls do with the database at path, and again where it changed in between. It writes
 // neither the database nor a file beside it, and lets every writer write:
 //
 //   - without a -wal, or with an empty one, SQLite takes the file for one that never changes,
 //     which holds as its stamps are the same behind that;
 //   - with a -wal and a -shm, SQLite reads the -shm, and takes part in the locks of the writers.
-//     Each statement is a transaction of its own, so none lasts long;
+//     No transaction lasts a second, see rows.lines;
 //   - with a -wal alone, SQLite would make a -shm: it reads a copy of both files, which is
 //     removed behind that.
 func read(ctx context.Context, path string, do func(rows) error) error {
 	reading.Lock()
 	defer reading.Unlock()
 	err := errChanging
-	for n := 0; n < tries && errors.Is(err, errChanging); n++ {
+	for n := 0; n < tries && passes(err); n++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(time.Duration(n) * 30 * time.Millisecond):
 		}
-		err = readOnce(ctx, path, do)
+		err = readOnce(ctx, real(path), do)
 	}
 	if err != nil && ctx.Err() == nil {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return err
+}
+
+// passes reports whether an error may be of a moment at which files came or went.
+func passes(err error) bool {
+	return slices.ContainsFunc([]error{errChanging, errJournal, fs.ErrNotExist, fs.ErrPermission}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// real returns the path to which symlinks lead: SQLite has the other files beside that one.
+func real(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
 }
 
 func readOnce(ctx context.Context, path string, do func(rows) error) error {
@@ -110,17 +160,20 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 	case was[3].size > 0:
 		return errJournal
 	case was[1].size > 0 && was[2].file != nil:
-		return query(ctx, path, "mode=ro&readonly_shm=1", do)
+		return query(ctx, path, "mode=ro&readonly_shm=1", opened("", do))
 	case was[1].size > 0:
 		dir, err := os.MkdirTemp("", "sessions-")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer os.RemoveAll(dir) // again, where open files stay, as on Windows
 		if path, err = copied(ctx, path, dir, was); err != nil {
 			return err
 		}
-		return query(ctx, path, "mode=rw", do)
+		return query(ctx, path, "mode=rw", opened(dir, do))
+	}
+	if unsettled(time.Now(), was[0].mtime) {
+		return errChanging
 	}
 	err = query(ctx, path, "mode=ro&immutable=1", do)
 	now, failed := stampsOf(path)
@@ -128,6 +181,23 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 		return errChanging
 	}
 	return errors.Join(err, failed)
+}
+
+// opened returns do for a database that SQLite opened with its -wal, and removes the folder of a
+// copy, so a kill leaves no copy of the conversations. Without a -wal, readers keep writers out.
+func opened(dir string, do func(rows) error) func(rows) error {
+	return func(r rows) error {
+		mode := ""
+		err := r.db.QueryRowContext(r.ctx, "PRAGMA journal_mode").Scan(&mode)
+		_ = os.RemoveAll(dir)
+		if err == nil && mode != "wal" {
+			err = errChanging
+		}
+		if err != nil {
+			return err
+		}
+		return do(r)
+	}
 }
 
 // inFile drops the path from an error: the caller names it.
@@ -140,7 +210,7 @@ func inFile(err error) error {
 
 // copied copies a database and its -wal into a folder.
 func copied(ctx context.Context, path, dir string, was stamps) (string, error) {
-	if room(dir) < was[0].size+2*was[1].size+maxInMemory {
+	if room(dir) < was[0].size+2*was[1].size+8<<20 {
 		return "", errNoRoom
 	}
 	to := filepath.Join(dir, "copy.db")
@@ -199,6 +269,8 @@ func words(err error) error {
 		return errLocked
 	case sqlite3.SQLITE_READONLY: // the writer has to make the -shm anew, which it is about to do
 		return errChanging
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fs.ErrPermission
 	case sqlite3.SQLITE_NOTADB:
 		return errNone
 	case sqlite3.SQLITE_CORRUPT:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +180,9 @@ func TestReadsBesideAWriter(t *testing.T) {
 	for range 100 {
 		err := read(t.Context(), path, func(r rows) error {
 			all, err := r.sessions("")
+			if err != nil {
+				return err
+			}
 			require.Len(t, all, 1)
 			n := 0
 			_, failed := fmt.Sscanf(all[0].facts[strings.LastIndex(all[0].facts, `] `)+2:], "%d %d", new(int), &n)
@@ -255,6 +259,34 @@ func TestRefusesInWords(t *testing.T) {
 	}
 }
 
+// TestWithoutWal does not take part in the locks of a database that went to journals.
+func TestWithoutWal(t *testing.T) {
+	t.Parallel()
+	path := written(t, "closed")
+	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(delete)")
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(db.Ping(), db.Close()))
+	err = query(t.Context(), path, "mode=ro&readonly_shm=1", opened("", func(rows) error { return nil }))
+	require.ErrorIs(t, err, errChanging)
+}
+
+// TestCopyIsRemoved looks for the copy of a database while that is read: a kill leaves nothing.
+func TestCopyIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file stays")
+	}
+	path, temp := written(t, "", "-wal"), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	require.NoError(t, read(t.Context(), path, func(r rows) error {
+		left, err := os.ReadDir(temp)
+		require.NoError(t, err)
+		require.Empty(t, left)
+		all, err := r.sessions("")
+		require.Len(t, all, 1)
+		return err
+	}))
+}
+
 // tear cuts off the end of a file.
 func tear(t *testing.T, path string) {
 	t.Helper()
@@ -290,21 +322,32 @@ func TestLargeRows(t *testing.T) {
 	require.Less(t, len(lines), 11_000_000)
 }
 
-// TestSpool keeps all bytes, in memory and in a file.
-func TestSpool(t *testing.T) {
+// writerFunc is a function as an io.Writer.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// TestLinesAreOfOneMoment changes two messages in one transaction while they are read, to texts
+// of the same length in the same millisecond: the lines have both changes, or neither.
+func TestLinesAreOfOneMoment(t *testing.T) {
 	t.Parallel()
-	s := &spool{}
-	defer s.leave()
-	for _, n := range []int{10, maxInMemory + 10, 20} {
-		require.NoError(t, s.reset())
-		for _, b := range []string{"a", strings.Repeat("b", n), "c"} {
-			_, err := io.WriteString(s, b)
-			require.NoError(t, err)
-		}
-		require.Equal(t, int64(n+2), s.size)
-	}
-	b := make([]byte, 22)
-	_, err := s.file.ReadAt(b, 0)
+	path := written(t, "closed")
+	db, err := open(filepath.Dir(path))
 	require.NoError(t, err)
-	require.Equal(t, "a"+strings.Repeat("b", 20)+"c", string(b))
+	defer db.Close()
+	for _, query := range []string{turn(3), `UPDATE part SET data = json_object('type', 'text', 'text', 'old' || hex(zeroblob(100000)))`} {
+		_, err = db.Exec(query)
+		require.NoError(t, err)
+	}
+	var lines strings.Builder
+	require.NoError(t, read(t.Context(), path, func(r rows) error {
+		return r.lines("ses_1", writerFunc(func(b []byte) (int, error) {
+			if lines.Len() == 0 {
+				_, err := db.Exec(`UPDATE part SET data = replace(data, 'old', 'new')`)
+				require.NoError(t, err)
+			}
+			return lines.Write(b)
+		}))
+	}))
+	require.Equal(t, 3, strings.Count(lines.String(), `"text":"old`))
 }

@@ -17,7 +17,7 @@ const file = "opencode.db"
 
 // pathOf returns the path of the history of a session: its file would have that path in a
 // folder with the name of the database.
-func pathOf(db, id string) string { return filepath.Join(db, filepath.Base(id)+thread.HistorySuffix) }
+func pathOf(db, id string) string { return filepath.Join(db, id+thread.HistorySuffix) }
 
 // inDatabase returns the database and the session of such a path. Other paths are of files.
 func inDatabase(path string) (db, id string, is bool) {
@@ -28,8 +28,9 @@ func inDatabase(path string) (db, id string, is bool) {
 
 // Database returns the files whose facts say whether the database changed.
 func (Tool) Database(home string) (files []string) {
+	path := real(filepath.Join(home, file))
 	for _, suffix := range suffixes {
-		files = append(files, filepath.Join(home, file+suffix))
+		files = append(files, path+suffix)
 	}
 	return files
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -87,15 +88,24 @@ type row struct {
 	facts                                   string // which differ where one of its rows changed
 }
 
-// sessions returns the rows of all sessions, or of one.
+// when is the expression for a time in ms, which is 0 where a column has none before the year 10000:
+// neither Go nor Python writes other ones as JSON.
+func when(column string) string {
+	return fmt.Sprintf("iif(typeof(%[1]s) = 'integer' AND %[1]s BETWEEN 0 AND 253402300799999, %[1]s, 0)", column)
+}
+
+// sessions returns the rows of all sessions, or of one. A row with an id that opencode does not
+// make is left out.
 func (r rows) sessions(id string) (all []row, err error) {
 	err = r.each(func(scan func(...any) error) error {
 		s := row{}
 		err := scan(&s.id, &s.parent, &s.dir, &s.title, &s.version, &s.revert, &s.created, &s.updated)
-		all = append(all, s)
+		if ids.MatchString(s.id) { // the id names a file
+			all = append(all, s)
+		}
 		return err
 	}, `SELECT id, coalesce(parent_id, ''), coalesce(directory, ''), coalesce(substr(title, 1, 1000), ''), coalesce(version, ''), coalesce(substr(revert, 1, 1000000), ''),
-		coalesce(time_created, 0), coalesce(time_updated, 0) FROM session WHERE ?1 = '' OR id = ?1 ORDER BY time_created, id`, id)
+		`+when("time_created")+`, `+when("time_updated")+` FROM session WHERE typeof(id) = 'text' AND (?1 = '' OR id = ?1) ORDER BY time_created, id`, id)
 	for i := range all {
 		if err == nil {
 			err = r.count(&all[i])
@@ -109,7 +119,7 @@ func (r rows) count(s *row) error {
 	s.facts = fmt.Sprintf("%q %d", []string{s.parent, s.dir, s.title, s.version, s.revert}, s.updated)
 	for _, table := range []string{"message", "part"} {
 		var n, size, updated int64
-		err := r.db.QueryRowContext(r.ctx, "SELECT count(*), coalesce(sum(octet_length(data)), 0), coalesce(max(time_updated), 0) FROM "+table+" WHERE session_id = ?", s.id).Scan(&n, &size, &updated)
+		err := r.db.QueryRowContext(r.ctx, "SELECT count(*), coalesce(sum(octet_length(data)), 0), coalesce(max("+when("time_updated")+"), 0) FROM "+table+" WHERE session_id = ?", s.id).Scan(&n, &size, &updated)
 		if err != nil {
 			return err
 		}
@@ -129,7 +139,7 @@ func (r rows) begins(id string) (sum uint64, err error) {
 		err := scan(&n, &at, &data)
 		sum = sum*31 + thread.Content(data) + uint64(at)
 		return err
-	}, `SELECT m.n, m.time_created, p.data FROM (SELECT id, time_created, row_number() OVER (ORDER BY time_created, id) n FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 2) m
+	}, `SELECT m.n, `+when("m.time_created")+`, p.data FROM (SELECT id, time_created, row_number() OVER (ORDER BY time_created, id) n FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 2) m
 		JOIN part p ON p.message_id = m.id WHERE octet_length(p.data) < 1048576 ORDER BY m.n, p.id`, id)
 	if n < 2 {
 		return 0, err
@@ -140,9 +150,14 @@ func (r rows) begins(id string) (sum uint64, err error) {
 // data is the expression for the data of a row, which is NULL where it is too long.
 var data = fmt.Sprintf("CASE WHEN octet_length(data) <= %d THEN data END", maxRow)
 
-// lines writes the lines of a session. The error Is errChanging where the session went on in
-// between.
+// lines writes the lines of a session as of one moment. Where that takes long, it is several
+// transactions, and the error Is errChanging if the session went on in between.
 func (r rows) lines(id string, out io.Writer) error {
+	began := time.Now()
+	_, err := r.db.ExecContext(r.ctx, "BEGIN")
+	if err != nil {
+		return err
+	}
 	was, err := r.sessions(id)
 	if err == nil && len(was) == 0 {
 		return fmt.Errorf("it has no session %s any more", id)
@@ -157,8 +172,16 @@ func (r rows) lines(id string, out io.Writer) error {
 	err = r.each(func(scan func(...any) error) error {
 		ids = append(ids, "")
 		return scan(&ids[len(ids)-1])
-	}, "SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id", id)
+	}, "SELECT id FROM message WHERE session_id = ? AND typeof(id) = 'text' ORDER BY time_created, id", id)
+	several := false
 	for _, id := range ids {
+		if err == nil && time.Since(began) > time.Second/2 {
+			if !several && unsettled(began, time.UnixMilli(s.updated)) {
+				return errChanging
+			}
+			several, began = true, time.Now()
+			_, err = r.db.ExecContext(r.ctx, "COMMIT; BEGIN")
+		}
 		if err == nil {
 			err = r.message(id, w)
 		}
@@ -184,7 +207,7 @@ func (r rows) lines(id string, out io.Writer) error {
 func (r rows) message(id string, w *lineWriter) error {
 	var at int64
 	var raw []byte
-	err := r.db.QueryRowContext(r.ctx, "SELECT time_created, "+data+" FROM message WHERE id = ?", id).Scan(&at, &raw)
+	err := r.db.QueryRowContext(r.ctx, "SELECT "+when("time_created")+", "+data+" FROM message WHERE id = ?", id).Scan(&at, &raw)
 	if err != nil {
 		return err
 	}
@@ -249,7 +272,7 @@ func (r rows) parts(message string, take func(id string, raw []byte)) error {
 		}
 		take(id, raw)
 		return err
-	}, "SELECT id, "+data+", octet_length(data) FROM part WHERE message_id = ? ORDER BY id", message)
+	}, "SELECT coalesce(id, ''), "+data+", coalesce(octet_length(data), 0) FROM part WHERE message_id = ? ORDER BY id", message)
 }
 
 // notes writes lines that name a newer form of the database.
