@@ -1,4 +1,5 @@
-// Package foreign brings the histories of Claude Code, Codex, the GitHub Copilot CLI and pi into a store.
+// Package foreign brings the histories of Claude Code, Codex, the GitHub Copilot CLI, opencode and
+// pi into a store.
 //
 // [Find] lists the histories on this machine, and [Import] makes sessions of one. A history
 // is one session of one of them (the tool), as its files describe it. The new

@@ -58,7 +58,7 @@ import (
 )
 
 func main() {
-	tool := flag.String("from", "", "the tool: claude, codex, copilot or pi")
+	tool := flag.String("from", "", "the tool: claude, codex, copilot, opencode or pi")
 	since := flag.String("since", "", "only histories that were changed since this time")
 	project := flag.String("project", "", "only histories of this project")
 	root := flag.String("sessions-root", "", "the directory of the sessions")
