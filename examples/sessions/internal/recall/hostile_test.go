@@ -92,7 +92,7 @@ func TestSecretsInParts(t *testing.T) {
 	w.row(string(row))
 	got, _ := w.call("read_session", object{"session": "s"})
 	require.Equal(t, "one\ntwo\nthree", got.Rows[len(got.Rows)-2].Text)
-	require.Equal(t, `bash {"command":["ls","-l","[redacted:github-token]"],"n":int64(12345678901234567),"path":"/w/a.go"}`, got.Rows[len(got.Rows)-1].Text)
+	require.Equal(t, `bash {"command":["ls","-l","[redacted:github-token]"],"n":12345678901234567,"path":"/w/a.go"}`, got.Rows[len(got.Rows)-1].Text)
 }
 
 // TestSplitSecrets splits secrets at random over neighbours in all forms of a list.
