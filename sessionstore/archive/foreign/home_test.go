@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,16 @@ const nativeID = "18f814b7-8af9-43da-b84e-49efb14e6492"
 // eachTool runs a test with a session that was written here, for each tool.
 func eachTool(t *testing.T, test func(t *testing.T, a *away)) {
 	t.Helper()
-	for _, tool := range Tools() {
+	eachOf(t, Tools(), test)
+}
+
+// ofFiles are the tools in whose files an export goes on. What opencode has stays as it is, and it
+// removes what it takes back, see TestOpenCodeContinues and TestOpenCodeTakesBack.
+var ofFiles = slices.DeleteFunc(Tools(), func(tool Tool) bool { return tool == OpenCode })
+
+func eachOf(t *testing.T, tools []Tool, test func(t *testing.T, a *away)) {
+	t.Helper()
+	for _, tool := range tools {
 		t.Run(string(tool), func(t *testing.T) {
 			t.Parallel()
 			test(t, newAway(t, openProjects(t), nativeID, tool, native...))
@@ -398,10 +408,7 @@ func TestHomeOfThoughts(t *testing.T) {
 func TestHomeTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, cameHome := range []bool{false, true} {
-		eachTool(t, func(t *testing.T, a *away) {
-			if a.tool == OpenCode {
-				t.Skip("it removes what it takes back, see TestOpenCodeTakesBack")
-			}
+		eachOf(t, ofFiles, func(t *testing.T, a *away) {
 			a.export()
 			parent := ""
 			for row := range strings.Lines(original(t, a.path)) {
@@ -650,10 +657,7 @@ var errCut = errors.New("cut")
 // tool: it goes on to the tool, and comes home.
 func TestHomeWithoutOriginal(t *testing.T) {
 	t.Parallel()
-	eachTool(t, func(t *testing.T, a *away) {
-		if a.tool == OpenCode {
-			t.Skip("what it has stays as it is, so there is a further export, see TestOpenCodeContinues")
-		}
+	eachOf(t, ofFiles, func(t *testing.T, a *away) {
 		a.export()
 		a.goOn("Theirs")
 		a.back()

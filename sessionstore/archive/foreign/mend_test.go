@@ -305,12 +305,9 @@ func TestExportMended(t *testing.T) {
 func TestExportMendedLater(t *testing.T) {
 	t.Parallel()
 	for name, rows := range refusedRows(t) {
-		for _, tool := range Tools() {
+		for _, tool := range ofFiles {
 			t.Run(name+"/"+string(tool), func(t *testing.T) {
 				t.Parallel()
-				if tool == OpenCode {
-					t.Skip("the lines that it has stay as they are, so there is a further export, see TestOpenCodeContinues")
-				}
 				a := newAway(t, openProjects(t), "0a0a0a0a-0000-4000-8000-000000000002", tool, rows...)
 				a.export()
 				file, _ := a.exportWith(&ExportOptions{AsItIs: true})
