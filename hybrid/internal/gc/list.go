@@ -119,6 +119,12 @@ func (i *inventory) addWhole() {
 	}
 }
 
+// whole reports whether a segment was listed with all its chunks.
+func (i *inventory) whole(d *document) bool {
+	_, listed := i.written[d.Name]
+	return listed
+}
+
 // add adds a segment that was just stored.
 func (i *inventory) add(in segment.Info, at time.Time) {
 	i.segments[in.Stream] = append(i.segments[in.Stream], in)
@@ -178,8 +184,16 @@ func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 
 // has reports whether a segment must stay whatever its age: it is needed, or its use is
 // unknown.
-func (l *liveSet) has(d *document) bool {
-	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream]
+func (l *liveSet) has(d *document, i *inventory) bool {
+	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream] || i.whole(d) && l.unsure(d.info)
+}
+
+// unsure reports whether lines of a segment are read from one that a writer stored. The name of
+// that one may have been condemned before: a request that was made again stores such a segment
+// too, and one that is late removes it. A merged one is stored once, in the request that makes
+// the head another version.
+func (l *liveSet) unsure(in *segment.Info) bool {
+	return slices.ContainsFunc(l.spans[in.Stream], func(sp segment.Span) bool { return !sp.Merged && sp.Shares(in) })
 }
 
 // coveredSince returns the time of the youngest segment that is read in the place of d.

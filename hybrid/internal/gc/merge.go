@@ -92,7 +92,7 @@ func smallRuns(st segment.Stream, spans []segment.Span) (runs [][]segment.Info) 
 		run, bytes = nil, 0
 	}
 	for _, sp := range spans {
-		if sp.Upto != sp.To || sp.Bytes >= small {
+		if sp.Upto != sp.To || sp.Bytes >= small || len(sp.Chunks) > 0 {
 			end()
 			continue
 		}

@@ -1,9 +1,9 @@
 package gc
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -39,6 +39,8 @@ type actor struct {
 	reads bool // when it returns no error, the transcript can be read
 	left  bool // when it returns no error, the head names the former head that it left
 	loses int  // the answer to which of its changes it loses, which is made at any time after; 0: none
+	again bool // that change is made at once too
+	whole bool // no other actor makes a request between two of its
 }
 
 // A search runs actors in every order of their requests. It leaves an order that comes to a
@@ -51,6 +53,7 @@ type search struct {
 	removals bool                       // an actor removes the session
 	content  bool                       // a version follows from the content, and is not unique
 	twice    bool                       // a name follows from the content, and may be used twice
+	falls    bool                       // lists have older names last
 	large    bool                       // with versions that follow from the content it takes long
 	forgets  bool                       // an actor does not know which heads are its own
 	late     bool                       // an actor stores the chunk of a line after its segment
@@ -94,12 +97,12 @@ func (s *search) replay(path []int) string {
 		g := newTurns(a.name, c, ended)
 		turns[i] = g
 		if a.loses > 0 {
-			g.loses, g.late = a.loses, newTurns(a.name+late, c, ended)
+			g.loses, g.again, g.late = a.loses, a.again, newTurns(a.name+late, c, ended)
 			turns = append(turns, g.late)
 			go g.late.send()
 		}
 		go func() {
-			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, forgets: s.forgets, late: s.late, dial: func() remote.Remote {
+			g.w = &world{t: s.t, c: c, name: a.name, twice: s.twice, falls: s.falls, forgets: s.forgets, late: s.late, dial: func() remote.Remote {
 				if s.through != nil {
 					return s.through(g)
 				}
@@ -112,9 +115,12 @@ func (s *search) replay(path []int) string {
 	defer wait(turns)
 	defer close(ended)
 	step := func(i int) {
-		now = i
-		turns[i].next <- struct{}{}
-		wait(turns)
+		for now = i; ; {
+			turns[i].next <- struct{}{}
+			if wait(turns); i >= len(s.actors) || !s.actors[i].whole || turns[i].done.Load() {
+				return
+			}
+		}
 	}
 	wait(turns)
 	for _, i := range path {
@@ -243,6 +249,7 @@ type turns struct {
 	heard  [32]byte // of all requests and answers
 
 	loses   int         // see [actor]
+	again   bool        // see [actor]
 	changes int         // that were made
 	late    *turns      // makes the change whose answer is lost
 	change  func()      // that change
@@ -325,6 +332,9 @@ var errLateAnswer = errors.New("the answer was lost")
 func (g *turns) losesNext(change func()) bool {
 	if g.changes++; g.changes != g.loses {
 		return false
+	}
+	if g.again {
+		change()
 	}
 	g.late.change = change
 	g.late.sent.Store(true)
@@ -445,15 +455,18 @@ const bornAnew = "fedcba9876543210"
 func stores(name string, n int, anew bool, lines ...string) actor {
 	return actor{name: name, sends: true, do: func(w *world) error {
 		var left []string
+		born := ""
 		s := w.writer("s")
 		remove := func() error {
 			g := w.session("s")
 			g.Random = jitter.New(sha256.Sum256([]byte(name)))
-			version, err := Renew(context.Background(), g, s.tip, s.version)
-			if err != nil || len(left) == 0 {
-				return err
+			if s.tip.Deleted {
+				version, err := Renew(context.Background(), g, s.tip, s.version)
+				if err != nil || len(left) == 0 {
+					return err
+				}
+				s.version = version
 			}
-			s.version = version
 			gone := left
 			left = nil
 			return s.Discard(context.Background(), segment.SessionPK(s.sid), gone)
@@ -461,10 +474,11 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 		for {
 			err := s.change(func(ctx context.Context, next *head.Head) error {
 				own := next.Op == name || anew && next.Born == bornAnew
+				born = cmp.Or(born, next.Born)
 				switch from := n; {
 				case own && !next.Deleted && !w.forgets:
 					return errDone // by a change whose answer was lost
-				case next.Deleted && !anew:
+				case !anew && (next.Deleted || next.Born != born):
 					return errNothing
 				case next.Deleted:
 					if len(left) > 0 {
@@ -485,7 +499,7 @@ func stores(name string, n int, anew bool, lines ...string) actor {
 				return nil
 			case errors.Is(err, remoteread.ErrLost):
 				continue
-			case errors.Is(err, errNothing) && s.tip != nil && (s.tip.Deleted || w.forgets) && len(left) > 0:
+			case errors.Is(err, errNothing) && s.tip != nil && (s.tip.Deleted || s.tip.Born != born || w.forgets) && len(left) > 0:
 				if lost := remove(); errors.Is(lost, remoteread.ErrLost) {
 					continue
 				} else if lost != nil {
@@ -643,7 +657,7 @@ const (
 	drawnNames    = "no name is used twice"
 	boundToHead   = "what is condemned is condemned by the head that was read"
 	condemnedLast = "what is condemned is no cover"
-	wholeCovers   = "a segment that lacks a chunk is no cover"
+	mergedCover   = "what a writer stored is no cover"
 	tombstoneAnew = "the tombstone gets another version before documents go"
 	ownHeads      = "a device knows the heads that it sent"
 )
@@ -657,23 +671,14 @@ func (c *without) Get(ctx context.Context, part, name string, known remote.Versi
 	return o, err
 }
 
-// List lists the chunks of all segments, also those that are gone.
+// List lists all segments as merged ones.
 func (c *without) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
-	if c.rule != wholeCovers {
-		return c.turns.List(ctx, part, q)
-	}
 	return func(yield func(remote.Object, error) bool) {
-		listed := map[string]bool{}
 		for o, err := range c.turns.List(ctx, part, q) {
-			d := document{}
-			if err == nil && json.Unmarshal(o.Label, &d) == nil {
-				for _, id := range d.chunks(sidOf("s")) {
-					if !listed[id] && !yield(remote.Object{Name: id, Label: segment.Label(segment.TypeChunk), Time: o.Time}, nil) {
-						return
-					}
-				}
+			if c.rule == mergedCover && err == nil && strings.HasPrefix(string(o.Label), `{"type":"seg"`) {
+				o.Label = append(o.Label[:len(o.Label)-1:len(o.Label)-1], `,"merged":true}`...)
 			}
-			if listed[o.Name] = true; !yield(o, err) {
+			if !yield(o, err) {
 				return
 			}
 		}
@@ -704,7 +709,7 @@ func (c *without) Commit(ctx context.Context, part string, objects []remote.Obje
 // TestOrdersWithoutARule: the search finds what is lost without each of the rules.
 func TestOrdersWithoutARule(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, wholeCovers, tombstoneAnew, ownHeads} {
+	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, tombstoneAnew, ownHeads} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -731,10 +736,7 @@ func TestOrdersWithoutARule(t *testing.T) {
 func orders(t *testing.T) map[string]*search {
 	ab, ac := lines("a", "b"), lines("a", "c")
 	of := func(removals bool, before func(w *world, s *writer) error, actors ...actor) *search {
-		w := newWorld(t, 1)
-		w.c.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
-		require.NoError(t, before(w, w.writer("s")))
-		return &search{start: w.c, actors: actors, removals: removals, t: t}
+		return ordersOf(t, false, removals, before, actors...)
 	}
 	// The head leads to a. The segment with b was stored for a head that did not come.
 	waits := func(_ *world, s *writer) error {
@@ -749,8 +751,8 @@ func orders(t *testing.T) map[string]*search {
 		return errors.Join(s.add(segment.Transcript, ab[:1]...), s.add(segment.Transcript, ab[1:]...), s.rewrite(1, ac[1:]...))
 	}
 	deleted := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(false)) }
-	// The head leads to a, b. It led to a, b, c, when a prune condemned the segment with a, b: a
-	// was in another one, and b in that with b, c. The prune sleeps before it removes it.
+	// The head leads to a, b. It led to a, b, c, when a prune condemned the merged segment with a, b:
+	// a was in another one, and b in that with b, c. The prune sleeps before it removes it.
 	var late []string
 	condemned := func(w *world, s *writer) error {
 		ctx := context.Background()
@@ -765,7 +767,7 @@ func orders(t *testing.T) map[string]*search {
 		_, two := s.store(ctx, segment.Transcript, abc, 1)
 		err := errors.Join(one, two, ends(abc))
 		before := w.documents("s")[segment.TypeSegment]
-		if _, failed := s.store(ctx, segment.Transcript, ab, 0); err != nil || failed != nil {
+		if failed := s.storeMerged(ctx, ab); err != nil || failed != nil {
 			return errors.Join(err, failed)
 		}
 		for _, id := range w.documents("s")[segment.TypeSegment] {
@@ -864,6 +866,15 @@ func orders(t *testing.T) map[string]*search {
 		all["a prune, a removal and a recreate"] = of(true, waits, prunes("g", 0), removals("p"), stores("recreate", 0, true, ab...))
 	}
 	return all
+}
+
+// ordersOf returns a search from a state of the session.
+func ordersOf(t *testing.T, falls, removals bool, before func(w *world, s *writer) error, actors ...actor) *search {
+	w := newWorld(t, 1)
+	w.falls = falls
+	w.c.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+	require.NoError(t, before(w, w.writer("s")))
+	return &search{start: w.c, actors: actors, falls: falls, removals: removals, t: t}
 }
 
 // lines returns messages with those texts.

@@ -44,19 +44,26 @@ type world struct {
 	name    string       // of the device
 	drawn   int          // names
 	twice   bool         // each of them
+	falls   bool         // lists have older names last
 	sent    int          // lines of the transcript
 	left    string       // id of the newest history
 	forgets bool         // which heads are its own
 	late    bool         // the chunk of a line is stored after its segment
 }
 
-// draw draws a nonce, the same ones in each run.
+// draw draws a nonce, the same ones in each run. Lists have older names first, or last.
 func (w *world) draw() string {
 	if w.twice {
 		return "0123456789abcdef"
 	}
 	w.drawn++
 	sum := sha256.Sum256(fmt.Append(nil, w.name, w.drawn))
+	if sum[0] = byte(w.drawn); w.name != "" { // what an actor draws is younger than what was there
+		sum[0] |= 0x40
+	}
+	if w.falls {
+		sum[0] ^= 0xff
+	}
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -154,6 +161,29 @@ func (w *writer) store(ctx context.Context, st segment.Stream, lines []string, n
 		}
 	}
 	return head.ExtentOf(c.At().Mark), nil
+}
+
+// storeMerged stores the first lines of the transcript in a segment as Prune makes them.
+func (w *writer) storeMerged(ctx context.Context, lines []string) error {
+	var parts []*segment.Segment
+	for n := range lines {
+		c := segment.NewCutter(segment.Options{SID: w.sid, Draw: w.draw}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:n])})
+		for d, err := range c.Documents(each(lines[n : n+1])) {
+			if err != nil {
+				return err
+			}
+			part, err := segment.DecodeSegment(d)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, part)
+		}
+	}
+	d, err := segment.Merge(parts, w.draw())
+	if err == nil {
+		_, err = w.Commit(ctx, d.PK, []segment.Document{d}, nil)
+	}
+	return err
 }
 
 func each(lines []string) iter.Seq2[[]byte, error] {

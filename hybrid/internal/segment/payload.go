@@ -380,7 +380,7 @@ func Merge(segments []*Segment, nonce string) (Document, error) {
 	}
 	first := segments[0]
 	out := &Segment{Info: first.Info}
-	out.Bytes, out.at, out.base, out.Chunks = 0, nil, -1, nil
+	out.Bytes, out.at, out.base, out.Chunks, out.Merged = 0, nil, -1, nil, true
 	out.To = first.From
 	for _, s := range segments {
 		if s.From != out.To || s.SID() != out.SID() || s.Stream != out.Stream {

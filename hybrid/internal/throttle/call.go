@@ -66,7 +66,8 @@ type call struct {
 	try
 	calls
 	is    kind
-	tries int // of the call, with this one
+	since time.Time // of the first try
+	tries int       // of the call, with this one
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	first *firstAnswer // that this try may bring; nil: it came, or no work waits for it
@@ -78,9 +79,10 @@ type call struct {
 
 // kind is what is known of a call before it is made.
 type kind struct {
-	units float64       // its expected cost
-	quiet time.Duration // how long it may take without a part that is told of
-	swaps bool          // whether making it twice differs from making it once
+	units   float64       // its expected cost
+	quiet   time.Duration // how long it may take without a part that is told of
+	changes bool          // whether it stores or removes
+	swaps   bool          // whether making it twice differs from making it once
 }
 
 // calls are the calls of one user of a budget.
@@ -89,11 +91,18 @@ type calls struct {
 	observe func(context.Context, remote.Request) // nil: none
 }
 
+// repeatFor is how long after its first try a change is made again. Later, another device may
+// have removed what it stores.
+const repeatFor = time.Hour
+
+var errRepeatLate = fmt.Errorf("%w: a change began more than %v ago, and is not made again", remote.ErrUnreachable, repeatFor)
+
 // do makes a call, and makes it again as long as that may help. A swap is not made again when
 // it is unknown whether it was done.
 func (t *calls) do(ctx context.Context, k kind, made func(context.Context, *call) error) error {
+	since := time.Now().Round(0) // other clocks stand still while the machine sleeps
 	for tries := 1; ; tries++ {
-		c := &call{calls: *t, is: k, tries: tries, try: try{units: k.units}}
+		c := &call{calls: *t, is: k, since: since, tries: tries, try: try{units: k.units}}
 		trouble, err := c.makes(ctx, made)
 		tries = c.tries
 		if trouble == nil || tries >= maxTries || k.swaps && (trouble.Kind != remote.Throttled || errors.Is(err, remote.ErrUnknown)) {
@@ -114,6 +123,9 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 	if err := c.budget.admit(c.ctx, c.units); err != nil {
 		return nil, err
 	}
+	if c.is.changes && c.tries > 1 && time.Now().Round(0).Sub(c.since) > repeatFor {
+		c.end(errRepeatLate)
+	}
 	c.wait()
 	c.listen()
 	defer c.idle.Stop()
@@ -124,7 +136,10 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 			c.observe(ctx, r)
 		}
 	})
-	err := made(remote.Moving(remote.Listened(told, c.part), c.move), c)
+	err := context.Cause(c.ctx)
+	if err == nil {
+		err = made(remote.Moving(remote.Listened(told, c.part), c.move), c)
+	}
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
 	switch {
 	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):

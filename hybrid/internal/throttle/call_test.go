@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -212,5 +213,54 @@ func TestRoleOnItsWay(t *testing.T) {
 			require.Less(t, time.Since(start), after+16*time.Minute)
 			require.InDelta(t, asked, made, 2)
 		})
+	}
+}
+
+// sleeps is a remote whose changes fail. The machine sleeps during the first one.
+type sleeps struct {
+	memremote.Remote
+	asleep time.Duration
+	made   int
+}
+
+func (s *sleeps) change(ctx context.Context) error {
+	if s.made++; s.made == 1 {
+		for end := time.Now().Add(s.asleep); time.Now().Before(end); time.Sleep(20 * time.Second) {
+			remote.Moved(ctx) // the limits of silence do not count that time
+		}
+	}
+	return &remote.Unreachable{Err: errBroken}
+}
+
+func (s *sleeps) Commit(ctx context.Context, _ string, _ []remote.Object, _ *remote.Swap) (remote.Version, error) {
+	return "", s.change(ctx)
+}
+
+func (s *sleeps) Delete(ctx context.Context, _ string, _ []string) error { return s.change(ctx) }
+
+var errBroken = errors.New("the connection broke")
+
+// TestRepeatedLate: what stores or removes is not made again when the machine slept for more
+// than an hour since its first try.
+func TestRepeatedLate(t *testing.T) {
+	t.Parallel()
+	for slept, want := range map[time.Duration]int{50 * time.Minute: maxTries, 70 * time.Minute: 1} {
+		for name, change := range map[string]func(context.Context, remote.Remote) error{
+			"commit": func(ctx context.Context, r remote.Remote) error {
+				_, err := r.Commit(ctx, "p", []remote.Object{{Name: "n", Body: []byte("x")}}, nil)
+				return err
+			},
+			"delete": func(ctx context.Context, r remote.Remote) error { return r.Delete(ctx, "p", []string{"n"}) },
+		} {
+			t.Run(fmt.Sprint(name, " ", slept), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					b, s := NewBudget(0, nil), &sleeps{asleep: slept}
+					b.heard = time.Now() // a remote that never answered is away at its first failure
+					require.ErrorIs(t, change(t.Context(), New(s, b, nil)), remote.ErrUnreachable)
+					require.Equal(t, want, s.made)
+				})
+			})
+		}
 	}
 }

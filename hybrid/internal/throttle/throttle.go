@@ -15,7 +15,8 @@
 // A call is made at most four times: when the remote did not do it, and when it is
 // unknown whether it was done, if doing it twice is the same as doing it once. A commit
 // with a swap is not such a call: its outcome is unknown then, and the caller reads the
-// present state.
+// present state. No change is made again an hour after its first try, also where the machine
+// slept in between.
 package throttle
 
 import (
@@ -115,7 +116,7 @@ func (t *throttled) Commit(ctx context.Context, part string, objects []remote.Ob
 	if swap != nil {
 		swap = new(*swap)
 	}
-	is := kind{units: expected(objects, swap), quiet: quietFor(bytesOf(objects, swap)), swaps: swap != nil}
+	is := kind{units: expected(objects, swap), quiet: quietFor(bytesOf(objects, swap)), changes: true, swaps: swap != nil}
 	err = t.do(ctx, is, func(ctx context.Context, c *call) (err error) {
 		v, err = apart(c, func() (remote.Version, error) { return t.Remote.Commit(ctx, part, objects, swap) })
 		return err
@@ -149,7 +150,7 @@ const atOnce = 100
 
 func (t *throttled) Delete(ctx context.Context, part string, names []string) error {
 	for some := range slices.Chunk(slices.Clone(names), atOnce) {
-		err := t.do(ctx, kind{units: removal * float64(len(some)), quiet: silence}, func(ctx context.Context, c *call) error {
+		err := t.do(ctx, kind{units: removal * float64(len(some)), quiet: silence, changes: true}, func(ctx context.Context, c *call) error {
 			_, err := apart(c, func() (none struct{}, _ error) { return none, t.Remote.Delete(ctx, part, some) })
 			return err
 		})
