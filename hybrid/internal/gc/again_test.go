@@ -75,6 +75,10 @@ func ordersAgain(t *testing.T, falls bool) map[string]*search {
 	deleted := func(_ *world, s *writer) error { return errors.Join(s.add(segment.Transcript, ab...), s.delete(false)) }
 	recreate := stores("recreate", 0, true, ab...)
 	all["a removal and a recreate"] = of(true, deleted, removals("p"), recreate, whole(prunes("h", -1)))
+	mergedOnce := func(_ *world, s *writer) error {
+		return errors.Join(s.storeMerged(context.Background(), ab), s.add(segment.Transcript, ab...), s.delete(false))
+	}
+	all["a removal of what was merged, and a recreate"] = of(true, mergedOnce, removals("p"), recreate, whole(prunes("h", -1)))
 	all["a push leaves what it stored"] = of(true, only, push(ab...), deletes(recreate), whole(prunes("h", -1)))
 	if testenv.All() {
 		again := push(ab...)
@@ -103,18 +107,21 @@ func TestOrdersAgain(t *testing.T) {
 	}
 }
 
-// TestOrdersAgainWithoutTheRule: where what a writer stored takes the place of other segments,
-// each of these searches finds a loss.
+// TestOrdersAgainWithoutTheRule: where what a writer stored, or what was merged before a session
+// was sent anew, takes the place of other segments, each of these searches finds a loss.
 func TestOrdersAgainWithoutTheRule(t *testing.T) {
 	t.Parallel()
 	for name := range ordersAgain(t, false) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				found := ""
+				found, rule := "", mergedCover
+				if strings.Contains(name, "merged") {
+					rule = bornCover
+				}
 				for _, falls := range []bool{false, true} {
 					if s := ordersAgain(t, falls)[name]; found == "" {
-						s.through = func(g *turns) remote.Remote { return &without{g, mergedCover} }
+						s.through = func(g *turns) remote.Remote { return &without{g, rule} }
 						found = s.run()
 					}
 				}

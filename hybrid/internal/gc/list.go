@@ -119,12 +119,6 @@ func (i *inventory) addWhole() {
 	}
 }
 
-// whole reports whether a segment was listed with all its chunks.
-func (i *inventory) whole(d *document) bool {
-	_, listed := i.written[d.Name]
-	return listed
-}
-
 // add adds a segment that was just stored.
 func (i *inventory) add(in segment.Info, at time.Time) {
 	i.segments[in.Stream] = append(i.segments[in.Stream], in)
@@ -184,16 +178,18 @@ func (l *liveSet) add(i *inventory, st segment.Stream, p segment.Point) {
 
 // has reports whether a segment must stay whatever its age: it is needed, or its use is
 // unknown.
-func (l *liveSet) has(d *document, i *inventory) bool {
-	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream] || i.whole(d) && l.unsure(d.info)
+func (l *liveSet) has(d *document) bool {
+	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream]
 }
 
-// unsure reports whether lines of a segment are read from one that a writer stored. The name of
-// that one may have been condemned before: a request that was made again stores such a segment
-// too, and one that is late removes it. A merged one is stored once, in the request that makes
-// the head another version.
-func (l *liveSet) unsure(in *segment.Info) bool {
-	return slices.ContainsFunc(l.spans[in.Stream], func(sp segment.Span) bool { return !sp.Merged && sp.Shares(in) })
+// unsure reports whether lines of a whole segment are read from one that may yet be removed: from
+// any but those that were merged since the session was born. See reason 3 of the package's
+// documentation.
+func (i *inventory) unsure(d *document, l *liveSet) bool {
+	_, whole := i.written[d.Name]
+	return whole && slices.ContainsFunc(l.spans[d.info.Stream], func(sp segment.Span) bool {
+		return (sp.Merged == "" || sp.Merged != i.head.Born) && sp.Shares(d.info)
+	})
 }
 
 // coveredSince returns the time of the youngest segment that is read in the place of d.

@@ -137,7 +137,7 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 	if len(parts) < 2 {
 		return nil
 	}
-	doc, err := segment.Merge(parts, p.s.Random.Name(8))
+	doc, err := segment.Merge(parts, p.s.Random.Name(8), p.head.Born)
 	if errors.Is(err, segment.ErrTooLarge) {
 		half := len(parts) / 2
 		if err := p.mergeParts(ctx, i, parts[:half]); err != nil {

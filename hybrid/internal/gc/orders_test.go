@@ -446,6 +446,9 @@ var (
 	errDone    = errors.New("done")          // ends an actor that meets what it did
 )
 
+// bornFirst is what a session is born as.
+const bornFirst = "0123456789abcdef"
+
 // bornAnew is what a session is born as that an actor sends anew.
 const bornAnew = "fedcba9876543210"
 
@@ -658,6 +661,7 @@ const (
 	boundToHead   = "what is condemned is condemned by the head that was read"
 	condemnedLast = "what is condemned is no cover"
 	mergedCover   = "what a writer stored is no cover"
+	bornCover     = "what was merged before a session was sent anew is no cover"
 	tombstoneAnew = "the tombstone gets another version before documents go"
 	ownHeads      = "a device knows the heads that it sent"
 )
@@ -671,12 +675,17 @@ func (c *without) Get(ctx context.Context, part, name string, known remote.Versi
 	return o, err
 }
 
-// List lists all segments as merged ones.
+// List lists all segments as merged ones of the present session.
 func (c *without) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
+	born := bornFirst
+	if o, err := c.Remote.Get(ctx, part, segment.HeadID(sidOf("s")), ""); err == nil && strings.Contains(string(o.Body), bornAnew) {
+		born = bornAnew
+	}
 	return func(yield func(remote.Object, error) bool) {
 		for o, err := range c.turns.List(ctx, part, q) {
-			if c.rule == mergedCover && err == nil && strings.HasPrefix(string(o.Label), `{"type":"seg"`) {
-				o.Label = append(o.Label[:len(o.Label)-1:len(o.Label)-1], `,"merged":true}`...)
+			merged := c.rule == bornCover && strings.Contains(string(o.Label), `"merged":`)
+			if (c.rule == mergedCover || merged) && err == nil && strings.HasPrefix(string(o.Label), `{"type":"seg"`) {
+				o.Label = fmt.Appendf(nil, `%s,"merged":%q}`, o.Label[:len(o.Label)-1], born)
 			}
 			if !yield(o, err) {
 				return

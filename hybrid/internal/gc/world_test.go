@@ -125,7 +125,7 @@ func (w *writer) change(make func(ctx context.Context, next *head.Head) error) e
 			return err
 		}
 		w.tip, w.version, w.beside, w.without = t, known.Version, nil, nil
-		next := &head.Head{SID: w.sid, User: "ada", Project: "demo", Session: w.id, Born: "0123456789abcdef", Logs: map[segment.Stream]head.Extent{}}
+		next := &head.Head{SID: w.sid, User: "ada", Project: "demo", Session: w.id, Born: bornFirst, Logs: map[segment.Stream]head.Extent{}}
 		if t != nil {
 			next = t.Clone()
 		}
@@ -179,7 +179,7 @@ func (w *writer) storeMerged(ctx context.Context, lines []string) error {
 			parts = append(parts, part)
 		}
 	}
-	d, err := segment.Merge(parts, w.draw())
+	d, err := segment.Merge(parts, w.draw(), bornFirst)
 	if err == nil {
 		_, err = w.Commit(ctx, d.PK, []segment.Document{d}, nil)
 	}

@@ -77,7 +77,7 @@ type segmentLabel struct {
 	Form   string   `json:"z,omitempty"`
 	Base   *int64   `json:"base,omitempty"`
 	Chunks []string `json:"chunks,omitempty"` // that the lines need
-	Merged bool     `json:"merged,omitempty"`
+	Merged string   `json:"merged,omitempty"`
 }
 
 // Document encodes s. The same segment gives the same bytes. The body holds the number of

@@ -28,7 +28,7 @@ type Info struct {
 	Offset   int64    // bytes of the stream before it
 	Bytes    int64    // bytes of its lines, each with its LF
 	Chunks   []string // names of the chunks that its lines need
-	Merged   bool     // [Merge] made it
+	Merged   string   // of a merged segment: what the session was born as; "" for others
 
 	base int64  // the record before it that its first delta needs; -1 for none
 	at   []byte // the first bytes of the hash behind each line
