@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -130,4 +131,55 @@ func TestOrdersAgainWithoutTheRule(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestMergesNoChunks: a segment that needs a chunk is not merged. The chunk may be one that a
+// late request removes.
+func TestMergesNoChunks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 21)
+		s := w.writer("s")
+		for n := range 2*MinRun + 1 {
+			size := 2 << 10
+			if n == MinRun {
+				size = 400 << 10
+			}
+			require.NoError(t, s.add(events, w.text(1, size)...))
+		}
+		want, _ := w.readable("s")
+		time.Sleep(time.Minute)
+		require.Equal(t, 2*MinRun, w.prune("s").Merged)
+		w.settle("s")
+		chunks := 0
+		for _, in := range w.infos("s") {
+			require.True(t, in.Merged == "" || len(in.Chunks) == 0)
+			chunks += len(in.Chunks)
+		}
+		require.Positive(t, chunks)
+		got, _ := w.readable("s")
+		require.Equal(t, want, got)
+	})
+}
+
+// TestSameLinesTwice: of two segments of writers with the same lines both stay, until one of them
+// lacks a chunk.
+func TestSameLinesTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 22)
+		s := w.writer("s")
+		text := w.text(1, 300<<10)
+		_, err := s.store(t.Context(), segment.Transcript, text, 0)
+		require.NoError(t, err)
+		first := w.documents("s")[segment.TypeChunk]
+		require.NoError(t, s.add(segment.Transcript, text...))
+		w.settle("s")
+		require.Len(t, w.documents("s")[segment.TypeSegment], 2)
+		require.NoError(t, s.Discard(t.Context(), segment.SessionPK(s.sid), first[:1]))
+		w.settle("s")
+		require.Len(t, w.documents("s")[segment.TypeSegment], 1)
+		_, read := w.readable("s")
+		w.noGarbage("s", read)
+	})
 }

@@ -38,6 +38,7 @@
 //	garbage    condemned  it is older than the grace time, and a head leads to a document
 //	                      that names it; see [head.Gone]
 //	condemned  removed    a device has read that document
+//	removed    garbage    the request that stored it arrives again; see 13
 //
 // A waiting document cannot be distinguished from garbage. So the rules below hold for
 // both. A condemned document never becomes live again.
