@@ -115,13 +115,12 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 			models[name] = name
 		}
 		u.Model = models[name]
-		rest := u.Usage.Numbers()
-		to := rest[:]
+		tokens := make([]int64, 0, 4)
 		for n := range pyjson.Elements(m[2]) {
-			if len(to) > 0 {
-				*to[0], to = thread.Tokens(n), to[1:]
-			}
+			tokens = append(tokens, thread.Tokens(n))
 		}
+		tokens = append(tokens, 0, 0, 0, 0) // of a damaged map
+		u.Usage = thread.Usage{Input: tokens[0], Output: tokens[1], CacheRead: tokens[2], CacheWrite: tokens[3]}
 		all = append(all, u)
 	}
 	return all, nil

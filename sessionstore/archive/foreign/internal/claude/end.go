@@ -20,7 +20,7 @@ func (e *end) line(l line, at int32) {
 		uuid := thread.Hash(l.leaf)
 		e.moved = l.explicit || e.moved && uuid == e.at
 		e.at = uuid
-	case !inChain(l.kind) || l.uuid == "" || l.sidechain || l.kind == "progress":
+	case !inChain[l.kind] || l.uuid == "" || l.sidechain || l.kind == "progress":
 	case thread.Text(thread.Members(l.attach, "type")[0]) == "fork_briefing": // it is for a sub-agent
 	default:
 		e.last, e.moved = at, false

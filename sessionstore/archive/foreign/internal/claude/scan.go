@@ -72,7 +72,7 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 		s.Mark(l.mark, l.seal)
 	}
 	logical := uint64(0)
-	if inChain(l.kind) && l.uuid != "" {
+	if inChain[l.kind] && l.uuid != "" {
 		r.UUID, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
 	}
 	at := int32(s.Table.Records.Len())
@@ -140,7 +140,7 @@ func note(s *thread.Scanning, l line) {
 	case person || !s.Table.ByPerson:
 		s.Table.Title, s.Table.ByPerson = l.title, person
 	}
-	if l.kind == "user" || l.kind == "assistant" || !inChain(l.kind) && !kinds[l.kind] { // no message is made of others
+	if l.kind == "user" || l.kind == "assistant" || !inChain[l.kind] && !kinds[l.kind] { // no message is made of others
 		for _, name := range l.unknown {
 			s.Notes.Unknown("member", name)
 		}
@@ -237,10 +237,12 @@ func noteTask(s *thread.Scanning, call []byte) {
 }
 
 func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64, thread.Flags) {
-	said := l.Prompt()
+	var texts []string
 	hasImage := false
 	for b := range blocksOf(l.content) {
 		switch b.kind {
+		case "text":
+			texts = append(texts, b.text)
 		case "tool_result":
 			f |= thread.HasResults
 			if l.uuid != "" {
@@ -250,6 +252,7 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 			hasImage = true
 		}
 	}
+	said := strings.Join(texts, "\n")
 	if l.summary || !l.human && strings.HasPrefix(said, summaryBegins) {
 		return thread.Hash(said), f | thread.IsSummary
 	}
@@ -263,10 +266,10 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 		f |= thread.IsSlash
 	case strings.HasPrefix(said, "<bash-input>"):
 		f |= thread.IsShell | thread.IsPerson
-	case l.typed() || hasImage && strings.TrimSpace(said) == "":
+	case isTyped(texts, l.human) || hasImage && strings.TrimSpace(said) == "":
 		f |= thread.IsPerson | thread.IsPrompt
 		said = cmp.Or(said, "image")
-	case slices.ContainsFunc(l.texts(), thread.UnknownCommand.MatchString):
+	case slices.ContainsFunc(texts, thread.UnknownCommand.MatchString):
 		f |= thread.IsMistyped
 	}
 	return thread.Hash(said), f
