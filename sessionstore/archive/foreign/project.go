@@ -116,14 +116,11 @@ func projectOf(p *projects.Projects, h thread.History, id, named string) (string
 	return cmp.Or(other, slug), err
 }
 
-// storeOf returns the store of a project. In a dry run it is nil where there is
-// none yet.
-func storeOf(ctx context.Context, p *projects.Projects, slug string, dry bool) (*sessionstore.Store, error) {
-	if dry {
-		slugs, err := p.Slugs(ctx)
-		if err != nil || !slices.Contains(slugs, slug) {
-			return nil, err
-		}
+// storeThere returns the store of a project, nil where there is none yet.
+func storeThere(ctx context.Context, p *projects.Projects, slug string) (*sessionstore.Store, error) {
+	slugs, err := p.Slugs(ctx)
+	if err != nil || !slices.Contains(slugs, slug) {
+		return nil, err
 	}
 	return p.Store(slug)
 }

@@ -30,15 +30,6 @@ func (e *end) line(l line, at int32) {
 	}
 }
 
-// find returns the record that the conversation ends with.
-func (e *end) find(t *thread.Table) int32 {
-	at := t.Find(e.at)
-	if at < 0 || t.Records.At(at).Is(thread.IsSidechain) || !e.moved && goesOn(t, at, e.last) {
-		at = e.last
-	}
-	return at
-}
-
 // goesOn reports whether the record last follows from another one, or from another part of
 // the same response: parallel calls have their results one behind the other.
 func goesOn(t *thread.Table, from, last int32) bool {

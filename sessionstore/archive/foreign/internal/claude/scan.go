@@ -111,8 +111,11 @@ func (f format) Finish(s *thread.Scanning) {
 		}
 		return found
 	})
-	s.Table.End = f.end.find(s.Table)
-	s.Table.NameBy(s.Table.Facts.Summaries)
+	t := s.Table
+	if t.End = t.Find(f.end.at); t.End < 0 || t.Records.At(t.End).Is(thread.IsSidechain) || !f.end.moved && goesOn(t, t.End, f.end.last) {
+		t.End = f.end.last
+	}
+	t.NameBy(t.Facts.Summaries)
 }
 
 func (format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (thread.Part, error) {
@@ -260,9 +263,9 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 		return thread.Hash(said), f
 	}
 	switch {
-	case thread.IsCommand(said):
+	case strings.HasPrefix(said, thread.Command):
 		f |= thread.IsSlash | thread.IsPerson
-	case thread.IsLocalCommand(said):
+	case strings.HasPrefix(said, thread.LocalCommand):
 		f |= thread.IsSlash
 	case strings.HasPrefix(said, "<bash-input>"):
 		f |= thread.IsShell | thread.IsPerson

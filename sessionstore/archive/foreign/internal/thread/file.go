@@ -173,7 +173,7 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 			}
 		}
 	}
-	sum.Sum(s.Table.sum[:0])
+	s.Table.Sum = hex.EncodeToString(sum.Sum(nil))
 	fm.Finish(&s)
 	steps, first := 0, s.Table.End
 	for first = range s.Table.Walk(first, WholeLine) {
@@ -406,9 +406,6 @@ func (f *File) Line(s Scope) []int32 {
 	return f.Table.Conversation(f.Table.Leaves(nil)[0], s)
 }
 
-// Hash returns the SHA-256 of the file.
-func (f *File) Hash() string { return hex.EncodeToString(f.Table.sum[:]) }
-
 // Pack writes the file, compressed. The error Is ErrChanged when it differs from the
 // scanned file.
 func (f *File) Pack(w io.Writer) error {
@@ -418,7 +415,7 @@ func (f *File) Pack(w io.Writer) error {
 	}
 	sum := sha256.New()
 	_, err = io.Copy(io.MultiWriter(z, sum), io.NewSectionReader(f.Reader, 0, f.Size))
-	if err == nil && [32]byte(sum.Sum(nil)) != f.Table.sum {
+	if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.Table.Sum {
 		err = ErrChanged
 	}
 	return errors.Join(err, z.Close())

@@ -31,7 +31,7 @@ type Table struct {
 	Scope    Scope
 	Inside   map[int32]Inside // the sub-agents whose lines are in the file of their session, by their first records
 
-	sum       [32]byte // SHA-256 of the file
+	Sum       string // SHA-256 of the file
 	First     time.Time
 	Dir       string // the first working directory
 	Title     string // the newest title, by a person where there is one
