@@ -58,7 +58,7 @@ func (ld *lander) loses(ctx context.Context, tg target, all []target, r *thread.
 		if other.id == tg.id {
 			continue
 		}
-		p, err := other.write(io.Discard, sessionstore.Revision{})
+		p, err := other.write(ctx, io.Discard, sessionstore.Revision{})
 		if err != nil {
 			return false, err
 		}

@@ -155,7 +155,7 @@ func (ld *lander) compare(ctx context.Context, at *landing) (err error) {
 // render compares the messages that the file makes with those of a session.
 func (ld *lander) render(ctx context.Context, at *landing) (err error) {
 	at.facts |= rendered
-	if at.plan, err = at.write(io.Discard, at.has); err != nil {
+	if at.plan, err = at.write(ctx, io.Discard, at.has); err != nil {
 		return err
 	}
 	has, want, now := at.has, at.plan.want, revisionText(at.has)
@@ -182,7 +182,7 @@ func (ld *lander) render(ctx context.Context, at *landing) (err error) {
 // create makes a new session.
 func (ld *lander) create(ctx context.Context, tg target) (p *plan, err error) {
 	write := func(w io.Writer) (err error) {
-		p, err = tg.write(thread.WriterUntil(ctx, w), sessionstore.Revision{})
+		p, err = tg.write(ctx, w, sessionstore.Revision{})
 		return err
 	}
 	if ld.dry {

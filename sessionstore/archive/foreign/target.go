@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -52,12 +53,12 @@ type plan struct {
 
 // write renders the target for a session that has the transcript has, and writes the
 // messages as lines.
-func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
+func (tg target) write(ctx context.Context, w io.Writer, has sessionstore.Revision) (*plan, error) {
 	p, c, out := &plan{notes: thread.NewNotes()}, tally{}, bufio.NewWriterSize(w, 64<<10)
 	r, err := thread.Render(tg.file, tg.chain, tg.turn, tg.early, tg.here, p.notes, func(m sessionstore.Message) error {
 		_, err := out.Write(c.add(m))
 		p.extends = p.extends || c.n == has.Messages && c.revision() == has
-		return err
+		return cmp.Or(err, ctx.Err())
 	})
 	p.r, p.want = r, c.revision()
 	return p, cmp.Or(err, out.Flush())

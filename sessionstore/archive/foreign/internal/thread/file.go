@@ -408,13 +408,13 @@ func (f *File) Line(s Scope) []int32 {
 
 // Pack writes the file, compressed. The error Is ErrChanged when it differs from the
 // scanned file.
-func (f *File) Pack(w io.Writer) error {
+func (f *File) Pack(ctx context.Context, w io.Writer) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(z, sum), io.NewSectionReader(f.Reader, 0, f.Size))
+	_, err = io.Copy(io.MultiWriter(z, sum), contextReader{ctx, io.NewSectionReader(f.Reader, 0, f.Size)})
 	if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.Table.Sum {
 		err = ErrChanged
 	}
