@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,11 +58,11 @@ func (ld *lander) loses(ctx context.Context, tg target, all []target, r *thread.
 		if other.id == tg.id {
 			continue
 		}
-		r, err := other.render(thread.NewNotes(), func(sessionstore.Message) error { return nil })
+		p, err := other.write(ctx, io.Discard, sessionstore.Revision{})
 		if err != nil {
 			return false, err
 		}
-		missing = slices.DeleteFunc(missing, r.Took)
+		missing = slices.DeleteFunc(missing, p.r.Took)
 	}
 	return len(missing) > 0, nil
 }

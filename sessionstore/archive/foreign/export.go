@@ -240,7 +240,7 @@ func (tg target) compare(ctx context.Context, st *sessionstore.Store, id string,
 	c.chain, c.whole = tg.chain, true
 	asked := 0 // the messages before the last answer: with its results, its lines are made anew
 	c.next, c.stop = iter.Pull2(st.Messages(ctx, id))
-	c.r, err = tg.render(thread.NewNotes(), func(m sessionstore.Message) error {
+	c.r, err = thread.Render(tg.file, tg.chain, tg.turn, tg.early, tg.here, thread.NewNotes(), func(m sessionstore.Message) error {
 		ours, err, ok := c.next()
 		if err != nil {
 			return err

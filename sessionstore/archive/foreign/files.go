@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, 
 	return f.tx.Replace(sessiondir.Transcript, commit.Replacement{
 		Was: was, Time: vfs.Now(was.Mtime),
 		Write: func(w io.Writer) error {
-			p, err := tg.write(thread.WriterUntil(ctx, w), made)
+			p, err := tg.write(ctx, w, made)
 			if err == nil && p.want != made {
 				err = thread.ErrChanged
 			}
@@ -54,11 +55,11 @@ func (f files) transcript(ctx context.Context, tg target, was sessiondir.Stamp, 
 // thread.ErrChanged where the file changed since it was read.
 func (f files) keep(ctx context.Context, tg target, r *thread.Rendering) error {
 	if tg.original {
-		if err := f.beside(originalFile, func(w io.Writer) error { return tg.file.Pack(thread.WriterUntil(ctx, w)) }); err != nil {
+		if err := f.beside(originalFile, func(w io.Writer) error { return tg.file.Pack(ctx, w) }); err != nil {
 			return err
 		}
 	}
-	return f.beside(mapFile, func(w io.Writer) error { return tg.writeMap(r, thread.WriterUntil(ctx, w)) })
+	return f.beside(mapFile, func(w io.Writer) error { return cmp.Or(tg.writeMap(r, w), ctx.Err()) })
 }
 
 // date gives the files of the session the time of the last line that became a message, so

@@ -109,7 +109,7 @@ func (ld *lander) findHome(ctx context.Context, f *thread.File, h thread.History
 	if err != nil {
 		return err
 	}
-	st, err := storeOf(ctx, ld.p, slug, true)
+	st, err := storeThere(ctx, ld.p, slug)
 	if err != nil || st == nil || !core.Of(st).Has(id) {
 		return err
 	}

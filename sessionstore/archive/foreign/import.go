@@ -60,9 +60,12 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 		q, same := ld.ask(h.notes, &found, o), false
 		if same, err = q.recall(ctx, done); !same {
 			err = ld.run(ctx, found, o)
-			done.report()
+			done.Lines = n.Lines
+			for _, e := range n.Damaged {
+				done.Damaged = append(done.Damaged, LineError(e))
+			}
 			q.note(ctx, ld, err)
-			if torn := done.notes.Torn; torn != nil {
+			if torn := n.Torn; torn != nil {
 				if errors.Is(err, ErrEmpty) {
 					err = nil
 				}
@@ -74,19 +77,6 @@ func Import(ctx context.Context, p *projects.Projects, h History, opts *Options)
 		err = fmt.Errorf("import %s: %w", h.Path, lineErrors{err})
 	}
 	return &done.Report, err
-}
-
-// report completes the report.
-func (d *results) report() {
-	d.Lines = d.notes.Lines
-	for _, e := range d.notes.Damaged {
-		d.Damaged = append(d.Damaged, LineError(e))
-	}
-	for _, m := range []struct{ to, from map[string]int }{{d.Left, d.left}, {d.Blocks, d.blocks}} {
-		for name, n := range m.from {
-			m.to[name] += n
-		}
-	}
 }
 
 // run brings a history into a project.
@@ -105,12 +95,17 @@ func (ld *lander) run(ctx context.Context, h thread.History, o Options) error {
 	if done.Project, err = projectOf(ld.p, h, cmp.Or(ld.home, topOf(f, h.Parent).id), o.Project); err != nil {
 		return err
 	}
-	if ld.st, err = storeOf(ctx, ld.p, done.Project, o.DryRun); err != nil {
+	if o.DryRun {
+		ld.st, err = storeThere(ctx, ld.p, done.Project)
+	} else {
+		ld.st, err = ld.p.Store(done.Project)
+	}
+	if err != nil {
 		return err
 	}
 	if h.Parent != "" {
 		if copied, _ := tool.Repeats(h.Path); copied {
-			done.left[thread.WhyCopy] += f.Table.LinesRead
+			done.leaveFile(f, thread.WhyCopy)
 			return ErrEmpty
 		}
 	}
@@ -351,7 +346,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 	}
 	ld.done.leave(ss)
 	if ld.repeats(top, f, path) && len(ss.top.chain) == 0 {
-		ld.done.left[thread.WhyCopy] += f.Table.LinesRead
+		ld.done.leaveFile(f, thread.WhyCopy)
 		return nil
 	}
 	if ld.finds != nil {
@@ -360,7 +355,7 @@ func (ld *lander) importAgent(ctx context.Context, top target, h thread.History,
 		}
 	}
 	if len(ss.top.chain) == 0 {
-		ld.done.left[thread.WhyAgent] += f.Table.LinesRead
+		ld.done.leaveFile(f, thread.WhyAgent)
 		return nil
 	}
 	id, foreign := ss.top.id, ss.top.foreign

@@ -36,7 +36,7 @@ func (ld *lander) land(ctx context.Context, tg target, all []target) (Imported, 
 	if at.last != "" {
 		md, err := ld.st.Metadata(ctx, at.last)
 		s := stateIn(md, importFolder)
-		at.add(forked, err == nil && s.SHA256 == tg.file.Hash() && s.Pending == "")
+		at.add(forked, err == nil && s.SHA256 == tg.file.Table.Sum && s.Pending == "")
 	}
 	for n := 0; n < maxDiverged; {
 		at.target = tg
@@ -131,7 +131,7 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.was = stateIn(md, at.place())
 	at.early = at.was.early()
 	at.facts |= opened
-	at.add(settled, at.was.SHA256 == at.file.Hash())
+	at.add(settled, at.was.SHA256 == at.file.Table.Sum)
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
 	name := at.name(&thread.Rendering{})
@@ -155,7 +155,7 @@ func (ld *lander) compare(ctx context.Context, at *landing) (err error) {
 // render compares the messages that the file makes with those of a session.
 func (ld *lander) render(ctx context.Context, at *landing) (err error) {
 	at.facts |= rendered
-	if at.plan, err = at.write(io.Discard, at.has); err != nil {
+	if at.plan, err = at.write(ctx, io.Discard, at.has); err != nil {
 		return err
 	}
 	has, want, now := at.has, at.plan.want, revisionText(at.has)
@@ -167,9 +167,9 @@ func (ld *lander) render(ctx context.Context, at *landing) (err error) {
 		}
 		begins = first == want
 	}
-	ours := now != at.was.Transcript && (now != at.was.Pending || at.was.Pending == "") || at.plan.r.FromHere() < at.was.Here
+	ours := now != at.was.Transcript && (now != at.was.Pending || at.was.Pending == "") || len(at.plan.r.FromHere) < at.was.Here
 	some, behind, turns := at.plan.r.News(at.known, has.Messages)
-	follow := at.plan.extends && behind && (at.rel == grown || at.was.Tool == "" || at.plan.r.FromHere() == has.Messages)
+	follow := at.plan.extends && behind && (at.rel == grown || at.was.Tool == "" || len(at.plan.r.FromHere) == has.Messages)
 	at.turns = turns
 	at.add(news, some)
 	at.add(holds, begins && (ours || want == has))
@@ -182,7 +182,7 @@ func (ld *lander) render(ctx context.Context, at *landing) (err error) {
 // create makes a new session.
 func (ld *lander) create(ctx context.Context, tg target) (p *plan, err error) {
 	write := func(w io.Writer) (err error) {
-		p, err = tg.write(thread.WriterUntil(ctx, w), sessionstore.Revision{})
+		p, err = tg.write(ctx, w, sessionstore.Revision{})
 		return err
 	}
 	if ld.dry {
@@ -211,9 +211,9 @@ func (ld *lander) create(ctx context.Context, tg target) (p *plan, err error) {
 
 func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 	s := state{
-		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Hash(),
+		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Table.Sum,
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
-		Here: r.FromHere(), Early: tg.early, Call: tg.call,
+		Here: len(r.FromHere), Early: tg.early, Call: tg.call,
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Table.Spent(tg.mine)

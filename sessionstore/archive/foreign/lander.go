@@ -32,7 +32,7 @@ type results struct {
 	Report
 	notes *thread.Notes
 
-	left, blocks map[string]int  // of the report, what the next import finds again
+	left, blocks map[string]int  // what of the report the next import finds again
 	written      map[string]bool // the sessions that are not as they were
 	asked        map[string]bool // the files of sessions that the results depend on, by path
 	unsure       bool            // they depend on more
@@ -41,21 +41,32 @@ type results struct {
 // merge adds the parts and lines that the rendering of a target left out, once for each
 // file.
 func (d *results) merge(tg target, p *plan, written bool) {
-	left, blocks := d.left, d.blocks
 	if written {
-		d.written[tg.id], left, blocks = true, d.Left, d.Blocks
+		d.written[tg.id] = true
 	}
 	for kind, k := range p.notes.Blocks {
-		blocks[kind] += k
+		d.Blocks[kind] += k
+		if !written {
+			d.blocks[kind] += k
+		}
 	}
 	if !tg.original {
 		return
 	}
 	for _, o := range p.r.Lines() {
 		if o.Message == 0 && o.Why != thread.WhyHere {
-			left[o.Why]++
+			d.Left[o.Why]++
+			if !written {
+				d.left[o.Why]++
+			}
 		}
 	}
+}
+
+// leaveFile takes all lines of a file that makes no session.
+func (d *results) leaveFile(f *thread.File, why string) {
+	d.Left[why] += f.Table.LinesRead
+	d.left[why] += f.Table.LinesRead
 }
 
 // maxUnplaced is how many prompts in no session a report names.

@@ -115,13 +115,12 @@ func mappedUse(ctx context.Context, dir string) (all []thread.Used, err error) {
 			models[name] = name
 		}
 		u.Model = models[name]
-		rest := u.Usage.Numbers()
-		to := rest[:]
+		tokens := make([]int64, 0, 4)
 		for n := range pyjson.Elements(m[2]) {
-			if len(to) > 0 {
-				*to[0], to = thread.Tokens(n), to[1:]
-			}
+			tokens = append(tokens, thread.Tokens(n))
 		}
+		tokens = append(tokens, 0, 0, 0, 0) // of a damaged map
+		u.Usage = thread.Usage{Input: tokens[0], Output: tokens[1], CacheRead: tokens[2], CacheWrite: tokens[3]}
 		all = append(all, u)
 	}
 	return all, nil
@@ -149,7 +148,7 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 		if n.Message > 0 {
 			row = strconv.AppendInt(append(row, `, "message": `...), int64(n.Message), 10)
 			if !tg.original {
-				row = fmt.Appendf(row, `, "record": "%s"`, thread.InMap(n.UUID))
+				row = fmt.Appendf(row, `, "record": "%016x"`, n.UUID)
 			}
 		} else {
 			row = append(append(append(row, `, "why": "`...), n.Why...), '"')
@@ -163,7 +162,7 @@ func (tg target) writeMap(r *thread.Rendering, w io.Writer) error {
 		uses = tg.file.Table.Responses(tg.mine)
 	}
 	for u := range uses {
-		row = fmt.Appendf(row[:0], `{"response": "%s", "model": `, thread.InMap(u.ID))
+		row = fmt.Appendf(row[:0], `{"response": "%016x", "model": `, u.ID)
 		row = pyjson.AppendQuoted(row, u.Model, pyjson.Style{Replace: true})
 		row = fmt.Appendf(row, `, "tokens": [%d, %d, %d, %d]}`+"\n", u.Usage.Input, u.Usage.Output, u.Usage.CacheRead, u.Usage.CacheWrite)
 		if _, err := out.Write(row); err != nil {

@@ -83,23 +83,22 @@ func isFolder(name string) bool {
 	return !strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
 }
 
-// projectWith returns the name of a project that has the session id, "" for none.
-func projectWith(p *projects.Projects, id string) (string, error) {
+// projectWith returns the name of a project that has the session id, one of those named first
+// if it is there, and "" for none.
+func projectWith(p *projects.Projects, id string, first ...string) (string, error) {
 	all, err := os.ReadDir(p.Dir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	for _, e := range all {
-		if isIn(p, e.Name(), id) {
-			return e.Name(), nil
+		first = append(first, e.Name())
+	}
+	for _, slug := range first {
+		if fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id)); err == nil && fi.IsDir() {
+			return slug, nil
 		}
 	}
 	return "", err
-}
-
-func isIn(p *projects.Projects, slug, id string) bool {
-	fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id))
-	return err == nil && fi.IsDir()
 }
 
 // projectOf returns the name of the project that a history comes into, whose session has
@@ -109,21 +108,15 @@ func projectOf(p *projects.Projects, h thread.History, id, named string) (string
 		return named, nil
 	}
 	slug := projectName(h.Dir, h.Folder, h.InFolder)
-	if isIn(p, slug, id) {
-		return slug, nil
-	}
-	other, err := projectWith(p, id)
-	return cmp.Or(other, slug), err
+	has, err := projectWith(p, id, slug)
+	return cmp.Or(has, slug), err
 }
 
-// storeOf returns the store of a project. In a dry run it is nil where there is
-// none yet.
-func storeOf(ctx context.Context, p *projects.Projects, slug string, dry bool) (*sessionstore.Store, error) {
-	if dry {
-		slugs, err := p.Slugs(ctx)
-		if err != nil || !slices.Contains(slugs, slug) {
-			return nil, err
-		}
+// storeThere returns the store of a project, nil where there is none yet.
+func storeThere(ctx context.Context, p *projects.Projects, slug string) (*sessionstore.Store, error) {
+	slugs, err := p.Slugs(ctx)
+	if err != nil || !slices.Contains(slugs, slug) {
+		return nil, err
 	}
 	return p.Store(slug)
 }

@@ -236,8 +236,11 @@ func (q *question) note(ctx context.Context, ld *lander, failed error) {
 		}
 	}
 	row, err := json.Marshal(n)
-	st, failed := storeOf(ctx, ld.p, q.slug, true)
-	if errors.Join(err, failed) == nil && st != nil {
+	st := ld.st
+	if d.Project != q.slug { // the session is in another project
+		st, _ = storeThere(ctx, ld.p, q.slug)
+	}
+	if err == nil && st != nil {
 		q.add(st, row)
 	}
 }

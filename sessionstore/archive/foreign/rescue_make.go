@@ -160,7 +160,7 @@ const rescuedFolder = "rescued"
 
 // keep copies the file of a session, as it is, and what is in no line of the new one.
 func (r *rescue) keep(ctx context.Context, h History, id string, cut []byte) (original, damaged string, err error) {
-	st, err := storeOf(ctx, r.p, h.Project(), false)
+	st, err := r.p.Store(h.Project())
 	if err != nil {
 		return "", "", err
 	}

@@ -37,7 +37,7 @@ func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, 
 	if err != nil {
 		return nil, leave, err
 	}
-	if s := stateIn(md, place); s.SHA256 == f.Hash() && s.Pending == "" {
+	if s := stateIn(md, place); s.SHA256 == f.Table.Sum && s.Pending == "" {
 		return nil, leave, nil
 	}
 	rel, _, err := relate(ctx, f, ld.kept(holder, place))

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -41,11 +43,6 @@ type target struct {
 // member of metadata that describes it.
 func (tg target) place() string { return cmp.Or(tg.beside, importFolder) }
 
-// render hands the messages of the target to emit.
-func (tg target) render(n *thread.Notes, emit func(sessionstore.Message) error) (*thread.Rendering, error) {
-	return thread.Render(tg.file, tg.chain, tg.turn, tg.early, tg.here, n, emit)
-}
-
 // plan is the result of rendering a target.
 type plan struct {
 	r       *thread.Rendering
@@ -56,12 +53,12 @@ type plan struct {
 
 // write renders the target for a session that has the transcript has, and writes the
 // messages as lines.
-func (tg target) write(w io.Writer, has sessionstore.Revision) (*plan, error) {
+func (tg target) write(ctx context.Context, w io.Writer, has sessionstore.Revision) (*plan, error) {
 	p, c, out := &plan{notes: thread.NewNotes()}, tally{}, bufio.NewWriterSize(w, 64<<10)
-	r, err := tg.render(p.notes, func(m sessionstore.Message) error {
+	r, err := thread.Render(tg.file, tg.chain, tg.turn, tg.early, tg.here, p.notes, func(m sessionstore.Message) error {
 		_, err := out.Write(c.add(m))
 		p.extends = p.extends || c.n == has.Messages && c.revision() == has
-		return err
+		return cmp.Or(err, ctx.Err())
 	})
 	p.r, p.want = r, c.revision()
 	return p, cmp.Or(err, out.Flush())
@@ -105,7 +102,7 @@ func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s stat
 	t := tg.file.Table
 	var members []assignment
 	if md.Text("session_id") == "" {
-		created := pytime.Format(r.Start())
+		created := pytime.Format(r.Start.UTC().Truncate(time.Microsecond))
 		members = append(members, assignment{"session_id", tg.id})
 		if tg.parent != "" {
 			members = append(members, assignment{"parent_id", tg.parent})

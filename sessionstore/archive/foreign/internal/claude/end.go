@@ -20,7 +20,7 @@ func (e *end) line(l line, at int32) {
 		uuid := thread.Hash(l.leaf)
 		e.moved = l.explicit || e.moved && uuid == e.at
 		e.at = uuid
-	case !inChain(l.kind) || l.uuid == "" || l.sidechain || l.kind == "progress":
+	case !inChain[l.kind] || l.uuid == "" || l.sidechain || l.kind == "progress":
 	case thread.Text(thread.Members(l.attach, "type")[0]) == "fork_briefing": // it is for a sub-agent
 	default:
 		e.last, e.moved = at, false
@@ -28,15 +28,6 @@ func (e *end) line(l line, at int32) {
 			e.at = 0
 		}
 	}
-}
-
-// find returns the record that the conversation ends with.
-func (e *end) find(t *thread.Table) int32 {
-	at := t.Find(e.at)
-	if at < 0 || t.Records.At(at).Is(thread.IsSidechain) || !e.moved && goesOn(t, at, e.last) {
-		at = e.last
-	}
-	return at
 }
 
 // goesOn reports whether the record last follows from another one, or from another part of

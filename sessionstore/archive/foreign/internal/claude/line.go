@@ -124,14 +124,8 @@ var tokenNames = thread.TokenNames{"input_tokens", "output_tokens", "cache_read_
 // synthetic is the model of answers that the tool itself wrote.
 const synthetic = "<synthetic>"
 
-// inChain reports whether lines of that kind are linked by parentUuid.
-func inChain(kind string) bool {
-	switch kind {
-	case "user", "assistant", "progress", "system", "attachment":
-		return true
-	}
-	return false
-}
+// inChain are the kinds of lines that are linked by parentUuid.
+var inChain = thread.Set("user", "assistant", "progress", "system", "attachment")
 
 // kinds are the kinds of lines besides the linked kinds of inChain. None of them is part of
 // the conversation.
@@ -235,12 +229,13 @@ func (l line) texts() (all []string) {
 // Prompt returns the text of a line, its blocks joined by a newline.
 func (l line) Prompt() string { return strings.Join(l.texts(), "\n") }
 
-// typed reports whether a person typed one of the texts. Newer versions of the tool mark
-// such texts; otherwise texts of the tool begin with a tag or name an unknown command. Text
-// that an editor adds is in a block of its own before the text that was typed.
-func (l line) typed() bool {
-	return slices.ContainsFunc(l.texts(), func(s string) bool {
-		return strings.TrimSpace(s) != "" && (l.human || !thread.ByTool.MatchString(s) && !thread.UnknownCommand.MatchString(s))
+// isTyped reports whether a person typed one of the texts. human says that the tool names a person.
+// Newer versions of the tool mark such texts; otherwise texts of the tool begin with a tag or
+// name an unknown command. Text that an editor adds is in a block of its own before the text
+// that was typed.
+func isTyped(texts []string, human bool) bool {
+	return slices.ContainsFunc(texts, func(s string) bool {
+		return strings.TrimSpace(s) != "" && (human || !thread.ByTool.MatchString(s) && !thread.UnknownCommand.MatchString(s))
 	})
 }
 
@@ -249,7 +244,7 @@ func (l line) typed() bool {
 func (l line) queued() string {
 	m := thread.Members(l.attach, "commandMode", "isMeta", "prompt")
 	mode := thread.Text(m[0])
-	if mode != "" && mode != "prompt" || thread.IsTrue(m[1]) || !(line{content: m[2]}).typed() {
+	if mode != "" && mode != "prompt" || thread.IsTrue(m[1]) || !isTyped(line{content: m[2]}.texts(), false) {
 		return ""
 	}
 	return l.queuedText()

@@ -33,7 +33,7 @@ func (x *recordIndex) has(ctx context.Context, uuid uint64) bool {
 		x.uuids = nil
 		for _, path := range x.paths {
 			for l, err := range sound(thread.LinesIn(ctx, path)) {
-				if err == nil && inChain(l.kind) && l.uuid != "" && !l.sidechain {
+				if err == nil && inChain[l.kind] && l.uuid != "" && !l.sidechain {
 					x.uuids = append(x.uuids, thread.Hash(l.uuid))
 				}
 			}

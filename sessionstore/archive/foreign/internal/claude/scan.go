@@ -72,7 +72,7 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 		s.Mark(l.mark, l.seal)
 	}
 	logical := uint64(0)
-	if inChain(l.kind) && l.uuid != "" {
+	if inChain[l.kind] && l.uuid != "" {
 		r.UUID, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
 	}
 	at := int32(s.Table.Records.Len())
@@ -111,8 +111,11 @@ func (f format) Finish(s *thread.Scanning) {
 		}
 		return found
 	})
-	s.Table.End = f.end.find(s.Table)
-	s.Table.NameBy(s.Table.Facts.Summaries)
+	t := s.Table
+	if t.End = t.Find(f.end.at); t.End < 0 || t.Records.At(t.End).Is(thread.IsSidechain) || !f.end.moved && goesOn(t, t.End, f.end.last) {
+		t.End = f.end.last
+	}
+	t.NameBy(t.Facts.Summaries)
 }
 
 func (format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (thread.Part, error) {
@@ -140,7 +143,7 @@ func note(s *thread.Scanning, l line) {
 	case person || !s.Table.ByPerson:
 		s.Table.Title, s.Table.ByPerson = l.title, person
 	}
-	if l.kind == "user" || l.kind == "assistant" || !inChain(l.kind) && !kinds[l.kind] { // no message is made of others
+	if l.kind == "user" || l.kind == "assistant" || !inChain[l.kind] && !kinds[l.kind] { // no message is made of others
 		for _, name := range l.unknown {
 			s.Notes.Unknown("member", name)
 		}
@@ -237,10 +240,12 @@ func noteTask(s *thread.Scanning, call []byte) {
 }
 
 func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64, thread.Flags) {
-	said := l.Prompt()
+	var texts []string
 	hasImage := false
 	for b := range blocksOf(l.content) {
 		switch b.kind {
+		case "text":
+			texts = append(texts, b.text)
 		case "tool_result":
 			f |= thread.HasResults
 			if l.uuid != "" {
@@ -250,6 +255,7 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 			hasImage = true
 		}
 	}
+	said := strings.Join(texts, "\n")
 	if l.summary || !l.human && strings.HasPrefix(said, summaryBegins) {
 		return thread.Hash(said), f | thread.IsSummary
 	}
@@ -257,16 +263,16 @@ func describeUser(s *thread.Scanning, l line, f thread.Flags, at int32) (uint64,
 		return thread.Hash(said), f
 	}
 	switch {
-	case thread.IsCommand(said):
+	case strings.HasPrefix(said, thread.Command):
 		f |= thread.IsSlash | thread.IsPerson
-	case thread.IsLocalCommand(said):
+	case strings.HasPrefix(said, thread.LocalCommand):
 		f |= thread.IsSlash
 	case strings.HasPrefix(said, "<bash-input>"):
 		f |= thread.IsShell | thread.IsPerson
-	case l.typed() || hasImage && strings.TrimSpace(said) == "":
+	case isTyped(texts, l.human) || hasImage && strings.TrimSpace(said) == "":
 		f |= thread.IsPerson | thread.IsPrompt
 		said = cmp.Or(said, "image")
-	case slices.ContainsFunc(l.texts(), thread.UnknownCommand.MatchString):
+	case slices.ContainsFunc(texts, thread.UnknownCommand.MatchString):
 		f |= thread.IsMistyped
 	}
 	return thread.Hash(said), f

@@ -8,14 +8,24 @@ import (
 
 // prev returns the record before another one, -1 where there is none.
 func (t *Table) prev(at int32, s Scope) int32 {
-	r := t.Records.At(at)
-	if s == ActiveLine {
-		return t.resumed(at)
-	}
-	if r.Parent < 0 && r.Is(IsBoundary) {
+	r, k := t.Records.At(at), t.kept
+	p := r.Parent
+	switch {
+	case s == WholeLine && p < 0 && r.Is(IsBoundary):
 		return int32(r.Key) - 1
+	case s == WholeLine || k == nil && !r.Is(isGuessed):
+		return p
+	case r.Is(isGuessed):
+		return -1 // the tool stops there
+	case at == k.head:
+		p = k.anchor
+	case p >= 0 && p == k.anchor:
+		p = k.tail
 	}
-	return r.Parent
+	if p >= 0 && p < k.boundary && !t.Records.At(p).Is(isPreserved) {
+		return -1 // the tool forgets it
+	}
+	return p
 }
 
 // leaf returns the record that a conversation ends with when it goes back from at: the
@@ -50,12 +60,14 @@ func (t *Table) Back(leaf int32, s Scope) []int32 {
 		t.Records.At(at).Flags |= onLine
 		chain = append(chain, at)
 	}
+	flags := Flags(0)
 	for _, at := range chain {
 		t.Records.At(at).Flags &^= onLine
+		flags |= t.Records.At(at).Flags
 	}
 	chain = slices.DeleteFunc(chain, func(at int32) bool { return t.Records.At(at).Is(IsRepeated) }) // see dropRepeated
 	slices.Reverse(chain)
-	if s == WholeLine {
+	if s == WholeLine && flags&(IsBoundary|IsSummary|IsCopied) != 0 {
 		return t.withoutSummaries(chain)
 	}
 	return chain
@@ -91,8 +103,12 @@ func (t *Table) Leaves(roots Roots) map[int32][]int32 {
 		if r.UUID == 0 || r.Is(HasChild|IsRepeated|IsProgress) {
 			continue
 		}
-		if at := t.leaf(int32(i), t.Scope); at >= 0 && roots.of(at) == roots.of(int32(i)) {
-			all[roots.of(at)] = append(all[roots.of(at)], at)
+		root, at := int32(0), t.leaf(int32(i), t.Scope)
+		if roots != nil {
+			root = roots[i]
+		}
+		if at >= 0 && (roots == nil || roots[at] == root) {
+			all[root] = append(all[root], at)
 		}
 	}
 	for root, leaves := range all {
@@ -262,13 +278,6 @@ func (t *Table) coverFrom(at int32, prompts map[uint64]bool) {
 // whose lines are in the file of its session, and 0 for others. It is nil where there are
 // none, as in the file of a sub-agent.
 type Roots []int32
-
-func (r Roots) of(at int32) int32 {
-	if r == nil {
-		return 0
-	}
-	return r[at]
-}
 
 // Roots finds the roots of the records.
 func (t *Table) Roots() (found Roots) {

@@ -29,8 +29,8 @@ type Spent struct {
 	ID     uint64    // see claude.line.responseHash
 	Tokens [4]uint32 // in the order of TokenNames
 	At     int32     // its first record
-	Model  uint16
-	Has    uint8 // which of the tokens the file has, by bits
+	Model  uint16    // its place in Facts.Models, from 1; 0: none
+	Has    uint8     // which of the tokens the file has, by bits
 }
 
 // Time takes the time of a line.
@@ -84,25 +84,19 @@ const OtherName = "(other)"
 // maxKind is the longest name of an unknown kind that is reported, in bytes.
 const maxKind = 100
 
-// modelNumber returns the number of a model, from 1; 0 means no model.
-func (f *Facts) modelNumber(name string) uint16 {
-	if name == "" {
-		return 0
-	}
-	if i := slices.Index(f.Models, name); i >= 0 {
-		return uint16(i + 1)
-	}
-	if len(f.Models) >= MaxUnknown && name != OtherName {
-		return f.modelNumber(OtherName)
-	}
-	f.Models = append(f.Models, name)
-	return uint16(len(f.Models))
-}
-
 // Spend notes the usage that a record of a response has, an object with members of these names.
 // It returns what it noted, nil for nothing.
 func (f *Facts) Spend(at int32, id uint64, model string, raw []byte, names *TokenNames) *Spent {
-	s := Spent{ID: id, At: at, Model: f.modelNumber(model)}
+	s := Spent{ID: id, At: at}
+	if model != "" {
+		if !slices.Contains(f.Models, model) && len(f.Models) >= MaxUnknown {
+			model = OtherName
+		}
+		if !slices.Contains(f.Models, model) {
+			f.Models = append(f.Models, model)
+		}
+		s.Model = uint16(slices.Index(f.Models, model) + 1)
+	}
 	m := Members(raw, names[:]...)
 	for i, n := range m {
 		if v, ok := pyjson.Int(n); ok {

@@ -118,8 +118,8 @@ type Program struct {
 
 // Format is how a tool writes one file.
 type Format interface {
-	// Scan makes the records of a line, which is not blank. The error says that
-	// the line is damaged; there are no records then.
+	// Scan makes the records of a line. The error says that the line is damaged, or, as
+	// [Object] has it, that it is blank; there are no records then.
 	Scan(s *Scanning, raw []byte) error
 
 	// Finish links the records, after the last line, and finds the one that the conversation
@@ -139,7 +139,6 @@ type Format interface {
 // Scanning is the first reading of a file.
 type Scanning struct {
 	Table   *Table
-	format  Format
 	loose   pieces[result] // records whose parent is not the record before: the hash of its uuid, and the record
 	calls   pieces[result]
 	results pieces[result]
@@ -150,15 +149,31 @@ type Scanning struct {
 
 // scan reads the first size bytes of a file.
 func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (*Table, error) {
-	s := Scanning{Table: &Table{End: -1}, format: fm, Notes: n}
+	s := Scanning{Table: &Table{End: -1}, Notes: n}
 	sum := sha256.New()
 	for l, err := range LinesOf(ctx, io.TeeReader(io.NewSectionReader(f, 0, size), sum)) {
 		if err != nil {
 			return nil, err
 		}
-		s.line(l)
+		s.Table.LinesRead++
+		s.Offset = l.offset
+		err = errLongLine
+		if !l.long {
+			err = fm.Scan(&s, l.Bytes)
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, errBlank):
+			s.Add(Record{Flags: isBlank}, 0)
+		default:
+			s.Add(Record{Flags: isDamaged}, 0)
+			s.Table.Facts.Unread++
+			if len(n.Damaged) < maxDamaged {
+				n.Damaged = append(n.Damaged, LineError{l.number, withoutPlace(err)})
+			}
+		}
 	}
-	sum.Sum(s.Table.sum[:0])
+	s.Table.Sum = hex.EncodeToString(sum.Sum(nil))
 	fm.Finish(&s)
 	steps, first := 0, s.Table.End
 	for first = range s.Table.Walk(first, WholeLine) {
@@ -168,31 +183,12 @@ func scan(ctx context.Context, f io.ReaderAt, size int64, fm Format, n *Notes) (
 		s.Table.End = -1 // the records before it lead back to it
 	}
 	s.Table.Calls, s.Table.Results, s.Table.Marks, s.Table.Facts.Spent = s.calls.take(), s.results.take(), s.Marks.take(), s.Table.Facts.spending.take()
-	s.Table.orderCalls()
+	for _, all := range [][]result{s.Table.Calls, s.Table.Results} {
+		slices.SortFunc(all, func(a, b result) int { return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.At, b.At)) })
+	}
 	s.Table.byKey = s.Table.ordered(func(r *Record) bool { return r.Is(IsAssistant) }, func(r *Record) uint64 { return r.Key })
 	s.Table.mergeSpent()
 	return s.Table, nil
-}
-
-func (s *Scanning) line(in Line) {
-	s.Table.LinesRead++
-	s.Offset = in.offset
-	if !in.long && len(plain(in.Bytes)) == 0 {
-		s.Add(Record{Flags: isBlank}, 0)
-		return
-	}
-	err := errLongLine
-	if !in.long {
-		err = s.format.Scan(s, in.Bytes)
-	}
-	if err == nil {
-		return
-	}
-	s.Add(Record{Flags: isDamaged}, 0)
-	s.Table.Facts.Unread++
-	if len(s.Notes.Damaged) < maxDamaged {
-		s.Notes.Damaged = append(s.Notes.Damaged, LineError{in.number, withoutPlace(err)})
-	}
 }
 
 // withoutPlace drops from an error the names of members, which may be a person's text.
@@ -410,19 +406,16 @@ func (f *File) Line(s Scope) []int32 {
 	return f.Table.Conversation(f.Table.Leaves(nil)[0], s)
 }
 
-// Hash returns the SHA-256 of the file.
-func (f *File) Hash() string { return hex.EncodeToString(f.Table.sum[:]) }
-
 // Pack writes the file, compressed. The error Is ErrChanged when it differs from the
 // scanned file.
-func (f *File) Pack(w io.Writer) error {
+func (f *File) Pack(ctx context.Context, w io.Writer) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(z, sum), io.NewSectionReader(f.Reader, 0, f.Size))
-	if err == nil && [32]byte(sum.Sum(nil)) != f.Table.sum {
+	_, err = io.Copy(io.MultiWriter(z, sum), contextReader{ctx, io.NewSectionReader(f.Reader, 0, f.Size)})
+	if err == nil && hex.EncodeToString(sum.Sum(nil)) != f.Table.Sum {
 		err = ErrChanged
 	}
 	return errors.Join(err, z.Close())

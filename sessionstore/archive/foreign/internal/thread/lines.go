@@ -17,6 +17,7 @@ const MaxLine = 64 << 20
 var (
 	ErrChanged  = errors.New("what it began with changed during the import")
 	errNoObject = errors.New("it is no JSON object")
+	errBlank    = errors.New("it is blank")
 	errLongLine = errors.New("it is longer than 64 MiB")
 )
 
@@ -115,30 +116,22 @@ func (in *input) Line(offset int64) ([]byte, error) {
 				return rest, nil
 			}
 		}
-		if err := in.fill(offset, length); err != nil {
+		size := min(length, in.size-offset)
+		if size <= 0 {
+			return nil, ErrChanged
+		}
+		if int64(cap(in.buf)) < size || cap(in.buf) > 4*Window && size <= Window {
+			in.buf = make([]byte, size)
+		}
+		in.buf, in.at = in.buf[:size], offset
+		if n, err := in.f.ReadAt(in.buf, offset); int64(n) < size {
+			in.buf = in.buf[:0]
+			if errors.Is(err, io.EOF) {
+				err = ErrChanged
+			}
 			return nil, err
 		}
 	}
-}
-
-func (in *input) fill(offset, length int64) error {
-	length = min(length, in.size-offset)
-	if length <= 0 {
-		return ErrChanged
-	}
-	if int64(cap(in.buf)) < length || cap(in.buf) > 4*Window && length <= Window {
-		in.buf = make([]byte, length)
-	}
-	in.buf, in.at = in.buf[:length], offset
-	n, err := in.f.ReadAt(in.buf, offset)
-	if int64(n) == length {
-		return nil
-	}
-	in.buf = in.buf[:0]
-	if errors.Is(err, io.EOF) {
-		return ErrChanged
-	}
-	return err
 }
 
 type contextReader struct {

@@ -1,35 +1,31 @@
 package thread
 
-// Link finds the parent of each record of a file, where the records name it by uuid.
-// elsewhere reports whether another file has a record.
+// Link finds the parent of each record of a file, where the records name it by uuid. No record
+// follows a record that shows progress. elsewhere reports whether another file has a record.
 func (s *Scanning) Link(elsewhere func(uuid uint64) bool) {
 	t, loose := s.Table, s.loose.take()
 	t.orderUUIDs()
+	missing := false // a parent, or the record that a compaction hides, may be in no file
 	for i, at := range t.byUUID {
+		missing = missing || t.Records.At(at).Is(IsBoundary)
 		if i+1 < len(t.byUUID) && t.Records.At(t.byUUID[i+1]).UUID == t.Records.At(at).UUID {
 			t.Records.At(at).Flags |= IsRepeated
 		}
 	}
 	for _, l := range loose {
-		t.Records.At(l.At).Parent = t.Find(l.Of)
+		p := t.Find(l.Of)
+		t.Records.At(l.At).Parent, missing = p, missing || p < 0
 	}
-	t.guess(loose, elsewhere)
-	t.chain()
-	if b := t.Facts.Boundary; b.Head != 0 || b.Tail != 0 {
-		t.preserve(b)
+	if missing {
+		t.guess(loose, elsewhere)
 	}
-}
-
-// chain lets each record follow the last one with the uuid of its parent, and lets no
-// record follow a record that shows progress.
-func (t *Table) chain() {
-	for _, r := range t.Records.All() {
+	for _, r := range t.Records.All() { // it follows the last record with that uuid
 		if p := r.Parent; p >= 0 && t.Records.At(p).Is(IsRepeated) {
 			r.Parent = t.Find(t.Records.At(p).UUID)
 		}
 	}
-	for i := range t.Records.All() {
-		if p := t.Records.At(int32(i)).Parent; p >= 0 && t.Records.At(p).Is(IsProgress) {
+	for i, r := range t.Records.All() {
+		if p := r.Parent; p >= 0 && t.Records.At(p).Is(IsProgress) {
 			t.passProgress(int32(i))
 		}
 	}
@@ -37,6 +33,9 @@ func (t *Table) chain() {
 		if p := r.Parent; p >= 0 && !r.Is(IsProgress|isGuessed) && r.Is(IsSidechain) == t.Records.At(p).Is(IsSidechain) {
 			t.Records.At(p).Flags |= HasChild
 		}
+	}
+	if b := t.Facts.Boundary; b.Head != 0 || b.Tail != 0 {
+		t.preserve(b)
 	}
 }
 
@@ -140,30 +139,4 @@ func (t *Table) Preserve(compaction int32, head, tail uint64) {
 		b.At = -1
 	}
 	t.preserve(b)
-}
-
-// dropped reports whether the tool forgets a record.
-func (t *Table) dropped(at int32) bool {
-	return t.kept != nil && at < t.kept.boundary && !t.Records.At(at).Is(isPreserved)
-}
-
-// resumed returns the record before another one on the line that the tool resumes.
-func (t *Table) resumed(at int32) int32 {
-	p, k := t.Records.At(at).Parent, t.kept
-	if t.Records.At(at).Is(isGuessed) {
-		return -1 // the tool stops there
-	}
-	if k == nil {
-		return p
-	}
-	switch {
-	case at == k.head:
-		p = k.anchor
-	case p >= 0 && p == k.anchor:
-		p = k.tail
-	}
-	if p >= 0 && t.dropped(p) {
-		return -1
-	}
-	return p
 }

@@ -15,14 +15,6 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// origin is where a message is from.
-type origin struct {
-	tool  string
-	ID    string  // the tool's id of its session
-	lines []int32 // indexes of lines
-	at    time.Time
-}
-
 type sourceOf struct {
 	Tool string `json:"tool"`
 	ID   string `json:"id"`
@@ -34,25 +26,17 @@ type messageMetadata struct {
 	Source    sourceOf `json:"source"`
 }
 
-// metadata returns the metadata of a message. The numbers of its lines are one
-// text, since one message may be of several lines; it is empty for a message that
-// this package added.
-func (o origin) metadata() messageMetadata {
+// withSource gives a message its metadata, and writes the line breaks that only some readers know as
+// escapes. The numbers of its lines are one text, since one message may be of several lines; it
+// is empty for a message that this package added.
+func (f *File) withSource(m sessionstore.Message, at time.Time, records []int32) (sessionstore.Message, error) {
 	var lines []string
-	for i, at := range o.lines {
-		if i == 0 || o.lines[i-1] != at {
-			lines = append(lines, strconv.Itoa(int(at)+1))
+	for i, rec := range records {
+		if line := f.Table.Line(rec); i == 0 || f.Table.Line(records[i-1]) != line {
+			lines = append(lines, strconv.Itoa(int(line)+1))
 		}
 	}
-	return messageMetadata{pytime.FormatMillis(o.at), sourceOf{o.tool, o.ID, strings.Join(lines, ",")}}
-}
-
-// finish gives a message its metadata, and writes the line breaks that only some
-// readers know as escapes.
-func (o origin) finish(m sessionstore.Message, err error) (sessionstore.Message, error) {
-	if err == nil {
-		m, err = m.With("metadata", o.metadata())
-	}
+	m, err := m.With("metadata", messageMetadata{pytime.FormatMillis(at), sourceOf{f.Tool.Name(), f.ID, strings.Join(lines, ",")}})
 	if err != nil {
 		return m, err
 	}
@@ -65,41 +49,17 @@ func (o origin) finish(m sessionstore.Message, err error) (sessionstore.Message,
 	return sessionstore.ParseMessage(bytes.ReplaceAll(row, []byte("\u0085"), []byte(`\u0085`)))
 }
 
-// userMessage returns a message of the user. parts are blocks of text, images and
-// documents; one text alone is the content itself.
-func (o origin) userMessage(parts []json.RawMessage, only string) (sessionstore.Message, error) {
-	if len(parts) == 0 {
-		return o.finish(sessionstore.Text("user", only, o.at))
-	}
-	return o.finish(sessionstore.NewMessage(struct {
-		Role    string            `json:"role"`
-		Content []json.RawMessage `json:"content"`
-	}{"user", parts}))
-}
-
-// answerMessage returns a message of the model.
-func (o origin) answerMessage(said, thought string, calls []sessionstore.ToolCall) (sessionstore.Message, error) {
-	m, err := sessionstore.Text("assistant", said, o.at)
-	if len(calls) > 0 {
-		m, err = sessionstore.ToolCallMessage(said, o.at, calls...)
-	}
-	if err == nil && thought != "" {
-		m, err = m.With("thinking_text", thought)
-	}
-	return o.finish(m, err)
-}
-
 // resultMessage returns a message of a tool. Texts alone are the content itself.
-func (o origin) resultMessage(call sessionstore.ToolCall, p UserParts) (sessionstore.Message, error) {
+func resultMessage(call sessionstore.ToolCall, p UserParts, at time.Time) (sessionstore.Message, error) {
 	if len(p.Parts) > 0 {
-		return o.finish(sessionstore.NewMessage(struct {
+		return sessionstore.NewMessage(struct {
 			Role    string            `json:"role"`
 			Name    string            `json:"name"`
 			Call    string            `json:"tool_call_id"`
 			Content []json.RawMessage `json:"content"`
-		}{"tool", call.Name, call.ID, p.blocks("\n")}))
+		}{"tool", call.Name, call.ID, p.blocks("\n")})
 	}
-	return o.finish(sessionstore.ToolResult(call.ID, call.Name, strings.Join(p.Said, "\n"), o.at))
+	return sessionstore.ToolResult(call.ID, call.Name, strings.Join(p.Said, "\n"), at)
 }
 
 // namespace is the UUID namespace of all ids that this package makes.

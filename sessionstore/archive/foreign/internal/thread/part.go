@@ -147,15 +147,13 @@ func Members(raw []byte, names ...string) [4][]byte {
 // IsTrue reports whether a JSON value is true.
 func IsTrue(raw []byte) bool { return pyjson.KindOf(raw) == pyjson.True }
 
-// plain returns a line without space around it, and without the byte order mark that an
-// editor put before the file.
-func plain(line []byte) []byte {
-	return pyjson.TrimSpace(bytes.TrimPrefix(pyjson.TrimSpace(line), []byte("\ufeff")))
-}
-
-// Object returns the JSON object in a line. The error has no text of it.
+// Object returns the JSON object in a line, without space around it and without the byte order
+// mark that an editor put before the file. The error has no text of it.
 func Object(line []byte) ([]byte, error) {
-	raw := plain(line)
+	raw := pyjson.TrimSpace(bytes.TrimPrefix(pyjson.TrimSpace(line), []byte("\ufeff")))
+	if len(raw) == 0 {
+		return nil, errBlank
+	}
 	if err := pyjson.Check(raw, pyjson.Tolerant); err != nil {
 		return nil, err
 	}
@@ -194,32 +192,19 @@ func (u *Usage) Read(raw []byte, names *TokenNames) {
 		return
 	}
 	m := pyjson.Values(raw, names[:]...)
-	for i, n := range u.Numbers() {
-		*n = Tokens(m[i])
-	}
+	*u = Usage{Tokens(m[0]), Tokens(m[1]), Tokens(m[2]), Tokens(m[3])}
 }
 
 // TokenNames are the names that a tool has for the numbers of a [Usage], in their order.
 type TokenNames [4]string
 
-// Numbers returns the numbers in the order of their names.
-func (u *Usage) Numbers() [4]*int64 {
-	return [4]*int64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite}
-}
-
 func (u *Usage) add(v Usage) {
-	more := v.Numbers()
-	for i, n := range u.Numbers() {
-		*n += *more[i]
-	}
+	*u = Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
 }
 
 // Most makes u the larger of both, number by number.
 func (u *Usage) Most(v Usage) {
-	other := v.Numbers()
-	for i, n := range u.Numbers() {
-		*n = max(*n, *other[i])
-	}
+	*u = Usage{max(u.Input, v.Input), max(u.Output, v.Output), max(u.CacheRead, v.CacheRead), max(u.CacheWrite, v.CacheWrite)}
 }
 
 // Tokens returns a number of tokens, 0 where it makes no sense.

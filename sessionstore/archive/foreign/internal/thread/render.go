@@ -17,61 +17,57 @@ import (
 // pictures in results were texts, and the texts of the tool between prompts came behind them.
 func Render(f *File, chain []int32, shared, early int, here *HereRows, n *Notes, emit func(sessionstore.Message) error) (*Rendering, error) {
 	r := &Rendering{
-		f: f, chain: chain, shared: shared, early: early, here: here, notes: n, emit: emit, from: origin{tool: f.Tool.Name(), ID: f.ID},
-		Numbers: make([]int32, f.Table.Records.Len()), Usage: map[string]*Usage{}, used: map[string]int{}, LastTime: f.Table.First,
+		f: f, chain: chain, shared: shared, early: early, here: here, notes: n, emit: emit,
+		Numbers: make([]int32, f.Table.Records.Len()), Usage: map[string]*Usage{}, used: map[string]int{}, Start: f.Table.First,
 	}
-	if r.LastTime.IsZero() {
-		r.LastTime = time.Unix(0, 0).UTC()
+	if r.Start.IsZero() {
+		r.Start = time.Unix(0, 0).UTC()
 	}
-	return r, r.run()
-}
-
-// run makes the messages.
-func (r *Rendering) run() error {
-	if len(r.chain) > 0 && r.f.Table.Records.At(r.chain[0]).Is(IsCompacted) {
+	r.LastTime = r.Start
+	if len(chain) > 0 && f.Table.Records.At(chain[0]).Is(IsCompacted) {
 		if err := r.expand(); err != nil {
-			return err
+			return r, err
 		}
 	}
 	for _, at := range r.chain {
-		r.f.Table.Records.At(at).Flags |= onLine
-	}
-	if r.here != nil {
-		for _, l := range r.here.Lines {
-			r.Numbers[l.At] = number(WhyHere)
-		}
-		next, stop := iter.Pull2(r.here.Rows)
-		defer stop()
-		r.next = next
+		f.Table.Records.At(at).Flags |= onLine
 	}
 	defer func() {
 		for _, at := range r.chain {
-			r.f.Table.Records.At(at).Flags &^= onLine
+			f.Table.Records.At(at).Flags &^= onLine
 		}
 	}()
+	if here != nil {
+		for _, l := range here.Lines {
+			r.Numbers[l.At] = whyHere
+		}
+		next, stop := iter.Pull2(here.Rows)
+		defer stop()
+		r.next = next
+	}
 	for i, at := range r.chain {
 		if err := r.step(i, at); err != nil {
-			return err
+			return r, err
 		}
 	}
 	if err := r.flush(); err != nil {
-		return err
+		return r, err
 	}
-	if r.here != nil {
-		for at, n := range r.here.Instead {
+	if here != nil {
+		for at, n := range here.Instead {
 			r.Numbers[at] = n
 		}
 	}
 	for _, at := range r.chain {
-		if r.Numbers[at] != 0 {
-			continue
-		}
-		r.Numbers[at] = number(whyBookkeep)
-		if r.f.Table.Records.At(at).Is(HasResults) {
-			r.Numbers[at] = number(whyNoCall)
+		switch {
+		case r.Numbers[at] != 0:
+		case f.Table.Records.At(at).Is(HasResults):
+			r.Numbers[at] = whyNoCall
+		default:
+			r.Numbers[at] = whyBookkeep
 		}
 	}
-	return r.payAnswer()
+	return r, r.payAnswer()
 }
 
 func (r *Rendering) step(i int, at int32) error {
@@ -121,25 +117,13 @@ func (r *Rendering) respond(i int) error {
 		}
 	}
 	slices.Sort(lines)
-	if err := r.flushUser(); err != nil {
-		return err
-	}
-	if r.answer != nil && len(r.answer.Calls) > 0 {
-		if err := r.flushAnswer(); err != nil {
+	if r.answer == nil || len(r.answer.Calls) > 0 { // else the answer goes on
+		if err := r.flush(); err != nil {
 			return err
 		}
-	}
-	if r.answer == nil {
 		r.answer = &response{}
 	}
 	return r.gather(lines)
-}
-
-func (r *Rendering) flush() error {
-	if err := r.flushUser(); err != nil {
-		return err
-	}
-	return r.flushAnswer()
 }
 
 // ours sends out the messages of a line that an export made, as they are in the session.
@@ -160,10 +144,11 @@ func (r *Rendering) ours(l HereLine) error {
 		if r.row++; r.row < int(l.First) {
 			continue
 		}
-		if err := r.send(m, nil, nil); err != nil {
+		if err := r.emit(m); err != nil {
 			return err
 		}
-		r.fromHere = append(r.fromHere, int32(r.row))
+		r.messages++
+		r.FromHere = append(r.FromHere, int32(r.row))
 		r.goOnBehind(m)
 	}
 	r.Numbers[l.At] = int32(r.messages)

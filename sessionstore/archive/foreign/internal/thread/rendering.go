@@ -21,7 +21,6 @@ import (
 type Rendering struct {
 	f     *File
 	chain []int32
-	from  origin
 	notes *Notes
 	emit  func(sessionstore.Message) error
 
@@ -31,7 +30,7 @@ type Rendering struct {
 	here     *HereRows
 	next     func() (sessionstore.Message, error, bool) // the next message of the session that here is of
 	row      int                                        // how many of them were read
-	fromHere []int32                                    // those that went out, in order
+	FromHere []int32                                    // those that went out, in order
 	waiting  []sessionstore.ToolCall                    // calls of the last message that have no result
 	shared   int                                        // turns before the first one of its own
 	early    int                                        // see Render
@@ -40,6 +39,7 @@ type Rendering struct {
 	Command  string                                     // the same of the first own command
 	Model    string
 	Usage    map[string]*Usage
+	Start    time.Time // when the conversation began
 
 	prompt   *said
 	asides   []said
@@ -112,24 +112,17 @@ func (r *Rendering) payAnswer() error {
 // add sends out a message that the tool's file does not have.
 func (r *Rendering) add(role, said string) error {
 	m, err := sessionstore.Text(role, said, r.LastTime)
-	m, err = r.origin(r.LastTime, nil).finish(m, err)
-	return r.send(m, err, nil)
-}
-
-func (r *Rendering) origin(at time.Time, records []int32) origin {
-	o := r.from
-	o.at = at
-	for _, rec := range records {
-		o.lines = append(o.lines, r.f.Table.Line(rec))
-	}
-	return o
+	return r.send(m, err, r.LastTime, nil)
 }
 
 // isEarly reports whether earlier rules made the next message.
 func (r *Rendering) isEarly() bool { return r.messages < r.early }
 
-// send hands a message out and notes its number for its lines.
-func (r *Rendering) send(m sessionstore.Message, err error, lines []int32) error {
+// send hands out a message that was made of records, and notes its number for them.
+func (r *Rendering) send(m sessionstore.Message, err error, at time.Time, lines []int32) error {
+	if err == nil {
+		m, err = r.f.withSource(m, at, lines)
+	}
 	if err != nil {
 		if len(lines) > 0 {
 			return &LineError{int(r.f.Table.Line(lines[0])) + 1, err}
@@ -148,12 +141,12 @@ func (r *Rendering) send(m sessionstore.Message, err error, lines []int32) error
 	return nil
 }
 
-// why returns the reason why a line became no message of this rendering.
-func (r *Rendering) why(at int32) string {
+// why returns the number of the reason why a line became no message of this rendering.
+func (r *Rendering) why(at int32) int32 {
 	rec := r.f.Table.Records.At(at)
 	switch {
 	case r.Numbers[at] < 0:
-		return reasons[-1-r.Numbers[at]]
+		return r.Numbers[at]
 	case rec.Is(isBlank):
 		return whyBlank
 	case rec.Is(isDamaged):
@@ -163,7 +156,7 @@ func (r *Rendering) why(at int32) string {
 	case rec.Is(IsRepeated):
 		return whyRepeated
 	case rec.Is(IsSidechain):
-		return WhyAgent
+		return whyAgent
 	case r.f.Table.Scope == WholeLine && rec.Is(IsSummary|IsCopied|IsBoundary):
 		return whySummary
 	case rec.Is(IsUser | IsAssistant):
@@ -251,21 +244,10 @@ func (o *HereRows) Of(at int32) (l HereLine, found bool) {
 	return l, found
 }
 
-// FromHere returns how many messages of the session that here is of went out.
-func (r *Rendering) FromHere() int { return len(r.fromHere) }
-
 // IsFromHere reports whether the nth message of the session that here is of went out.
 func (r *Rendering) IsFromHere(n int) bool {
-	_, found := slices.BinarySearch(r.fromHere, int32(n))
+	_, found := slices.BinarySearch(r.FromHere, int32(n))
 	return found
-}
-
-// Start returns when the conversation began.
-func (r *Rendering) Start() time.Time {
-	if r.f.Table.First.IsZero() {
-		return time.Unix(0, 0).UTC()
-	}
-	return r.f.Table.First.UTC().Truncate(time.Microsecond)
 }
 
 // Longer reports whether the line begins before the line that the tool would resume.
@@ -293,7 +275,7 @@ type outcome struct {
 func (r *Rendering) Lines() iter.Seq2[int, outcome] {
 	return func(yield func(int, outcome) bool) {
 		for at, line := 0, 0; at < len(r.Numbers); line++ {
-			o := outcome{Why: r.why(int32(at))}
+			o := outcome{Why: reasons[-1-r.why(int32(at))]}
 			offset := r.f.Table.Records.At(int32(at)).Offset
 			for ; at < len(r.Numbers) && r.f.Table.Records.At(int32(at)).Offset == offset; at++ {
 				if o.Message == 0 && r.Numbers[at] > 0 {

@@ -24,7 +24,7 @@ func (r *Rendering) user(at int32) error {
 	}
 	if len(p.Said) == 0 && len(p.Parts) == 0 {
 		if rec.Is(IsUser) && !rec.Is(HasResults) {
-			r.Numbers[at] = number(whyEmpty)
+			r.Numbers[at] = whyEmpty
 		}
 		return nil
 	}
@@ -61,17 +61,27 @@ func (r *Rendering) user(at int32) error {
 	return nil
 }
 
-// flushUser sends out the prompt and the texts that the tool wrote behind it.
-func (r *Rendering) flushUser() error {
+// flush sends out what is kept back: the answer, or the prompt and the texts that the tool
+// wrote behind it.
+func (r *Rendering) flush() error {
 	if r.prompt == nil {
-		return nil
-	}
-	if err := r.flushAnswer(); err != nil {
-		return err
+		return r.flushAnswer()
 	}
 	p := *r.prompt
 	r.prompt = nil
-	if err := r.emitUser(p); err != nil {
+	only := strings.Join(p.Said, "\n\n")
+	m, err := sessionstore.Text("user", only, p.at)
+	if len(p.Parts) > 0 {
+		m, err = sessionstore.NewMessage(struct {
+			Role    string            `json:"role"`
+			Content []json.RawMessage `json:"content"`
+		}{"user", p.blocks("\n\n")})
+		if err != nil { // parts that no file can hold, such as an endless number
+			r.notes.block("not-storable")
+			m, err = sessionstore.Text("user", strings.TrimSpace(only+"\n\n"+NotText), p.at)
+		}
+	}
+	if err := r.send(m, err, p.at, p.lines); err != nil {
 		return err
 	}
 	r.Turns++
@@ -99,25 +109,10 @@ func (r *Rendering) called(said []string) {
 	r.Own, r.Command = cmp.Or(r.Own, typed), cmp.Or(r.Command, command)
 }
 
-func (r *Rendering) emitUser(s said) error {
-	o := r.origin(s.at, s.lines)
-	only := strings.Join(s.Said, "\n\n")
-	var parts []json.RawMessage
-	if len(s.Parts) > 0 {
-		parts = s.blocks("\n\n")
-	}
-	m, err := o.userMessage(parts, only)
-	if err != nil && len(parts) > 0 { // parts that no file can hold, such as an endless number
-		r.notes.block("not-storable")
-		m, err = o.userMessage(nil, strings.TrimSpace(only+"\n\n"+NotText))
-	}
-	return r.send(m, err, s.lines)
-}
-
 // emitAside sends out texts that the tool wrote in the user's name.
 func (r *Rendering) emitAside(s said) error {
-	m, err := r.origin(s.at, s.lines).userMessage(nil, r.aside(s))
-	return r.send(m, err, s.lines)
+	m, err := sessionstore.Text("user", r.aside(s), s.at)
+	return r.send(m, err, s.at, s.lines)
 }
 
 func (r *Rendering) aside(s said) string {
@@ -131,7 +126,7 @@ func (r *Rendering) aside(s said) string {
 // unanswered sends out the prompt before the summary of a compaction. The summary has the
 // answer.
 func (r *Rendering) unanswered() error {
-	if err := r.flushUser(); err != nil {
+	if err := r.flush(); err != nil {
 		return err
 	}
 	r.owing = true
@@ -161,7 +156,7 @@ func (r *Rendering) gather(lines []int32) error {
 		for _, c := range p.Calls {
 			took = r.call(c) || took
 		}
-		r.Numbers[at] = number(whyRepeated) // it is taken; a line of the answer gets its number when that goes out
+		r.Numbers[at] = whyRepeated // it is taken; a line of the answer gets its number when that goes out
 		if took {
 			a.lines = append(a.lines, at)
 		}
@@ -227,7 +222,7 @@ func (r *Rendering) flushAnswer() error {
 			why = whyThinking
 		}
 		for _, at := range a.lines {
-			r.Numbers[at] = number(why)
+			r.Numbers[at] = why
 		}
 		return nil
 	}
@@ -236,15 +231,21 @@ func (r *Rendering) flushAnswer() error {
 			return err
 		}
 	}
-	m, err := r.origin(a.at, a.lines).answerMessage(strings.Join(a.Said, "\n\n"), strings.Join(a.Thought, "\n\n"), a.Calls)
-	if err != nil { // arguments that no file can hold, such as an endless number
-		for i := range a.Calls {
-			a.Calls[i].Arguments = nil
+	text, thought := strings.Join(a.Said, "\n\n"), strings.Join(a.Thought, "\n\n")
+	m, err := sessionstore.Text("assistant", text, a.at)
+	if len(a.Calls) > 0 {
+		if m, err = sessionstore.ToolCallMessage(text, a.at, a.Calls...); err != nil { // arguments that no file can hold, such as an endless number
+			for i := range a.Calls {
+				a.Calls[i].Arguments = nil
+			}
+			r.notes.block("not-storable")
+			m, err = sessionstore.ToolCallMessage(text, a.at, a.Calls...)
 		}
-		r.notes.block("not-storable")
-		m, err = r.origin(a.at, a.lines).answerMessage(strings.Join(a.Said, "\n\n"), strings.Join(a.Thought, "\n\n"), a.Calls)
 	}
-	if err := r.send(m, err, a.lines); err != nil {
+	if err == nil && thought != "" {
+		m, err = m.With("thinking_text", thought)
+	}
+	if err := r.send(m, err, a.at, a.lines); err != nil {
 		return err
 	}
 	r.owing, r.open = false, false
@@ -275,20 +276,19 @@ func (r *Rendering) result(c sessionstore.ToolCall, h uint64, asked time.Time) e
 		if err != nil {
 			return err
 		}
-		o := r.origin(r.LastTime, []int32{best})
 		if p, found := l.Result(h, r.isEarly()); found {
-			m, err := o.resultMessage(c, p)
+			m, err := resultMessage(c, p, r.LastTime)
 			if err != nil && len(p.Parts) > 0 { // parts that no file can hold
 				r.notes.block("not-storable")
 				p, _ = l.Result(h, true)
-				m, err = o.resultMessage(c, p)
+				m, err = resultMessage(c, p, r.LastTime)
 			}
 			for _, kind := range p.Other {
 				r.notes.block("result-" + kind)
 			}
-			return r.send(m, err, []int32{best})
+			return r.send(m, err, r.LastTime, []int32{best})
 		}
 	}
-	m, err := r.origin(asked, nil).resultMessage(c, UserParts{Said: Texts{noResult}})
-	return r.send(m, err, nil)
+	m, err := resultMessage(c, UserParts{Said: Texts{noResult}}, asked)
+	return r.send(m, err, asked, nil)
 }

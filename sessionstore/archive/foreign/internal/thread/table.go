@@ -31,7 +31,7 @@ type Table struct {
 	Scope    Scope
 	Inside   map[int32]Inside // the sub-agents whose lines are in the file of their session, by their first records
 
-	sum       [32]byte // SHA-256 of the file
+	Sum       string // SHA-256 of the file
 	First     time.Time
 	Dir       string // the first working directory
 	Title     string // the newest title, by a person where there is one
@@ -82,15 +82,6 @@ func (t *Table) ordered(fits func(*Record) bool, key func(*Record) uint64) []int
 		return cmp.Or(cmp.Compare(key(t.Records.At(a)), key(t.Records.At(b))), cmp.Compare(a, b))
 	})
 	return all
-}
-
-// orderCalls orders the calls and the results.
-func (t *Table) orderCalls() {
-	for _, all := range [][]result{t.Calls, t.Results} {
-		slices.SortFunc(all, func(a, b result) int {
-			return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.At, b.At))
-		})
-	}
 }
 
 // SetScope decides how far back conversations go, and finds the ids that several
@@ -181,9 +172,7 @@ func (t *Table) Responses(mine func(at int32) bool) iter.Seq[Used] {
 			if r.Model > 0 {
 				u.Model = t.Facts.Models[r.Model-1]
 			}
-			for i, n := range u.Usage.Numbers() {
-				*n = int64(r.Tokens[i])
-			}
+			u.Usage = Usage{int64(r.Tokens[0]), int64(r.Tokens[1]), int64(r.Tokens[2]), int64(r.Tokens[3])}
 			if !yield(u) {
 				return
 			}

@@ -34,46 +34,50 @@ var ByTool = regexp.MustCompile(`^(?:\s*<[a-z][\w-]*[\s>]|\[Request interrupted 
 // it writes in the user's name.
 var UnknownCommand = regexp.MustCompile(`^\s*Unknown (?:skill|slash command|command): \S+(?: Did you mean \S+)?\s*$`)
 
-// IsCommand reports whether a text is a command that a person gave and no prompt.
-func IsCommand(s string) bool { return strings.HasPrefix(s, "<command-message>") }
-
-// IsLocalCommand reports whether a text represents one of the tool's own commands, such as
-// /clear.
-func IsLocalCommand(s string) bool { return strings.HasPrefix(s, "<command-name>") }
-
-// The reasons why a line became no message. The map's "why" and Left of the results have
-// these.
+// How the text of a command begins that a person gave and no prompt, and that of one of the
+// tool's own commands, such as /clear.
 const (
-	whyBlank    = "blank"
-	whyDamaged  = "damaged"
-	whyBookkeep = "not part of the conversation"
-	whyUnknown  = "unknown kind"
-	whyBranch   = "on another branch"
-	WhyAgent    = "of a sub-agent"
-	whyRepeated = "repeated"
-	whyThinking = "only thinking"
-	whyEmpty    = "nothing to show"
-	whyNoCall   = "result without a call"
-	whySummary  = "summary of what stands here"
-	WhyHere     = "exported from here"
-	WhyCopy     = "in a file that repeats the conversation"
+	Command      = "<command-message>"
+	LocalCommand = "<command-name>"
 )
 
-// reasons are the reasons by number: reasons[i] has the number -1-i in a list of
-// message numbers.
-var reasons = []string{
-	whyBlank, whyDamaged, whyBookkeep, whyUnknown, whyBranch, WhyAgent, whyRepeated, whyThinking, whyEmpty, whyNoCall,
-	whySummary, WhyHere,
-}
+// The reasons why a line became no message, in a list of message numbers.
+const (
+	whyBlank int32 = -1 - iota
+	whyDamaged
+	whyBookkeep
+	whyUnknown
+	whyBranch
+	whyAgent
+	whyRepeated
+	whyThinking
+	whyEmpty
+	whyNoCall
+	whySummary
+	whyHere
+)
 
-// number returns the number of a reason.
-func number(why string) int32 {
-	for i, r := range reasons {
-		if r == why {
-			return int32(-1 - i)
-		}
-	}
-	return 0
+// Reasons that others than a rendering have.
+const (
+	WhyAgent = "of a sub-agent"
+	WhyHere  = "exported from here"
+	WhyCopy  = "in a file that repeats the conversation"
+)
+
+// reasons are the texts of the reasons. The map's "why" and Left of the results have these.
+var reasons = [...]string{
+	-1 - whyBlank:    "blank",
+	-1 - whyDamaged:  "damaged",
+	-1 - whyBookkeep: "not part of the conversation",
+	-1 - whyUnknown:  "unknown kind",
+	-1 - whyBranch:   "on another branch",
+	-1 - whyAgent:    WhyAgent,
+	-1 - whyRepeated: "repeated",
+	-1 - whyThinking: "only thinking",
+	-1 - whyEmpty:    "nothing to show",
+	-1 - whyNoCall:   "result without a call",
+	-1 - whySummary:  "summary of what stands here",
+	-1 - whyHere:     WhyHere,
 }
 
 // MaxName is the limit of the Amplifier tools, in characters.
@@ -106,7 +110,7 @@ func TitleIn(said ...string) (typed, command string) {
 	for _, s := range said {
 		s = withoutEditor(s)
 		switch {
-		case IsCommand(s) || IsLocalCommand(s):
+		case strings.HasPrefix(s, Command) || strings.HasPrefix(s, LocalCommand):
 			command = cmp.Or(command, firstLine(cmp.Or(first(commandName, s), first(commandSaid, s))+" "+first(commandArgs, s)))
 		case shellInput.MatchString(s):
 			command = cmp.Or(command, firstLine("! "+first(shellInput, s)))
