@@ -30,7 +30,7 @@ func (Tool) Program() thread.Program {
 var ids = regexp.MustCompile(`^ses_[A-Za-z0-9]{1,64}$`)
 
 func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
-	return &format{kept: map[int32]string{}, seen: map[string]int{}, first: map[string]int32{}}
+	return &format{kept: map[int32]string{}, seen: map[string]int{}, first: map[string]int32{}, before: map[string]uint64{}}
 }
 
 func (Tool) Says(raw []byte) uint64 {
@@ -54,12 +54,13 @@ func (Tool) Speaks(raw []byte) bool {
 // format is how the lines of a session follow each other: each the one before, up to the message
 // from which a revert hides them.
 type format struct {
-	last    uint64           // of the last record
-	seen    map[string]int   // how many messages of a role have a time
-	first   map[string]int32 // the first record of each message
-	hides   string           // the message from which on all are hidden
-	kept    map[int32]string // by compaction: the first message that it kept
-	compact string           // what the next summary keeps, see kept
+	last    uint64            // of the last record
+	seen    map[string]int    // how many messages of a role have a time
+	first   map[string]int32  // the first record of each message
+	before  map[string]uint64 // the record before each message
+	hides   string            // the message from which on all are hidden, up to the next message
+	kept    map[int32]string  // by compaction: the first message that it kept
+	compact string            // what the next summary keeps, see kept
 	agent   string
 }
 
@@ -83,8 +84,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		s.Add(f.record("result "+l.call, thread.IsUser|thread.HasResults))
 		return nil
 	case "revert":
-		m := thread.Members(raw, "message", "part")
-		if f.hides = thread.Text(m[0]); thread.Text(m[1]) != "" {
+		if f.hides = l.id; thread.Text(thread.Members(raw, "part")[0]) != "" {
 			s.UnknownKind("revert", "part")
 		}
 	case "migration":
@@ -117,7 +117,10 @@ func (f *format) message(s *thread.Scanning, l line) {
 	if t.First.IsZero() {
 		t.First = when
 	}
-	f.first[l.id] = at
+	if _, found := f.first[f.hides]; found {
+		f.last, f.hides = f.before[f.hides], ""
+	}
+	f.first[l.id], f.before[l.id] = at, f.last
 	f.agent = cmp.Or(f.agent, thread.Text(thread.Members(l.data, "agent")[0]))
 	name := fmt.Sprint(l.kind, " ", l.at.UnixMilli())
 	if l.kind == "user" {
