@@ -198,7 +198,8 @@ func opened(do func(rows) error) func(rows) error {
 
 // query opens a database and calls do with it.
 func query(ctx context.Context, path, how string, do func(rows) error) error {
-	if path = filepath.ToSlash(path); filepath.VolumeName(path) != "" { // as C:/…
+	abs := filepath.IsAbs(path)
+	if path = filepath.ToSlash(path); abs && path[0] != '/' { // as C:/…
 		path = "/" + path
 	}
 	name := url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: how + "&_pragma=busy_timeout(2000)&_pragma=query_only(1)"}

@@ -21,14 +21,14 @@ func (Tool) Take(path string) []string { return []string{"import", path} }
 // Pack makes of the lines of a session the file that opencode imports: the form of its own
 // exports.
 func (Tool) Pack(ctx context.Context, lines io.ReadSeeker, name string, w io.Writer) error {
-	_, back, err := shownIn(thread.LinesOf(ctx, lines))
+	t, err := toldBy(thread.LinesOf(ctx, lines))
 	if err == nil {
 		_, err = lines.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return err
 	}
-	p := packing{w: bufio.NewWriterSize(w, 64<<10), name: name, back: back}
+	p := packing{w: bufio.NewWriterSize(w, 64<<10), name: name, back: t.back}
 	for l, err := range thread.LinesOf(ctx, lines) {
 		if err != nil {
 			return err
