@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -81,7 +82,7 @@ func (c *maker) Message(m thread.Made) error {
 		n++
 		parts = append(parts, object{"id": fmt.Sprintf("%s%03d", idOf("prt", at, key), n), "data": data})
 	}
-	data := object{"role": "user", "time": object{"created": at}, "agent": "build"}
+	data := object{"role": "user", "time": object{"created": at}, "agent": "build", "model": c.goesOn()}
 	switch {
 	case m.Role() == "assistant":
 		finish := "stop"
@@ -98,9 +99,7 @@ func (c *maker) Message(m thread.Made) error {
 		}
 	case m.Reminder:
 		add(object{"type": "text", "text": m.Said, "synthetic": true, "metadata": object{markMember: mark}})
-		data["model"] = c.goesOn()
 	default:
-		data["model"] = c.goesOn()
 		all := partsOf(m)
 		if all[0]["type"] != "text" { // a picture has no metadata
 			all = append([]object{{"type": "text", "text": ""}}, all...)
@@ -123,11 +122,12 @@ func (c *maker) goesOn() object {
 		return c.model
 	}
 	c.model = object{"providerID": provider, "modelID": c.about.Model}
-	if c.about.Home == "" || c.about.ID == "" { // lines to compare need none
+	path := filepath.Join(c.about.Home, file)
+	if _, err := os.Stat(path); err != nil || c.about.Home == "" || c.about.ID == "" { // lines to compare need none
 		return c.model
 	}
 	var by, model string
-	err := read(context.Background(), filepath.Join(c.about.Home, file), func(r rows) error {
+	err := read(context.Background(), path, func(r rows) error {
 		return r.db.QueryRowContext(r.ctx, `SELECT model ->> 'providerID', model ->> 'id' FROM session
 			WHERE json_valid(model) AND model ->> 'providerID' <> ? ORDER BY time_updated DESC LIMIT 1`, provider).Scan(&by, &model)
 	})
