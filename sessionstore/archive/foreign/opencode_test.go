@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,7 +110,8 @@ func TestOpenCodeUnfinished(t *testing.T) {
 }
 
 // TestOpenCodeTakesBack imports a session whose last turn was taken back: the turn is a fork, also
-// once opencode removed it: then its next turns are in a session beside.
+// once opencode removed it, and the session goes on as opencode does, as often as that happens. The
+// fork's lines stay in the session's file, its usage counts, and no export has it.
 func TestOpenCodeTakesBack(t *testing.T) {
 	t.Parallel()
 	h, id := newOpenCodeHome(t), idOf(OpenCode, "ses_a")
@@ -125,14 +127,68 @@ func TestOpenCodeTakesBack(t *testing.T) {
 	require.Equal(t, fork, h.said(made[1].ID))
 	h.exec(`UPDATE session SET revert = NULL; DELETE FROM message WHERE id > 'msg_a_1010'; DELETE FROM part WHERE message_id > 'msg_a_1010'`)
 	h.turn("ses_a", 1021, "Instead")
+	require.Equal(t, []Imported{{id, Conversation, Updated, 4}, {made[1].ID, Branch, Unchanged, 4}}, h.run()["ses_a"].Sessions)
+	require.Equal(t, []string{"One", "re One", "Instead", "re Instead"}, h.said(id))
+	require.Equal(t, fork, h.said(made[1].ID))
+	require.Equal(t, Unchanged, h.run()["ses_a"].Sessions[0].Action)
+	h.exec(`UPDATE session SET revert = '{"messageID":"msg_a_1021"}'`)
+	again := h.run()["ses_a"].Sessions
+	require.Equal(t, Imported{id, Conversation, Updated, 2}, again[0])
+	require.Len(t, again, 3)
+	h.exec(`UPDATE session SET revert = NULL; DELETE FROM message WHERE id > 'msg_a_1020'; DELETE FROM part WHERE message_id > 'msg_a_1020'`)
+	h.turn("ses_a", 1031, "On")
+	require.Equal(t, Imported{id, Conversation, Updated, 4}, h.run()["ses_a"].Sessions[0])
+	require.Equal(t, Unchanged, h.run()["ses_a"].Sessions[0].Action)
+	require.Equal(t, []string{"One", "re One", "On", "re On"}, h.said(id))
+	require.Equal(t, []string{"One", "re One", "Instead", "re Instead"}, h.said(again[1].ID))
+	require.Equal(t, fork, h.said(made[1].ID))
+	require.Contains(t, unpacked(t, h.store(), id), `"text":"re Two"`)
+	md, err := h.store().Metadata(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, 4, stateIn(md, importFolder).Spent["m"].Responses)
+	var file bytes.Buffer
+	_, err = Export(t.Context(), h.store(), id, OpenCode, &file, nil)
+	require.NoError(t, err)
+	require.Contains(t, file.String(), "re On")
+	require.NotContains(t, file.String(), "Two")
+	require.NotContains(t, file.String(), "Instead")
+}
+
+// TestOpenCodeAfterRevert goes on as opencode does where no import saw the revert, and keeps a turn
+// that opencode has otherwise than before beside it.
+func TestOpenCodeAfterRevert(t *testing.T) {
+	t.Parallel()
+	h, id := newOpenCodeHome(t), idOf(OpenCode, "ses_a")
+	h.session("ses_a", "", 1000)
+	h.turn("ses_a", 1001, "One")
+	h.turn("ses_a", 1011, "Two")
+	h.run()
+	h.exec(`DELETE FROM message WHERE id > 'msg_a_1010'; DELETE FROM part WHERE message_id > 'msg_a_1010'`)
+	h.turn("ses_a", 1021, "Instead")
+	all := h.run()["ses_a"].Sessions
+	require.Len(t, all, 2)
+	require.Equal(t, Imported{id, Conversation, Updated, 4}, all[0])
+	require.Equal(t, Branch, all[1].Kind)
+	require.Equal(t, []string{"One", "re One", "Two", "re Two"}, h.said(all[1].ID))
+	require.Equal(t, []string{"One", "re One", "Instead", "re Instead"}, h.said(id))
+	h.exec(`UPDATE part SET data = replace(data, 'One', 'Won')`)
+	h.turn("ses_a", 1031, "On")
 	apart := h.run()["ses_a"].Sessions[0]
 	require.Equal(t, Diverged, apart.Kind)
-	require.Equal(t, []string{"One", "re One", "Instead", "re Instead"}, h.said(apart.ID))
-	require.Equal(t, []string{"One", "re One"}, h.said(id))
-	require.Equal(t, fork, h.said(made[1].ID))
-	h.turn("ses_a", 1031, "On")
-	require.Equal(t, []Imported{{apart.ID, Diverged, Updated, 6}}, h.run()["ses_a"].Sessions)
-	require.Equal(t, []string{"One", "re One", "Instead", "re Instead", "On", "re On"}, h.said(apart.ID))
+	require.Equal(t, []string{"Won", "re Won", "Instead", "re Instead", "On", "re On"}, h.said(apart.ID))
+	require.Equal(t, []string{"One", "re One", "Instead", "re Instead"}, h.said(id))
+}
+
+// TestOpenCodeUnknown asks for a session that the database does not have: the error names it.
+func TestOpenCodeUnknown(t *testing.T) {
+	t.Parallel()
+	h := newOpenCodeHome(t)
+	h.session("ses_a", "", 1000)
+	h.turn("ses_a", 1001, "One")
+	for _, id := range []string{"ses_none", "none"} {
+		_, err := Import(t.Context(), h.p, History{Tool: OpenCode, ID: id, Path: filepath.Join(h.path(), id+".jsonl")}, nil)
+		require.ErrorContains(t, err, "no session \""+id+"\"")
+	}
 }
 
 // TestOpenCodeForks joins a copy to its origin, and nothing that only looks like one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 
@@ -75,8 +76,8 @@ func Continues(ctx context.Context, st *sessionstore.Store, id string, h History
 		return false, err
 	}
 	defer remove()
-	theirs, failed := speaks(ctx, tool, io.NewSectionReader(f.Reader, 0, f.Size))
-	ours, broken := speaks(ctx, tool, made)
+	theirs, failed := speaks(tool, f.Lines(ctx))
+	ours, broken := speaks(tool, thread.LinesOf(ctx, made))
 	if err = errors.Join(failed, broken); err != nil {
 		return false, err
 	}
@@ -86,14 +87,63 @@ func Continues(ctx context.Context, st *sessionstore.Store, id string, h History
 }
 
 // speaks returns what the lines say that are part of a conversation.
-func speaks(ctx context.Context, tool thread.Tool, r io.Reader) (all []uint64, err error) {
-	for l, err := range thread.LinesOf(ctx, r) {
+func speaks(tool thread.Tool, lines iter.Seq2[thread.Line, error]) (all []uint64, err error) {
+	for l, err := range lines {
 		if err != nil {
 			return nil, err
 		}
 		if tool.Speaks(l.Bytes) {
 			all = append(all, tool.Says(l.Bytes))
 		}
+	}
+	return all, nil
+}
+
+// joinKept returns the lines of a session that a tool keeps in a database, with those that an
+// import kept and the tool took back since. It is nil where its conversation would be another
+// one.
+func joinKept(ctx context.Context, f *thread.File, dir string) (j *thread.File, leave func(), err error) {
+	db, ok := f.Tool.(thread.Database)
+	if !ok {
+		return nil, nil, nil
+	}
+	k, shut, err := openKept(ctx, dir, f.Tool, f.ID)
+	if err != nil {
+		return nil, nil, ctx.Err() // a copy that cannot be read has none
+	}
+	defer shut()
+	out, leave, err := thread.Scratch()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = db.Join(ctx, k, f, out); err == nil {
+		var size int64
+		if size, err = out.Seek(0, io.SeekCurrent); err == nil {
+			j, err = thread.Read(ctx, thread.Source{Segments: thread.Whole(f.Path)}, out, size, f.Tool, f.ID, thread.NewNotes())
+		}
+	}
+	var ours, theirs []uint64
+	if err == nil {
+		ours, err = conversation(j)
+	}
+	if err == nil {
+		theirs, err = conversation(f)
+	}
+	if err != nil || len(ours) == 0 || !slices.Equal(ours, theirs) {
+		leave()
+		return nil, nil, err
+	}
+	return j, leave, nil
+}
+
+// conversation returns what the records of a file's conversation say.
+func conversation(f *thread.File) (all []uint64, err error) {
+	for _, at := range f.Line(thread.WholeLine) {
+		said, err := f.Says(at)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, said)
 	}
 	return all, nil
 }

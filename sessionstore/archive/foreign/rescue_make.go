@@ -70,7 +70,8 @@ func (r *rescue) examine(ctx context.Context, h History, data []byte) (e examine
 	ordered, faults := r.knows.order(e.lines, elsewhere)
 	e.lines, e.faults = ordered, append(e.faults, faults...)
 	src := thread.Source{Segments: thread.Whole(h.Path)}
-	f, err := thread.Read(ctx, src, bytesOf(e.lines), r.tool, h.ID, thread.NewNotes())
+	raw := bytesOf(e.lines)
+	f, err := thread.Read(ctx, src, bytes.NewReader(raw), int64(len(raw)), r.tool, h.ID, thread.NewNotes())
 	if err != nil {
 		return e, err
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // settle returns the file to read instead of the file that sessions are made from: the file
-// that the store keeps, if it has all records of the other; else nil. If an earlier version
+// that the store keeps, if it has all records of the other, or both joined; else nil. If an earlier version
 // made that file of several, there is nothing to make, and it leaves no sessions.
 func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, leave func(), err error) {
 	f, leave, first := ss.file, func() {}, ss.top
@@ -40,21 +40,27 @@ func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, 
 	if s := stateIn(md, place); s.SHA256 == f.Table.Sum && s.Pending == "" {
 		return nil, leave, nil
 	}
-	rel, _, err := relate(ctx, f, ld.kept(holder, place))
-	if err != nil || rel != within {
+	dir := ld.kept(holder, place)
+	rel, _, err := relate(ctx, f, dir)
+	if err != nil || rel != within && rel != parted {
 		return nil, leave, err
 	}
-	h, err := readHeader(ld.kept(holder, place))
-	if err != nil {
-		return nil, leave, err
+	kept, leaveKept, err := joinKept(ctx, f, dir)
+	if err == nil && kept == nil && rel == within {
+		h, err := readHeader(dir)
+		if err != nil {
+			return nil, leave, err
+		}
+		if len(h.Copies) > 0 {
+			ss.all = nil
+			ld.done.Sessions = append(ld.done.Sessions, Imported{first.id, first.kind, Unchanged, 0})
+			return nil, leave, nil
+		}
+		if kept, leaveKept, err = openKept(ctx, dir, f.Tool, f.ID); err != nil {
+			return nil, leave, err
+		}
 	}
-	if len(h.Copies) > 0 {
-		ss.all = nil
-		ld.done.Sessions = append(ld.done.Sessions, Imported{first.id, first.kind, Unchanged, 0})
-		return nil, leave, nil
-	}
-	kept, leaveKept, err := openKept(ctx, ld.kept(holder, place), f.Tool, f.ID)
-	if err != nil {
+	if err != nil || kept == nil {
 		return nil, leave, err
 	}
 	kept.Path = f.Path // which names a sub-agent

@@ -186,7 +186,7 @@ func (h *histories) seek(ctx context.Context, s store) tea.Msg {
 		all, h.failed = append(all, some...), errors.Join(h.failed, err)
 	}
 	if len(all) == 0 {
-		return Offered{}
+		return h.told(ctx, nil)
 	}
 	here, err := s.ids(ctx)
 	if err != nil { // what may be here is not offered
@@ -204,6 +204,14 @@ func (h *histories) seek(ctx context.Context, s store) tea.Msg {
 			offer = Offer{}
 		}
 		offer[one.Tool]++
+	}
+	return h.told(ctx, offer)
+}
+
+// told returns the message of a search.
+func (h *histories) told(ctx context.Context, offer Offer) tea.Msg {
+	if h.failed != nil && ctx.Err() == nil {
+		return Unread{Offered{offer}, h.failed}
 	}
 	return Offered{offer}
 }

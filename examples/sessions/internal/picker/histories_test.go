@@ -137,3 +137,15 @@ func TestBringFails(t *testing.T) {
 	require.ErrorContains(t, last.(Imported).Err, "no right to read")
 	require.Equal(t, before, h.seek(t.Context(), s))
 }
+
+// TestSeekFails says in the footer that a tool cannot be read.
+func TestSeekFails(t *testing.T) {
+	t.Parallel()
+	s, _ := openTest(t)
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "opencode.db"), []byte("no database"), 0o600))
+	h := &histories{homes: map[foreign.Tool]string{foreign.OpenCode: home}}
+	m := newModel(t)
+	m.Update(h.seek(t.Context(), s))
+	require.Contains(t, screenText(m, 200, 24), "Not all of other tools can be read: find histories: read "+filepath.Join(home, "opencode.db")+": it is no SQLite database")
+}

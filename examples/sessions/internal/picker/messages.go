@@ -105,6 +105,12 @@ type (
 	// Offered counts the conversations of other tools that are not here.
 	Offered struct{ Offer }
 
+	// Unread is Offered where not all of other tools could be read.
+	Unread struct {
+		Offered
+		Err error
+	}
+
 	// Progressed counts the histories of an import that are done.
 	Progressed struct{ Done, Total int }
 

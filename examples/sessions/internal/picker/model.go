@@ -144,7 +144,7 @@ type actions interface {
 	resume(s Session) tea.Cmd                        // Returned
 	onward(s Session, tool string) tea.Cmd           // Returned
 	show(s Session) tea.Cmd                          // Returned
-	seek() tea.Cmd                                   // Offered
+	seek() tea.Cmd                                   // Offered or Unread
 	bring() tea.Cmd                                  // Progressed and Imported, of what was offered last
 	stopImport()                                     // after the history under way
 }

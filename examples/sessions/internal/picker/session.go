@@ -192,6 +192,9 @@ func (m *Model) offered(e tea.Msg) tea.Cmd {
 	switch e := e.(type) {
 	case Offered:
 		m.offer = e.Offer
+	case Unread:
+		m.offer = e.Offer
+		m.fail("Not all of other tools can be read: " + firstOf(e.Err))
 	case Progressed:
 		m.progress = e
 	case Imported:

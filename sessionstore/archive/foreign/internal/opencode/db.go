@@ -11,18 +11,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+	"modernc.org/sqlite/vfs"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
 // reading lets one goroutine at a time open the files of a database. The locks that SQLite takes
 // are the process's: closing another descriptor of a file would drop them.
-var reading sync.Mutex
+var reading = make(chan struct{}, 1)
 
 // What keeps a database from being read.
 var (
@@ -31,7 +31,6 @@ var (
 	errNone     = errors.New("it is no SQLite database")
 	errDamaged  = errors.New("the database is damaged; \"sqlite3 FILE .recover\" may save what it has")
 	errJournal  = errors.New("a transaction did not end: start and end opencode, which repairs it")
-	errNoRoom   = errors.New("there is no room for the copy that its -wal needs beside an absent -shm: start and end opencode, or free some")
 )
 
 // tries is how often a database is read that changes in between.
@@ -43,42 +42,42 @@ func unsettled(now, changed time.Time) bool {
 	return since >= 0 && since < 20*time.Millisecond
 }
 
-// stamps are facts of the files of a database: of itself, -wal, -shm and -journal. A file that
-// is not there has the zero stamp.
-type stamps [4]struct {
-	size  int64
-	mtime time.Time
-	file  fs.FileInfo
-}
+// stamps are facts of the files of a database: of itself, -wal, -shm and -journal; nil for a file
+// that is not there.
+type stamps [4]fs.FileInfo
+
+// suffixes of the names of the files, as stamps has them.
+var suffixes = [...]string{"", "-wal", "-shm", "-journal"}
 
 func stampsOf(path string) (s stamps, err error) {
 	for i, suffix := range suffixes {
-		fi, failed := os.Stat(path + suffix)
-		if failed != nil && (i == 0 || !errors.Is(failed, fs.ErrNotExist)) {
-			return s, failed
+		fi, err := os.Stat(path + suffix)
+		if err == nil && !fi.Mode().IsRegular() {
+			err = errNone
 		}
-		if failed == nil && !fi.Mode().IsRegular() {
-			return s, &fs.PathError{Op: "open", Path: path + suffix, Err: errNone}
+		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
+			return s, err
 		}
-		if failed == nil {
-			s[i].size, s[i].mtime, s[i].file = fi.Size(), fi.ModTime(), fi
+		if err == nil {
+			s[i] = fi
 		}
 	}
 	return s, nil
 }
 
-// suffixes of the names of the files, as stamps has them.
-var suffixes = [...]string{"", "-wal", "-shm", "-journal"}
+// has reports whether there is something in a file.
+func (s stamps) has(i int) bool { return s[i] != nil && s[i].Size() > 0 }
+
+// unsettled reports whether database or -wal may change now without another time.
+func (s stamps) unsettled() bool {
+	return slices.ContainsFunc(s[:2], func(fi fs.FileInfo) bool { return fi != nil && unsettled(time.Now(), fi.ModTime()) })
+}
 
 // equal reports whether neither database nor -wal changed.
 func (s stamps) equal(o stamps) bool {
-	for i := range 2 {
-		a, b := s[i], o[i]
-		if (a.file == nil) != (b.file == nil) || a.size != b.size || !a.mtime.Equal(b.mtime) || a.file != nil && !os.SameFile(a.file, b.file) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(s[:2], o[:2], func(a, b fs.FileInfo) bool {
+		return a == b || a != nil && b != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+	})
 }
 
 // Open gives the lines of a session in the database, as they are now; or opens a file.
@@ -114,15 +113,12 @@ func (Tool) Open(ctx context.Context, path string) (r io.ReaderAt, size int64, l
 // read calls do with the database at path, and again where it changed in between. It writes
 // neither the database nor a file beside it, and lets every writer write:
 //
-//   - without a -wal, or with an empty one, SQLite takes the file for one that never changes,
-//     which holds as its stamps are the same behind that;
 //   - with a -wal and a -shm, SQLite reads the -shm, and takes part in the locks of the writers.
 //     No transaction lasts a second, see rows.lines;
-//   - with a -wal alone, SQLite would make a -shm: it reads a copy of both files, which is
-//     removed behind that.
+//   - else nobody has it open, and SQLite takes the files for ones that never change, which holds
+//     as their stamps are the same behind that. To read a -wal alone it would make a -shm, so it
+//     gets a file system in which it cannot, and has the index of the -wal in memory.
 func read(ctx context.Context, path string, do func(rows) error) error {
-	reading.Lock()
-	defer reading.Unlock()
 	err := errChanging
 	for n := 0; n < tries && passes(err); n++ {
 		select {
@@ -130,9 +126,15 @@ func read(ctx context.Context, path string, do func(rows) error) error {
 			return ctx.Err()
 		case <-time.After(time.Duration(n) * 30 * time.Millisecond):
 		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case reading <- struct{}{}:
+		}
 		err = readOnce(ctx, real(path), do)
+		<-reading
 	}
-	if err != nil && ctx.Err() == nil {
+	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named && ctx.Err() == nil {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return err
@@ -153,29 +155,25 @@ func real(path string) string {
 
 func readOnce(ctx context.Context, path string, do func(rows) error) error {
 	was, err := stampsOf(path)
-	if err != nil {
-		return inFile(err)
-	}
 	switch {
-	case was[3].size > 0:
+	case err != nil:
+		return err
+	case was.has(3):
 		return errJournal
-	case was[1].size > 0 && was[2].file != nil:
-		return query(ctx, path, "mode=ro&readonly_shm=1", opened("", do))
-	case was[1].size > 0:
-		dir, err := os.MkdirTemp("", "sessions-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir) // again, where open files stay, as on Windows
-		if path, err = copied(ctx, path, dir, was); err != nil {
-			return err
-		}
-		return query(ctx, path, "mode=rw", opened(dir, do))
-	}
-	if unsettled(time.Now(), was[0].mtime) {
+	case was.has(1) && was[2] != nil:
+		return query(ctx, path, "mode=ro&readonly_shm=1", opened(do))
+	case was.unsettled():
 		return errChanging
+	case was.has(1):
+		name, system, failed := vfs.New(os.DirFS(filepath.Dir(path)))
+		if failed != nil {
+			return failed
+		}
+		err = query(ctx, filepath.Base(path), "vfs="+name+"&_pragma=locking_mode(exclusive)&_pragma=temp_store(memory)", opened(do))
+		err = errors.Join(err, system.Close())
+	default:
+		err = query(ctx, path, "mode=ro&immutable=1", do)
 	}
-	err = query(ctx, path, "mode=ro&immutable=1", do)
 	now, failed := stampsOf(path)
 	if failed == nil && !was.equal(now) {
 		return errChanging
@@ -183,72 +181,28 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 	return errors.Join(err, failed)
 }
 
-// opened returns do for a database that SQLite opened with its -wal, and removes the folder of a
-// copy, so a kill leaves no copy of the conversations. Without a -wal, readers keep writers out.
-func opened(dir string, do func(rows) error) func(rows) error {
+// opened returns do for a database that SQLite opened with its -wal. Without one, readers keep
+// writers out.
+func opened(do func(rows) error) func(rows) error {
 	return func(r rows) error {
 		mode := ""
-		err := r.db.QueryRowContext(r.ctx, "PRAGMA journal_mode").Scan(&mode)
-		_ = os.RemoveAll(dir)
-		if err == nil && mode != "wal" {
-			err = errChanging
-		}
-		if err != nil {
+		if err := r.db.QueryRowContext(r.ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
 			return err
+		}
+		if mode != "wal" {
+			return errChanging
 		}
 		return do(r)
 	}
 }
 
-// inFile drops the path from an error: the caller names it.
-func inFile(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
-}
-
-// copied copies a database and its -wal into a folder.
-func copied(ctx context.Context, path, dir string, was stamps) (string, error) {
-	if room(dir) < was[0].size+2*was[1].size+8<<20 {
-		return "", errNoRoom
-	}
-	to := filepath.Join(dir, "copy.db")
-	for _, suffix := range suffixes[:2] {
-		if err := copyFile(ctx, path+suffix, to+suffix); err != nil {
-			return "", err
-		}
-	}
-	now, err := stampsOf(path)
-	if err == nil && !was.equal(now) {
-		err = errChanging
-	}
-	return to, err
-}
-
-func copyFile(ctx context.Context, from, to string) error {
-	in, _, err := thread.OpenRegular(from)
-	if err != nil {
-		return inFile(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, thread.ReaderUntil(ctx, in))
-	return errors.Join(err, out.Close())
-}
-
 // query opens a database and calls do with it.
-func query(ctx context.Context, path, how string, do func(rows) error) (err error) {
-	if path, err = filepath.Abs(path); err != nil {
-		return err
-	}
-	if path = filepath.ToSlash(path); path[0] != '/' { // as C:/…
+func query(ctx context.Context, path, how string, do func(rows) error) error {
+	abs := filepath.IsAbs(path)
+	if path = filepath.ToSlash(path); abs && path[0] != '/' { // as C:/…
 		path = "/" + path
 	}
-	name := url.URL{Scheme: "file", Path: path, RawQuery: how + "&_pragma=busy_timeout(2000)&_pragma=query_only(1)"}
+	name := url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: how + "&_pragma=busy_timeout(2000)&_pragma=query_only(1)"}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (Tool) Program() thread.Program {
 var ids = regexp.MustCompile(`^ses_[A-Za-z0-9]{1,64}$`)
 
 func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
-	return &format{kept: map[int32]string{}, seen: map[string]int{}, first: map[string]int32{}}
+	return &format{seen: map[string]int{}, before: map[string]uint64{}}
 }
 
 func (Tool) Says(raw []byte) uint64 {
@@ -54,13 +54,11 @@ func (Tool) Speaks(raw []byte) bool {
 // format is how the lines of a session follow each other: each the one before, up to the message
 // from which a revert hides them.
 type format struct {
-	last    uint64           // of the last record
-	seen    map[string]int   // how many messages of a role have a time
-	first   map[string]int32 // the first record of each message
-	hides   string           // the message from which on all are hidden
-	kept    map[int32]string // by compaction: the first message that it kept
-	compact string           // what the next summary keeps, see kept
-	agent   string
+	last   uint64            // of the last record
+	seen   map[string]int    // how many messages of a role have a time
+	before map[string]uint64 // the record before each message
+	hides  string            // the message from which on all are hidden, up to the next message
+	agent  string
 }
 
 func (f *format) Scan(s *thread.Scanning, raw []byte) error {
@@ -83,8 +81,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		s.Add(f.record("result "+l.call, thread.IsUser|thread.HasResults))
 		return nil
 	case "revert":
-		m := thread.Members(raw, "message", "part")
-		if f.hides = thread.Text(m[0]); thread.Text(m[1]) != "" {
+		if f.hides = l.id; thread.Text(thread.Members(raw, "part")[0]) != "" {
 			s.UnknownKind("revert", "part")
 		}
 	case "migration":
@@ -117,7 +114,12 @@ func (f *format) message(s *thread.Scanning, l line) {
 	if t.First.IsZero() {
 		t.First = when
 	}
-	f.first[l.id] = at
+	if before, found := f.before[f.hides]; found {
+		f.last, f.hides = before, ""
+	}
+	if l.id != "" {
+		f.before[l.id] = f.last
+	}
 	f.agent = cmp.Or(f.agent, thread.Text(thread.Members(l.data, "agent")[0]))
 	name := fmt.Sprint(l.kind, " ", l.at.UnixMilli())
 	if l.kind == "user" {
@@ -134,7 +136,6 @@ func (f *format) message(s *thread.Scanning, l line) {
 	r, parent := f.record(name, flags)
 	if m := thread.Members(l.data, "summary", "finish", "error"); thread.IsTrue(m[0]) && m[1] != nil && m[2] == nil { // else the compaction failed
 		r.Flags = thread.IsUser | thread.IsSummary | thread.IsBoundary
-		f.kept[at] = f.compact
 		r.Key, parent = parent, 0
 	}
 	for _, c := range answer.Calls {
@@ -165,11 +166,6 @@ func (f *format) user(s *thread.Scanning, l line, name string) {
 	if byTool {
 		flags = thread.IsUser
 	}
-	for _, p := range l.parts {
-		if p.kind == "compaction" {
-			f.compact = thread.Text(thread.Members(p.data, "tail_start_id")[0])
-		}
-	}
 	s.Add(f.record(name, flags))
 }
 
@@ -177,24 +173,9 @@ func (f *format) Finish(s *thread.Scanning) {
 	t := s.Table
 	s.Link(func(uint64) bool { return false })
 	t.End = t.Find(f.last)
-	if at, found := f.first[f.hides]; found && f.hides != "" {
-		t.End, t.Numbered = t.Records.At(at).Parent, true // lines behind those that it hides would be hidden, too
+	if before, found := f.before[f.hides]; found {
+		t.End, t.Numbered = t.Find(before), true // lines behind those that it hides would be hidden, too
 	}
-	for at := range t.Walk(t.End, thread.WholeLine) {
-		if message, ok := f.kept[at]; ok {
-			f.preserve(t, at, message)
-			return
-		}
-	}
-}
-
-// preserve notes what the last compaction kept: the messages from one to the compaction, or none.
-func (f *format) preserve(t *thread.Table, at int32, message string) {
-	head, tail := t.Records.At(at).UUID, uint64(0)
-	if first, found := f.first[message]; found && message != "" {
-		head, tail = t.Records.At(first).UUID, t.Records.At(int32(t.Records.At(at).Key)-1).UUID
-	}
-	t.Preserve(at, head, tail)
 }
 
 // Part: the second record of a message is what opencode wrote beside a prompt, and so is the

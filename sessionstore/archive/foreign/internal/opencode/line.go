@@ -71,6 +71,8 @@ func parse(raw []byte) (l line, err error) {
 				l.mark, l.seal = markIn(d[2])
 			}
 		}
+	case "revert":
+		l.id = thread.Text(thread.Members(raw, "message")[0])
 	case "result":
 		m := thread.Members(raw, "call", "state", "metadata")
 		l.call, l.state = thread.Text(m[0]), m[1]
@@ -98,8 +100,8 @@ func (l line) says() uint64 {
 	if l.kind == "result" {
 		m := thread.Members(l.state, "output", "error", "attachments")
 		sum = thread.Hash(l.kind+" "+l.call) + 3*thread.Content(m[0]) + 5*thread.Content(m[1])
-		for _, p := range pictures(m[2]) {
-			sum = sum*31 + thread.Content(p)
+		for f := range pyjson.Elements(m[2]) {
+			sum = sum*31 + thread.Content(pictureOf(f))
 		}
 	}
 	for _, p := range l.parts {
@@ -146,51 +148,40 @@ func (l line) Spent() (model string, used thread.Usage) {
 // summary.
 func (l line) User() (p thread.UserParts) {
 	for _, part := range l.parts {
-		m := thread.Members(part.data, "text", "ignored")
+		m := thread.Members(part.data, "text", "ignored", "url")
 		switch {
 		case l.kind == "assistant" && part.kind != "text" || part.synthetic != l.synthetic:
 		case part.kind == "text" && !thread.IsTrue(m[1]):
 			p.Said.Say(thread.Text(m[0]))
-		case part.kind == "file":
+		case part.kind == "file" && !strings.HasPrefix(thread.Text(m[2]), "file:"): // which opencode reads into a text
 			show(&p, part.data)
 		case part.kind == "subtask":
 			p.Said.Say(thread.Text(thread.Members(part.data, "prompt")[0]))
-		case part.kind != "text" && part.kind != "agent" && part.kind != "compaction":
+		case part.kind != "text" && part.kind != "file" && part.kind != "agent" && part.kind != "compaction":
 			p.Other = append(p.Other, part.kind)
 		}
 	}
 	return p
 }
 
-// show adds a file: a picture, or the name of another one. Their texts are in parts of their own.
-func show(p *thread.UserParts, data []byte) {
-	m := thread.Members(data, "mime", "url", "filename")
-	if picture := pictureOf(m[0], m[1]); picture != nil {
-		p.Show(picture)
-	} else if url := thread.Text(m[1]); !strings.HasPrefix(url, "file:") { // which opencode reads into a text
-		p.Other = append(p.Other, "file")
-	}
-}
-
-// pictureOf returns the block of a picture, nil for other files.
-func pictureOf(mime, url []byte) json.RawMessage {
-	media := thread.Text(mime)
-	head, encoded, found := strings.Cut(thread.Text(url), ";base64,")
+// pictureOf returns the block of a file that is a picture, nil for another one.
+func pictureOf(file []byte) json.RawMessage {
+	m := thread.Members(file, "mime", "url")
+	media := thread.Text(m[0])
+	head, encoded, found := strings.Cut(thread.Text(m[1]), ";base64,")
 	if !found || encoded == "" || !strings.HasPrefix(media, "image/") || !strings.HasPrefix(head, "data:") {
 		return nil
 	}
 	return thread.ImageBlock(media, encoded)
 }
 
-// pictures returns the pictures among the files of a result.
-func pictures(files []byte) (all []json.RawMessage) {
-	for f := range pyjson.Elements(files) {
-		m := thread.Members(f, "mime", "url")
-		if picture := pictureOf(m[0], m[1]); picture != nil {
-			all = append(all, picture)
-		}
+// show adds a file: a picture, or the name of another one.
+func show(p *thread.UserParts, file []byte) {
+	if picture := pictureOf(file); picture != nil {
+		p.Show(picture)
+	} else {
+		p.Other = append(p.Other, "file")
 	}
-	return all
 }
 
 // Prompt returns the texts that a person wrote, joined by a newline.
@@ -222,12 +213,7 @@ func (l line) Result(call uint64, _ bool) (p thread.UserParts, found bool) {
 	m := thread.Members(l.state, "output", "error", "attachments")
 	p.Said = thread.Texts{cmp.Or(thread.Text(m[0]), thread.Text(m[1]))}
 	for f := range pyjson.Elements(m[2]) {
-		m := thread.Members(f, "mime", "url")
-		if picture := pictureOf(m[0], m[1]); picture != nil {
-			p.Show(picture)
-		} else {
-			p.Other = append(p.Other, "file")
-		}
+		show(&p, f)
 	}
 	return p, true
 }

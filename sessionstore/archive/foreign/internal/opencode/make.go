@@ -1,8 +1,11 @@
 package opencode
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
@@ -15,6 +18,7 @@ type maker struct {
 	w     *thread.LineWriter
 	about thread.About
 	last  int64 // when the last message was made, in ms: opencode orders them by that
+	model object
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -78,7 +82,7 @@ func (c *maker) Message(m thread.Made) error {
 		n++
 		parts = append(parts, object{"id": fmt.Sprintf("%s%03d", idOf("prt", at, key), n), "data": data})
 	}
-	data := object{"role": "user", "time": object{"created": at}, "agent": "build", "model": object{"providerID": provider, "modelID": c.about.Model}}
+	data := object{"role": "user", "time": object{"created": at}, "agent": "build", "model": c.goesOn()}
 	switch {
 	case m.Role() == "assistant":
 		finish := "stop"
@@ -110,6 +114,28 @@ func (c *maker) Message(m thread.Made) error {
 
 // provider names the provider of answers that opencode did not get from one.
 const provider = "amplifier"
+
+// goesOn returns the model of a prompt, with which opencode goes on: the one that it used last on
+// this machine, and the session's own where it used none.
+func (c *maker) goesOn() object {
+	if c.model != nil {
+		return c.model
+	}
+	c.model = object{"providerID": provider, "modelID": c.about.Model}
+	path := filepath.Join(c.about.Home, file)
+	if _, err := os.Stat(path); err != nil || c.about.Home == "" || c.about.ID == "" { // lines to compare need none
+		return c.model
+	}
+	var by, model string
+	err := read(context.Background(), path, func(r rows) error {
+		return r.db.QueryRowContext(r.ctx, `SELECT model ->> 'providerID', model ->> 'id' FROM session
+			WHERE json_valid(model) AND model ->> 'providerID' <> ? ORDER BY time_updated DESC LIMIT 1`, provider).Scan(&by, &model)
+	})
+	if err == nil && by != "" && model != "" {
+		c.model = object{"providerID": by, "modelID": model}
+	}
+	return c.model
+}
 
 // partsOf returns the texts and pictures of a message as parts. An image that is only named is a
 // text.

@@ -20,21 +20,26 @@ func (Tool) Take(path string) []string { return []string{"import", path} }
 
 // Pack makes of the lines of a session the file that opencode imports: the form of its own
 // exports.
-func (Tool) Pack(ctx context.Context, lines io.Reader, name string, w io.Writer) error {
-	p := packing{w: bufio.NewWriterSize(w, 64<<10), name: name}
+func (Tool) Pack(ctx context.Context, lines io.ReadSeeker, name string, w io.Writer) error {
+	t, err := toldBy(thread.LinesOf(ctx, lines))
+	if err == nil {
+		_, err = lines.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return err
+	}
+	p := packing{w: bufio.NewWriterSize(w, 64<<10), name: name, back: t.back}
 	for l, err := range thread.LinesOf(ctx, lines) {
 		if err != nil {
 			return err
 		}
-		if err := p.line(l.Bytes); err != nil {
-			return err
-		}
+		p.line(l.Bytes)
 	}
-	if err := p.flush(); err != nil || p.session == "" {
-		return cmp.Or(err, errNoSession)
+	if p.flush(); p.session == "" {
+		return errNoSession
 	}
 	p.text("]}\n")
-	return cmp.Or(p.err, p.w.Flush())
+	return p.w.Flush()
 }
 
 var errNoSession = errors.New("the lines of the session do not begin with its own")
@@ -42,12 +47,12 @@ var errNoSession = errors.New("the lines of the session do not begin with its ow
 // packing is a file that is being made.
 type packing struct {
 	w       *bufio.Writer
-	err     error
 	name    string
 	session string
 	ask     string // the id of the last prompt, which answers name
 	open    *message
-	some    bool // a message was written
+	some    bool            // a message was written
+	back    map[string]bool // the messages that are taken back
 }
 
 // message is a message whose results may follow.
@@ -59,53 +64,41 @@ type message struct {
 // result is the state of a call, and the mark of an export in it.
 type result struct{ state, mark []byte }
 
-func (p *packing) text(s string) {
-	_, err := p.w.WriteString(s)
-	p.err = cmp.Or(p.err, err)
-}
+func (p *packing) text(s string) { _, _ = p.w.WriteString(s) } // Flush returns the first error
 
-func (p *packing) value(v any) {
-	b, err := json.Marshal(v)
-	p.err = cmp.Or(p.err, err)
-	p.text(string(b))
-}
-
-func (p *packing) line(raw []byte) error {
+func (p *packing) line(raw []byte) {
 	raw = bytes.Clone(raw)
 	l, err := parse(raw)
 	if err != nil || (p.session == "") != (l.kind == "session") {
-		return nil // a line of the tool, which is in its database
+		return // a line of the tool, which is in its database
 	}
 	switch l.kind {
 	case "session":
 		m := thread.Members(raw, "directory", "version")
 		p.session = l.id
 		at := l.at.UnixMilli()
-		p.text(`{"info":`)
-		p.value(object{
+		info, _ := json.Marshal(object{ // of texts and numbers
 			"id": l.id, "slug": "amplifier", "projectID": "global", "directory": thread.Text(m[0]), "path": "", "title": cmp.Or(p.name, "New session - "+thread.Stamp(l.at)),
 			"version": thread.Text(m[1]), "time": object{"created": at, "updated": at},
 		})
-		p.text(`,"messages":[`)
+		p.text(`{"info":` + string(info) + `,"messages":[`)
 	case "user", "assistant":
-		if err := p.flush(); err != nil {
-			return err
+		if p.flush(); !p.back[l.id] {
+			p.open = &message{l, map[string]result{}}
 		}
-		p.open = &message{l, map[string]result{}}
 	case "result":
 		if p.open != nil {
 			mark := thread.Members(thread.Members(raw, "metadata")[0], markMember)[0]
 			p.open.results[cmp.Or(l.id, "call "+l.call)] = result{l.state, mark}
 		}
 	}
-	return nil
 }
 
 // flush writes the message whose results have all come.
-func (p *packing) flush() error {
+func (p *packing) flush() {
 	m := p.open
 	if p.open = nil; m == nil {
-		return p.err
+		return
 	}
 	if p.some {
 		p.text(",\n")
@@ -133,7 +126,6 @@ func (p *packing) flush() error {
 		p.text(string(with(data, "id", part.id, "sessionID", p.session, "messageID", m.id)))
 	}
 	p.text("]}")
-	return p.err
 }
 
 // called returns the data of a call with its result.

@@ -55,13 +55,18 @@ func (r rows) each(take func(scan func(...any) error) error, query string, args 
 	return all.Err()
 }
 
-// columns returns the names of the columns of a table, none where that is not there.
-func (r rows) columns(table string) (names []string, err error) {
+// texts returns the texts that a query answers.
+func (r rows) texts(query string, args ...any) (all []string, err error) {
 	err = r.each(func(scan func(...any) error) error {
-		names = append(names, "")
-		return scan(&names[len(names)-1])
-	}, "SELECT name FROM pragma_table_info(?)", table)
-	return names, err
+		all = append(all, "")
+		return scan(&all[len(all)-1])
+	}, query, args...)
+	return all, err
+}
+
+// columns returns the names of the columns of a table, none where that is not there.
+func (r rows) columns(table string) ([]string, error) {
+	return r.texts("SELECT name FROM pragma_table_info(?)", table)
 }
 
 // check returns an error for a database without a table or a column that is needed.
@@ -160,19 +165,15 @@ func (r rows) lines(id string, out io.Writer) error {
 	}
 	was, err := r.sessions(id)
 	if err == nil && len(was) == 0 {
-		return fmt.Errorf("it has no session %s any more", id)
+		return fmt.Errorf("it has no session %q", id)
 	}
 	if err != nil {
 		return err
 	}
-	w := &lineWriter{w: bufio.NewWriterSize(out, 64<<10)}
+	w := lineWriter{bufio.NewWriterSize(out, 64<<10)}
 	s := was[0]
 	w.line("type", "session", "id", s.id, "time", s.created, "directory", s.dir, "version", s.version, "parent", s.parent)
-	var ids []string
-	err = r.each(func(scan func(...any) error) error {
-		ids = append(ids, "")
-		return scan(&ids[len(ids)-1])
-	}, "SELECT id FROM message WHERE session_id = ? AND typeof(id) = 'text' ORDER BY time_created, id", id)
+	ids, err := r.texts("SELECT id FROM message WHERE session_id = ? AND typeof(id) = 'text' ORDER BY time_created, id", id)
 	several := false
 	for _, id := range ids {
 		if err == nil && time.Since(began) > time.Second/2 {
@@ -194,7 +195,7 @@ func (r rows) lines(id string, out io.Writer) error {
 		err = r.notes(id, w)
 	}
 	if err == nil {
-		err = w.w.Flush()
+		err = w.Flush()
 	}
 	now, failed := r.sessions(id)
 	if err = cmp.Or(err, failed); err == nil && (len(now) == 0 || now[0].facts != s.facts) {
@@ -204,7 +205,7 @@ func (r rows) lines(id string, out io.Writer) error {
 }
 
 // message writes the line of a message with its parts, and the lines of the results of its calls.
-func (r rows) message(id string, w *lineWriter) error {
+func (r rows) message(id string, w lineWriter) error {
 	var at int64
 	var raw []byte
 	err := r.db.QueryRowContext(r.ctx, "SELECT "+when("time_created")+", "+data+" FROM message WHERE id = ?", id).Scan(&at, &raw)
@@ -212,30 +213,34 @@ func (r rows) message(id string, w *lineWriter) error {
 		return err
 	}
 	w.open("type", "message", "id", id, "time", at)
-	w.member("data", without(raw, func(m pyjson.Member) bool { // of what the prompt changed, which comes later
-		return pyjson.KeyIs(m.Key, "summary") && pyjson.KindOf(m.Value) == pyjson.Object
-	}))
-	w.text(`, "parts": [`)
+	if json.Valid(raw) && pyjson.KindOf(thread.Members(raw, "summary")[0]) == pyjson.Object { // of what the prompt changed, which comes later
+		raw = pyjson.Remove(raw, "summary")
+	}
+	w.member("data", raw)
+	_, _ = w.WriteString(`, "parts": [`)
 	sep, calls := "", false
 	err = r.parts(id, func(part string, raw []byte) {
-		w.text(sep)
+		_, _ = w.WriteString(sep)
 		sep = ", "
 		if isCall(raw) {
 			calls = true
 			raw = change(raw, "state", func(state []byte) []byte {
-				return without(state, func(m pyjson.Member) bool { return !pyjson.KeyIs(m.Key, "input") })
+				if input, ok := pyjson.Lookup(state, "input"); ok {
+					return pyjson.Splice([]byte("{}"), "input", input)
+				}
+				return []byte("{}")
 			})
 			raw = change(raw, "metadata", func(md []byte) []byte { return pyjson.Remove(md, resultMember) })
 		}
 		w.open("id", part)
 		w.member("data", raw)
-		w.text("}")
+		_, _ = w.WriteString("}")
 	})
-	w.text("]}\n")
+	_, _ = w.WriteString("]}\n")
 	if err == nil && calls {
 		err = r.parts(id, func(part string, raw []byte) { w.result(part, raw) })
 	}
-	return cmp.Or(err, w.err)
+	return err
 }
 
 // isCall reports whether the data of a part are a call.
@@ -243,7 +248,7 @@ func isCall(raw []byte) bool { return thread.Text(thread.Members(raw, "type")[0]
 
 // result writes the line of the result of a call that has one, without the note that opencode
 // leaves the result out of later requests.
-func (w *lineWriter) result(part string, raw []byte) {
+func (w lineWriter) result(part string, raw []byte) {
 	m := thread.Members(raw, "callID", "state", "metadata")
 	if s := thread.Text(thread.Members(m[1], "status")[0]); !isCall(raw) || s != "completed" && s != "error" {
 		return
@@ -254,7 +259,7 @@ func (w *lineWriter) result(part string, raw []byte) {
 		w.member("metadata", pyjson.Splice([]byte("{}"), markMember, mark))
 	}
 	w.member("state", change(pyjson.Remove(m[1], "input"), "time", func(at []byte) []byte { return pyjson.Remove(at, "compacted") }))
-	w.text("}\n")
+	_, _ = w.WriteString("}\n")
 }
 
 // parts calls take for the parts of a message.
@@ -276,7 +281,7 @@ func (r rows) parts(message string, take func(id string, raw []byte)) error {
 }
 
 // notes writes lines that name a newer form of the database.
-func (r rows) notes(id string, w *lineWriter) error {
+func (r rows) notes(id string, w lineWriter) error {
 	for _, table := range coming {
 		has, err := r.columns(table)
 		n := 0
@@ -293,26 +298,11 @@ func (r rows) notes(id string, w *lineWriter) error {
 	if has, err := r.columns("migration"); err != nil || !slices.Contains(has, "id") {
 		return err
 	}
-	return r.each(func(scan func(...any) error) error {
-		last := ""
-		err := scan(&last)
-		w.line("type", "migration", "name", last)
-		return err
-	}, "SELECT substr(max(id), 1, 100) m FROM migration HAVING m > ?", newest)
-}
-
-// without returns an object without the members that a function drops. Other values come
-// back as they are.
-func without(raw []byte, drop func(pyjson.Member) bool) []byte {
-	if pyjson.KindOf(raw) != pyjson.Object || !json.Valid(raw) {
-		return raw
+	later, err := r.texts("SELECT substr(max(id), 1, 100) m FROM migration HAVING m > ?", newest)
+	for _, name := range later {
+		w.line("type", "migration", "name", name)
 	}
-	for m := range pyjson.Members(raw) {
-		if drop(m) {
-			raw = pyjson.Remove(raw, pyjson.Text(m.Key))
-		}
-	}
-	return raw
+	return err
 }
 
 // change replaces a member of an object, where it has one.
@@ -323,55 +313,42 @@ func change(raw []byte, name string, with func([]byte) []byte) []byte {
 	return raw
 }
 
-// lineWriter writes lines, and notes the first error.
-type lineWriter struct {
-	w   *bufio.Writer
-	err error
-}
-
-func (w *lineWriter) text(s string) {
-	_, err := w.w.WriteString(s)
-	w.err = cmp.Or(w.err, err)
-}
+// lineWriter writes lines. Flush returns the first error of all.
+type lineWriter struct{ *bufio.Writer }
 
 // open writes the beginning of an object with members that are texts and numbers. Empty ones are
 // left out.
-func (w *lineWriter) open(members ...any) {
+func (w lineWriter) open(members ...any) {
 	sep := "{"
 	for i := 0; i < len(members); i += 2 {
 		value := ""
 		switch v := members[i+1].(type) {
 		case int64:
-			if v == 0 {
-				continue
-			}
 			value = strconv.FormatInt(v, 10)
 		case string:
-			if v == "" {
-				continue
-			}
 			value = string(pyjson.AppendQuoted(nil, strings.ToValidUTF8(v, "\ufffd"), pyjson.Style{Replace: true}))
 		}
-		w.text(sep + strconv.Quote(members[i].(string)) + ": " + value)
-		sep = ", "
+		if value != "0" && value != `""` {
+			_, _ = fmt.Fprintf(w, "%s%q: %s", sep, members[i], value)
+			sep = ", "
+		}
 	}
 }
 
 // line writes a line with such members.
-func (w *lineWriter) line(members ...any) {
+func (w lineWriter) line(members ...any) {
 	w.open(members...)
-	w.text("}\n")
+	_, _ = w.WriteString("}\n")
 }
 
 // member writes a member of a JSON value, without spaces around its parts; damaged JSON is
 // null.
-func (w *lineWriter) member(name string, raw []byte) {
+func (w lineWriter) member(name string, raw []byte) {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		b.Reset()
 		b.WriteString("null")
 	}
-	w.text(", " + strconv.Quote(name) + ": ")
-	_, err := w.w.Write(b.Bytes())
-	w.err = cmp.Or(w.err, err)
+	_, _ = fmt.Fprintf(w, ", %q: ", name)
+	_, _ = b.WriteTo(w)
 }

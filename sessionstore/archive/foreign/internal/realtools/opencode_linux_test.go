@@ -260,9 +260,11 @@ func (c *openCode) written(t *testing.T) (all []history) {
 	return all
 }
 
-// goOn lets opencode import a session and go on with it, and brings the turn home.
+// goOn lets opencode import a session and go on with it, with the model that it used last, and
+// brings the turn home.
 func (c *openCode) goOn(t *testing.T, p *projects.Projects, k kept) {
 	t.Helper()
+	t.Setenv("XDG_DATA_HOME", filepath.Dir(c.home()))
 	file := filepath.Join(t.TempDir(), "export.json")
 	done, err := foreign.ExportFile(t.Context(), k.st, k.id, foreign.OpenCode, file, nil)
 	require.NoError(t, err)
@@ -270,7 +272,7 @@ func (c *openCode) goOn(t *testing.T, p *projects.Projects, k kept) {
 	c.run(t, foreign.OpenCode.Takes(file)...)
 	c.serve(t)
 	var got struct{ Parts []struct{ Type, Text string } }
-	c.call(t, "POST", "/session/"+done.ID+"/message", object{"model": object{"providerID": "made-up", "modelID": "made-up"}, "parts": []any{object{"type": "text", "text": prompt}}}, &got)
+	c.call(t, "POST", "/session/"+done.ID+"/message", object{"parts": []any{object{"type": "text", "text": prompt}}}, &got) // as "opencode run -s" without -m
 	c.kill()
 	there := []said{{"user", prompt}}
 	for _, part := range got.Parts {

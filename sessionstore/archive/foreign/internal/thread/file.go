@@ -4,7 +4,6 @@
 package thread
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -79,8 +78,12 @@ type Database interface {
 
 	// Pack makes of the lines of a session, which has a name or "", the file that the tool
 	// imports, and Take returns the arguments with which it does.
-	Pack(ctx context.Context, lines io.Reader, name string, w io.Writer) error
 	Take(path string) []string
+	Pack(ctx context.Context, lines io.ReadSeeker, name string, w io.Writer) error
+
+	// Join writes the lines that were kept of a session, and behind them what it has now beside
+	// them. Where the tool took lines back, those behind them follow the ones before.
+	Join(ctx context.Context, kept, now *File, w io.Writer) error
 }
 
 // Program is what is known of a tool beside its files.
@@ -287,9 +290,9 @@ func Open(ctx context.Context, src Source, tool Tool, id string, n *Notes) (*Fil
 }
 
 // Read is Open of the bytes that the file of a history would have.
-func Read(ctx context.Context, src Source, data []byte, tool Tool, id string, n *Notes) (*File, error) {
+func Read(ctx context.Context, src Source, data io.ReaderAt, size int64, tool Tool, id string, n *Notes) (*File, error) {
 	r := &joined{starts: []int64{0}}
-	r.add(bytes.NewReader(data), int64(len(data)))
+	r.add(data, size)
 	return read(ctx, src, r, Layout{}, tool, id, n)
 }
 
@@ -327,6 +330,11 @@ func (src Source) told(f *File, line int, err error) LineError {
 	s := src.Segments[i]
 	line -= int(f.Table.Line(int32(first)))
 	return LineError{line, inFile(s.Path, src.main, err)}
+}
+
+// Lines yields the lines.
+func (f *File) Lines(ctx context.Context) iter.Seq2[Line, error] {
+	return LinesOf(ctx, io.NewSectionReader(f.Reader, 0, f.Size))
 }
 
 // Part returns the content of a record. It is valid until the next call.
