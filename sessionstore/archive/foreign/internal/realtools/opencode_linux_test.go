@@ -39,18 +39,12 @@ type openCode struct {
 // TestRealOpenCode lets opencode write sessions, imports them, and lets it go on with exports.
 func TestRealOpenCode(t *testing.T) {
 	testenv.Soak(t, "it installs opencode")
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	if arch == "" {
-		notProven(t, "npm has no opencode for this machine")
-	}
 	for name, version := range map[string]string{"pinned": openCodePinned, "newest": npm(t, t.TempDir(), "view", "opencode-ai", "version")} {
 		if name == "newest" && version == openCodePinned {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			dir := claim(t, name+"-opencode")
-			installPackages(t, dir, nil, "opencode-linux-"+arch+"@"+version)
-			c := newOpenCode(t, newLab(t, programs{}), filepath.Join(dir, "node_modules", "opencode-linux-"+arch, "bin", "opencode"))
+			c := newOpenCode(t, newLab(t, programs{}), installOpenCode(t, name, version))
 			p := openProjects(t)
 			wrote := c.written(t)
 			found, err := foreign.Find(t.Context(), foreign.OpenCode, &foreign.FindOptions{Home: c.home()})
@@ -75,9 +69,24 @@ func TestRealOpenCode(t *testing.T) {
 	}
 }
 
+// installOpenCode installs opencode and returns the program.
+func installOpenCode(t *testing.T, name, version string) string {
+	t.Helper()
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	if arch == "" {
+		notProven(t, "npm has no opencode for this machine")
+	}
+	dir := claim(t, name+"-opencode")
+	installPackages(t, dir, nil, "opencode-linux-"+arch+"@"+version)
+	return filepath.Join(dir, "node_modules", "opencode-linux-"+arch, "bin", "opencode")
+}
+
 func newOpenCode(t *testing.T, l *lab, bin string) *openCode {
 	t.Helper()
-	c := &openCode{lab: l, bin: bin, user: t.TempDir()}
+	own := *l // with a model of its own, which refuses
+	own.model = newModel(t, l.net)
+	own.model.strict = true
+	c := &openCode{lab: &own, bin: bin, user: t.TempDir()}
 	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", c.work).Run())
 	config := object{
 		"autoupdate": false, "share": "disabled", "model": "made-up/made-up", "small_model": "made-up/made-up", "permission": "allow",
