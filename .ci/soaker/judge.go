@@ -27,6 +27,7 @@ var (
 		regexp.MustCompile(`^power cuts \S+: (?P<states>\d+) states, acknowledged (?P<acknowledged>\d+), lost (?P<lost>\d+)`),
 		regexp.MustCompile(`^simulation: (?P<seeds>\d+) seeds, .*lost (?P<lost>\d+), .*bad (?P<bad>\d+), late (?P<late>\d+)`),
 		regexp.MustCompile(`^kills: (?P<rounds>\d+) rounds, (?P<lost>\d+) lost`),
+		regexp.MustCompile(`^real tools: (?P<newer>\d+) newer on npm: `),
 		regexp.MustCompile(`total: faults: (?P<points>\d+) points, (?P<lost>\d+) lost`),
 	}
 )

@@ -22,13 +22,12 @@ type travels struct {
 	openCode string
 	program  string
 	net      *network
-	took     map[string]time.Duration // by command, the last time
 }
 
 // newJourneys installs the tools, and builds the command.
 func newJourneys(t *testing.T) *travels {
 	t.Helper()
-	v := &travels{programs: install(t, "pinned", pinned), took: map[string]time.Duration{"resume": time.Second, "import": time.Second}}
+	v := &travels{programs: install(t, "pinned", pinned)}
 	pi, copilot := installPi(t, "pinned-pi", piPinned), installCopilot(t, "pinned-copilot", copilotPinned)
 	v.node, v.piBin, v.copilotBin = pi.node, pi.piBin, copilot.copilotBin
 	v.openCode = installOpenCode(t, "pinned", openCodePinned)
@@ -46,6 +45,7 @@ func (v *travels) begin(t *testing.T, r *rand.Rand) *journey {
 	own := *v
 	own.net = l.net
 	j := &journey{travels: &own, rand: r, work: l.work, id: sessionstore.NewID(), dir: filepath.Join(t.TempDir(), "projects")}
+	j.took = map[string]time.Duration{"resume": time.Second, "import": time.Second}
 	pi, copilot, open := newPi(t, l).(*piTool), newCopilot(t, l).(*copilotTool), newOpenCode(t, l, v.openCode)
 	claude, codex := newClaude(t, l).(*claudeCode), newCodex(t, l).(*codexTool)
 	j.tools = []*traveller{
