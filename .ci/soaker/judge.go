@@ -27,7 +27,6 @@ var (
 		regexp.MustCompile(`^power cuts \S+: (?P<states>\d+) states, acknowledged (?P<acknowledged>\d+), lost (?P<lost>\d+)`),
 		regexp.MustCompile(`^simulation: (?P<seeds>\d+) seeds, .*lost (?P<lost>\d+), .*bad (?P<bad>\d+), late (?P<late>\d+)`),
 		regexp.MustCompile(`^kills: (?P<rounds>\d+) rounds, (?P<lost>\d+) lost`),
-		regexp.MustCompile(`^real tools: (?P<newer>\d+) newer on npm: `),
 		regexp.MustCompile(`total: faults: (?P<points>\d+) points, (?P<lost>\d+) lost`),
 	}
 )
@@ -55,6 +54,9 @@ func (f *findings) take(line, shows string) {
 	f.shown = f.shown || strings.Contains(line, shows)
 	if _, command, ok := strings.Cut(line, "to repeat: "); ok && f.repeat == "" {
 		f.repeat = command
+	}
+	if _, tool, ok := strings.Cut(line, "real tools: newer on npm: "); ok {
+		f.figures[tool+", runs"]++
 	}
 	for _, c := range counts {
 		if found := c.FindStringSubmatch(line); found != nil {

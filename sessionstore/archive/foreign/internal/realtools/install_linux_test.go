@@ -70,7 +70,7 @@ func npm(t *testing.T, dir string, args ...string) string {
 // newer reports whether the newest version of a tool is not the proven one, and tells the soak.
 func newer(newest, proven string) bool {
 	if newest != proven {
-		fmt.Printf("real tools: 1 newer on npm: %s, proven is %s\n", newest, proven)
+		fmt.Printf("real tools: newer on npm: %s (proven: %s)\n", newest, proven)
 	}
 	return newest != proven
 }
