@@ -55,6 +55,9 @@ func (f *findings) take(line, shows string) {
 	if _, command, ok := strings.Cut(line, "to repeat: "); ok && f.repeat == "" {
 		f.repeat = command
 	}
+	if _, tool, ok := strings.Cut(line, "real tools: newer on npm: "); ok {
+		f.figures[tool+", runs"]++
+	}
 	for _, c := range counts {
 		if found := c.FindStringSubmatch(line); found != nil {
 			for i, name := range c.SubexpNames()[1:] {

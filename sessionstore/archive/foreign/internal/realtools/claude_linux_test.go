@@ -54,6 +54,16 @@ func (c *claudeCode) run(t *testing.T, name string, args ...string) []byte {
 	return out.Bytes()
 }
 
+// command returns a call of Claude Code.
+func (c *claudeCode) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := limited(t)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, c.claudeBin, args...)
+	cmd.Dir, cmd.Env = c.work, c.env()
+	return cmd
+}
+
 func (c *claudeCode) env() []string {
 	return []string{
 		"HOME=" + c.user, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_BASE_URL=" + c.model.url, "ANTHROPIC_API_KEY=sk-made-up",

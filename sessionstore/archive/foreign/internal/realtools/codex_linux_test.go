@@ -56,6 +56,20 @@ func (c *codexTool) place(t *testing.T, file string) string {
 	return filepath.Join(dir, file)
 }
 
+// command returns a call of Codex.
+func (c *codexTool) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := limited(t)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, c.codexBin, args...)
+	cmd.Dir, cmd.Env = c.work, c.env()
+	return cmd
+}
+
+func (c *codexTool) env() []string {
+	return []string{"HOME=" + c.user, "CODEX_HOME=" + c.home(), "PATH=" + os.Getenv("PATH"), "RUST_LOG=error"}
+}
+
 // appServer is a running app-server of Codex.
 type appServer struct {
 	t     *testing.T
@@ -86,8 +100,7 @@ func (c *codexTool) server(t *testing.T) *appServer {
 		return c.running
 	}
 	cmd := exec.Command(c.codexBin, "app-server")
-	cmd.Dir = c.work
-	cmd.Env = []string{"HOME=" + c.user, "CODEX_HOME=" + c.home(), "PATH=" + os.Getenv("PATH"), "RUST_LOG=error"}
+	cmd.Dir, cmd.Env = c.work, c.env()
 	s := &appServer{t: t, lines: make(chan []byte, 1<<16), errs: &bytes.Buffer{}}
 	cmd.Stderr = s.errs
 	in, err := cmd.StdinPipe()

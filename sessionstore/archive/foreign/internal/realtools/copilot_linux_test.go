@@ -33,7 +33,7 @@ func TestRealCopilot(t *testing.T) {
 	t.Run("pinned", func(t *testing.T) { prove(t, installCopilot(t, "pinned-copilot", copilotPinned), newCopilot) })
 	t.Run("newest", func(t *testing.T) {
 		v := npm(t, t.TempDir(), "view", copilotPackage, "version")
-		if v == copilotPinned {
+		if !newer("GitHub Copilot CLI "+v, "GitHub Copilot CLI "+copilotPinned) {
 			t.Skip("the pinned version is the newest: " + v)
 		}
 		prove(t, installCopilot(t, "newest-copilot", v), newCopilot)

@@ -1,5 +1,5 @@
 // Package realtools proves the imports and exports of sessionstore/archive/foreign with the
-// tools themselves: Codex, Claude Code, pi and the GitHub Copilot CLI, as npm has them.
+// tools themselves: Codex, Claude Code, pi, the GitHub Copilot CLI and opencode, as npm has them.
 //
 // Its tests install the tools and run them in a network of their own, in which nothing
 // answers but a made-up model of the test. They need Linux, root, npm and a registry.

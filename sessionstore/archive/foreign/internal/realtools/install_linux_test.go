@@ -67,6 +67,14 @@ func npm(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// newer reports whether the newest version of a tool is not the proven one, and tells the soak.
+func newer(newest, proven string) bool {
+	if newest != proven {
+		fmt.Printf("real tools: newer on npm: %s (proven: %s)\n", newest, proven)
+	}
+	return newest != proven
+}
+
 // newest returns the newest versions.
 func newest(t *testing.T) versions {
 	t.Helper()

@@ -22,9 +22,11 @@ type model struct {
 	requests []request
 	answers  int
 	strict   bool                     // what the provider refuses is refused
+	named    bool                     // an answer names its prompt
 	calls    map[string][]call        // what the model answers to a prompt with these words
 	held     map[string]chan struct{} // prompts that get no answer; closed once one came
 	cuts     map[string]cut           // prompts whose answer never ends
+	watched  map[string]chan struct{} // closed once the prompt came
 }
 
 // cut is an answer of several pieces that never ends.
@@ -54,7 +56,7 @@ type said struct{ role, text string }
 // newModel returns a model in the network.
 func newModel(t *testing.T, n *network) *model {
 	t.Helper()
-	l, m := n.listen(t), &model{calls: map[string][]call{}, held: map[string]chan struct{}{}, cuts: map[string]cut{}}
+	l, m := n.listen(t), &model{calls: map[string][]call{}, held: map[string]chan struct{}{}, cuts: map[string]cut{}, watched: map[string]chan struct{}{}}
 	m.url = "http://" + l.Addr().String()
 	server := &http.Server{Handler: m}
 	ended := make(chan struct{})
@@ -92,7 +94,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, called := m.answer(asked)
 	var texts []string
 	if called == nil {
-		texts = []string{answer(n)}
+		texts = []string{m.text(asked, n)}
 	}
 	switch {
 	case m.holds(asked):
@@ -138,6 +140,12 @@ func (m *model) answer(asked request) (n int, called []call) {
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, asked)
 	m.answers++
+	for prompt, came := range m.watched {
+		if slices.ContainsFunc(asked.waiting, func(text string) bool { return strings.Contains(text, prompt) }) {
+			close(came)
+			delete(m.watched, prompt)
+		}
+	}
 	for words, c := range m.calls {
 		for _, text := range asked.waiting {
 			if strings.Contains(text, words) {
@@ -248,6 +256,14 @@ func (m *model) calling(words, name string, arguments object, more ...call) {
 	m.calls[words] = append([]call{{name, arguments}}, more...)
 }
 
+// watching returns a channel that is closed once a prompt came.
+func (m *model) watching(prompt string) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watched[prompt] = make(chan struct{})
+	return m.watched[prompt]
+}
+
 // holding lets the model give no answer to a prompt. The channel is closed once it was asked.
 func (m *model) holding(prompt string) chan struct{} {
 	m.mu.Lock()
@@ -327,6 +343,16 @@ func stream(w http.ResponseWriter, events []event) {
 func reply(w http.ResponseWriter, o object) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(o) // the tool may be gone
+}
+
+// text is the text of the nth answer.
+func (m *model) text(asked request, n int) string {
+	for _, s := range slices.Backward(asked.said) {
+		if all := named.FindAllString(s.text, -1); m.named && s.role == "user" && len(all) > 0 {
+			return answerTo + all[len(all)-1]
+		}
+	}
+	return answer(n)
 }
 
 func answer(n int) string { return fmt.Sprintf("Made-up answer number %d.", n) }

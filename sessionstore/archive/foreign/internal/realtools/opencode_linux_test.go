@@ -39,18 +39,12 @@ type openCode struct {
 // TestRealOpenCode lets opencode write sessions, imports them, and lets it go on with exports.
 func TestRealOpenCode(t *testing.T) {
 	testenv.Soak(t, "it installs opencode")
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	if arch == "" {
-		notProven(t, "npm has no opencode for this machine")
-	}
 	for name, version := range map[string]string{"pinned": openCodePinned, "newest": npm(t, t.TempDir(), "view", "opencode-ai", "version")} {
-		if name == "newest" && version == openCodePinned {
+		if name == "newest" && !newer("opencode "+version, "opencode "+openCodePinned) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			dir := claim(t, name+"-opencode")
-			installPackages(t, dir, nil, "opencode-linux-"+arch+"@"+version)
-			c := newOpenCode(t, newLab(t, programs{}), filepath.Join(dir, "node_modules", "opencode-linux-"+arch, "bin", "opencode"))
+			c := newOpenCode(t, newLab(t, programs{}), installOpenCode(t, name, version))
 			p := openProjects(t)
 			wrote := c.written(t)
 			found, err := foreign.Find(t.Context(), foreign.OpenCode, &foreign.FindOptions{Home: c.home()})
@@ -75,9 +69,24 @@ func TestRealOpenCode(t *testing.T) {
 	}
 }
 
+// installOpenCode installs opencode and returns the program.
+func installOpenCode(t *testing.T, name, version string) string {
+	t.Helper()
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	if arch == "" {
+		notProven(t, "npm has no opencode for this machine")
+	}
+	dir := claim(t, name+"-opencode")
+	installPackages(t, dir, nil, "opencode-linux-"+arch+"@"+version)
+	return filepath.Join(dir, "node_modules", "opencode-linux-"+arch, "bin", "opencode")
+}
+
 func newOpenCode(t *testing.T, l *lab, bin string) *openCode {
 	t.Helper()
-	c := &openCode{lab: l, bin: bin, user: t.TempDir()}
+	own := *l // with a model of its own, which refuses
+	own.model = newModel(t, l.net)
+	own.model.strict = true
+	c := &openCode{lab: &own, bin: bin, user: t.TempDir()}
 	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", c.work).Run())
 	config := object{
 		"autoupdate": false, "share": "disabled", "model": "made-up/made-up", "small_model": "made-up/made-up", "permission": "allow",
@@ -130,7 +139,9 @@ func (c *openCode) serve(t *testing.T) {
 	l := c.net.listen(t)
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, errors.Join(err, l.Close()))
-	c.cmd = c.command(t, "serve", "--port", port, "--hostname", "127.0.0.1")
+	run := c.command(t, "serve", "--port", port, "--hostname", "127.0.0.1")
+	c.cmd = exec.CommandContext(t.Context(), run.Path, run.Args[1:]...) // it answers many calls
+	c.cmd.Dir, c.cmd.Env = run.Dir, run.Env
 	out, err := c.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.net.start(c.cmd))

@@ -44,7 +44,7 @@ func newLab(t *testing.T, p programs) *lab {
 }
 
 // callLimit is the longest wait for one answer of a tool.
-const callLimit = 3 * time.Minute
+const callLimit = 10 * time.Minute
 
 // limited returns the context of one call of a tool.
 func limited(t *testing.T) (context.Context, context.CancelFunc) {
