@@ -34,6 +34,7 @@ type historyResult struct {
 	TakenUp   []string        `json:"taken_up"`      // sessions that are in the trash, because another one has all of them
 	Apart     []string        `json:"stand_alone"`   // sessions of parts of a thread, which stay what they are
 
+	unread  map[string]int // what is unknown in histories without a conversation
 	unnoted error
 	actions map[foreign.Action]int
 	kinds   map[foreign.Kind]int
@@ -58,7 +59,7 @@ type historyDamage struct {
 func newHistoryResult(dry bool) *historyResult {
 	return &historyResult{
 		DryRun: dry, Sessions: []historyOne{}, Damaged: []historyDamage{}, Unplaced: []historyDamage{}, Shorter: []string{}, TakenUp: []string{}, Apart: []string{}, Left: map[string]int{}, Blocks: map[string]int{}, Unknown: map[string]int{},
-		actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
+		unread: map[string]int{}, actions: map[foreign.Action]int{}, kinds: map[foreign.Kind]int{},
 	}
 }
 
@@ -169,6 +170,7 @@ func (r *historyResult) importAll(ctx context.Context, a *app, p *projects.Proje
 		switch {
 		case errors.Is(err, foreign.ErrEmpty):
 			r.Empty++
+			addTo(r.unread, report.Unknown)
 		case err != nil:
 			r.Failed++
 			failed = errors.Join(failed, err)
@@ -209,10 +211,14 @@ func (r *historyResult) add(h foreign.History, report *foreign.Report) {
 	for _, u := range report.Unplaced {
 		r.Unplaced = append(r.Unplaced, damageOf(h, u))
 	}
-	for _, m := range []struct{ to, from map[string]int }{{r.Left, report.Left}, {r.Blocks, report.Blocks}, {r.Unknown, report.Unknown}} {
-		for name, n := range m.from {
-			m.to[name] += n
-		}
+	addTo(r.Left, report.Left)
+	addTo(r.Blocks, report.Blocks)
+	addTo(r.Unknown, report.Unknown)
+}
+
+func addTo(all, more map[string]int) {
+	for name, n := range more {
+		all[name] += n
 	}
 }
 
@@ -282,6 +288,7 @@ func (r *historyResult) print(a *app, all int, failed error) {
 		made += "; " + count(r.Empty, "history") + " without a conversation"
 	}
 	a.Printf("%s %s (%s)\n", a.mark(failed), what, made)
+	told(a, "no conversation beside what is unknown, as of a newer version", r.unread)
 	if n := r.kinds[foreign.Diverged]; n > 0 {
 		a.Printf("  %s went on apart from the session here, which stays: what the other tool has is in a session beside it\n", count(n, "conversation"))
 	}

@@ -35,3 +35,21 @@ func TestImportInterrupted(t *testing.T) {
 	require.NotContains(t, out.String(), "Imported")
 	require.True(t, strings.HasPrefix(out.String(), "✗ Stopped after 0 of "), out.String())
 }
+
+// TestImportOfUnknown imports a history that has nothing but what is not known: the report names it.
+func TestImportOfUnknown(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("PI_CODING_AGENT_DIR", home)
+	dir := filepath.Join(home, "sessions", "--w--")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	rows := `{"type":"session","version":9,"id":"a","cwd":"/w"}` + "\n" + `{"type":"utterance","id":"1","parentId":null}` + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "1_a.jsonl"), []byte(rows), 0o600))
+	var out, told bytes.Buffer
+	code := Run(t.Context(), Process{
+		Args: []string{"import", "--from=pi", "--sessions-root", t.TempDir()}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told,
+		Env: func(string) string { return "" },
+	})
+	require.Zero(t, code, told.String())
+	require.Contains(t, out.String(), "1 history without a conversation")
+	require.Contains(t, out.String(), "as of a newer version: kind utterance 1, version 9 1")
+}

@@ -309,6 +309,30 @@ func TestLargeRows(t *testing.T) {
 	require.Less(t, len(lines), 11_000_000)
 }
 
+// TestLargeSession reads the row of a session whose texts are too long for what they say.
+func TestLargeSession(t *testing.T) {
+	t.Parallel()
+	path := written(t, "closed")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	for _, query := range []string{
+		"UPDATE session SET directory = x, version = x, parent_id = x FROM (SELECT '/' || hex(zeroblob(500000)) AS x)",
+		"INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES ('ses_' || hex(zeroblob(500000)), 'p', 's', '/w', 'x', '1', 1, 1)",
+	} {
+		_, err = db.Exec(query)
+		require.NoError(t, err)
+	}
+	require.NoError(t, db.Close())
+	found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Zero(t, len(found[0].Dir))
+	require.Less(t, len(found[0].Rows), 10_000)
+	lines, err := linesOf(t, path)
+	require.NoError(t, err)
+	require.Less(t, len(lines), 100_000)
+}
+
 // writerFunc is a function as an io.Writer.
 type writerFunc func([]byte) (int, error)
 

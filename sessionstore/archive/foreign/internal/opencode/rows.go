@@ -99,6 +99,11 @@ func when(column string) string {
 	return fmt.Sprintf("iif(typeof(%[1]s) = 'integer' AND %[1]s BETWEEN 0 AND 253402300799999, %[1]s, 0)", column)
 }
 
+// short is the expression for a text of a few words, which is ” where a column has a longer one or none.
+func short(column string) string {
+	return fmt.Sprintf("iif(octet_length(%[1]s) <= 4096, %[1]s, '')", column)
+}
+
 // sessions returns the rows of all sessions, or of one. A row with an id that opencode does not
 // make is left out.
 func (r rows) sessions(id string) (all []row, err error) {
@@ -109,8 +114,8 @@ func (r rows) sessions(id string) (all []row, err error) {
 			all = append(all, s)
 		}
 		return err
-	}, `SELECT id, coalesce(parent_id, ''), coalesce(directory, ''), coalesce(substr(title, 1, 1000), ''), coalesce(version, ''), coalesce(substr(revert, 1, 1000000), ''),
-		`+when("time_created")+`, `+when("time_updated")+` FROM session WHERE typeof(id) = 'text' AND (?1 = '' OR id = ?1) ORDER BY time_created, id`, id)
+	}, `SELECT id, `+short("parent_id")+`, `+short("directory")+`, coalesce(substr(title, 1, 1000), ''), `+short("version")+`, coalesce(substr(revert, 1, 1000000), ''),
+		`+when("time_created")+`, `+when("time_updated")+` FROM session WHERE typeof(id) = 'text' AND octet_length(id) <= 4096 AND (?1 = '' OR id = ?1) ORDER BY time_created, id`, id)
 	for i := range all {
 		if err == nil {
 			err = r.count(&all[i])
