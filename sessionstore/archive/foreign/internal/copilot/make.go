@@ -44,26 +44,25 @@ func (c *maker) Further() (map[string][]byte, error) {
 	return map[string][]byte{workspaceFile: raw}, err
 }
 
-// event writes an event. Marks are of a message, see thread.Made.
-func (c *maker) event(kind, id string, at time.Time, mark, seal string, data object) error {
-	e := object{"type": kind, "data": data, "id": id, "timestamp": thread.Stamp(at), "parentId": c.parent}
-	if mark != "" {
-		e[thread.ExportMember] = mark
+// event writes an event about a message.
+func (c *maker) event(kind string, data object, m thread.Made) error {
+	e := object{"type": kind, "data": data, "id": m.Key, "timestamp": thread.Stamp(m.At), "parentId": c.parent}
+	if m.Mark != "" {
+		m.Sign(e)
 	}
-	if seal != "" {
-		e[thread.SealMember] = seal
-	}
-	c.parent, c.last = id, at
+	c.parent, c.last = m.Key, m.At
 	return c.w.Row(e)
 }
 
-func (c *maker) id(what string) string { return thread.UUID5(Tool{}.Name(), what+"/"+c.about.ID) }
+// note writes an event that is about no message.
+func (c *maker) note(kind, what string, data object) error {
+	return c.event(kind, data, thread.Made{Key: thread.UUID5(Tool{}.Name(), what+"/"+c.about.ID), At: c.about.Began})
+}
 
 func (c *maker) Begin() error {
-	began := thread.Stamp(c.about.Began)
-	return c.event(startKind, c.id("start"), c.about.Began, "", "", object{
-		"sessionId": c.about.ID, "version": maxVersion, "producer": madeBy, "copilotVersion": "1.0.102", "startTime": began,
-		"context": object{"cwd": c.about.Dir},
+	return c.note(startKind, "start", object{
+		"sessionId": c.about.ID, "version": maxVersion, "producer": madeBy, "copilotVersion": "1.0.102",
+		"startTime": thread.Stamp(c.about.Began), "context": object{"cwd": c.about.Dir},
 	})
 }
 
@@ -74,7 +73,7 @@ func (c *maker) Join(parent string, whole bool) error {
 	if whole {
 		return nil
 	}
-	return c.event(clearKind, c.id("cleared "+parent), c.about.Began, "", "", object{"messagesCleared": 0, clearedHere: true})
+	return c.note(clearKind, "cleared "+parent, object{"messagesCleared": 0, clearedHere: true})
 }
 
 func (c *maker) Message(m thread.Made) error {
@@ -100,7 +99,7 @@ func (c *maker) Message(m thread.Made) error {
 		}
 		data["attachments"], data[picturesAt] = pictures, ahead
 	}
-	return c.event(kind, m.Key, m.At, m.Mark, m.Seal, data)
+	return c.event(kind, data, m)
 }
 
 func requestsOf(m thread.Made) []any {
@@ -115,30 +114,21 @@ func requestsOf(m thread.Made) []any {
 // content ahead of it, without the blank line between two texts.
 const picturesAt = "amplifier_at"
 
-// contentOf returns the texts of a message and its pictures, with the number of bytes ahead of each. A
-// picture that has only an address is a text.
+// contentOf returns the texts of a message and its pictures, with the number of bytes ahead of each.
 func contentOf(m thread.Made) (said string, pictures, ahead []any) {
-	say := func(text string) {
+	if len(m.Blocks) == 0 {
+		return m.Said, nil, nil
+	}
+	for _, b := range m.Shown() {
+		if b.Text == nil {
+			pictures, ahead = append(pictures, object{"type": "image", "data": b.Data, "mimeType": b.Media}), append(ahead, len(said))
+			continue
+		}
+		text := thread.Text(thread.Members(b.Text, "text")[0])
 		if said != "" && text != "" {
 			said += "\n\n"
 		}
 		said += text
-	}
-	for _, b := range m.Blocks {
-		f := thread.Members(b, "type", "source")
-		source := thread.Members(f[1], "media_type", "data", "url")
-		switch {
-		case thread.Text(f[0]) != "image":
-			say(thread.Text(thread.Members(b, "text")[0]))
-		case thread.Text(source[2]) != "":
-			say(thread.Text(source[2]))
-		default:
-			ahead = append(ahead, len(said))
-			pictures = append(pictures, object{"type": "image", "data": thread.Text(source[1]), "mimeType": thread.Text(source[0])})
-		}
-	}
-	if len(m.Blocks) == 0 {
-		said = m.Said
 	}
 	return said, pictures, ahead
 }

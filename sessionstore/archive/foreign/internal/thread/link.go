@@ -20,6 +20,15 @@ func (s *Scanning) Link(elsewhere func(uuid uint64) bool) {
 	}
 }
 
+// Follow notes which records have a child, where the records do not name each other.
+func (t *Table) Follow() {
+	for _, r := range t.Records.All() {
+		if r.Parent >= 0 {
+			t.Records.At(r.Parent).Flags |= HasChild
+		}
+	}
+}
+
 // chain lets each record follow the last one with the uuid of its parent, and lets no
 // record follow a record that shows progress.
 func (t *Table) chain() {
