@@ -257,6 +257,15 @@ func TestPiLinks(t *testing.T) {
 	}
 }
 
+// TestPiElsewhere finds a session in a directory that pi was told to keep it in, which has no folders.
+func TestPiElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newPiHome(t)
+	h.put("p1", "", piTurn("1", "", "One")...)
+	require.NoError(t, os.Rename(h.path("p1"), filepath.Join(h.dir, "sessions", filepath.Base(h.path("p1")))))
+	require.Equal(t, Created, h.run()["p1"].Sessions[0].Action)
+}
+
 // TestPiChosenIDs exports sessions whose ids a person chose: the export has that id, by which pi
 // finds it. An id that names no file is replaced.
 func TestPiChosenIDs(t *testing.T) {

@@ -26,8 +26,6 @@ const (
 	maxWorkspace = 64 << 10
 )
 
-var errWorkspace = errors.New("it is no YAML of at most 64 KiB that describes a session: the name of the session is not known")
-
 // workspace describes a session, in a file beside its events.
 type workspace struct {
 	ID      string `yaml:"id,omitempty"`
@@ -99,7 +97,7 @@ func workspaceIn(path string) (w workspace, changed time.Time, err error) {
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxWorkspace+1))
 	if err == nil && (len(raw) > maxWorkspace || yaml.Unmarshal(raw, &w) != nil) {
-		w, err = workspace{}, fmt.Errorf("%s: %w", path, errWorkspace)
+		w, err = workspace{}, fmt.Errorf("%s: it is no YAML of at most 64 KiB that describes a session: the name of the session is not known", path)
 	}
 	return w, fi.ModTime(), err
 }

@@ -26,7 +26,7 @@ func (Tool) Program() thread.Program {
 }
 
 func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
-	return &format{agents: map[uint64]*agent{}, offsets: map[uint64]int64{}}
+	return &format{agents: map[uint64]*agent{0: {last: -1}}, offsets: map[uint64]int64{}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -74,7 +74,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		if t.Inside == nil {
 			t.Inside = map[int32]thread.Inside{}
 		}
-		t.Inside[at] = thread.Inside{ID: l.agent, Parent: -1} // of the conversation nobody asks
+		t.Inside[at] = thread.Inside{ID: l.agent, Parent: -1}
 	}
 	r := thread.Record{UUID: thread.Hash(cmp.Or(l.id, string(raw))), Key: thread.Hash("id " + l.id), Flags: l.flags()}
 	if r.Flags == 0 {
@@ -83,6 +83,8 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	if l.agent != "" {
 		r.Flags |= thread.IsSidechain
+	} else if r.Is(thread.IsPerson) {
+		f.prompts++
 	}
 	f.note(s, l, a)
 	s.Content(&r, l, l.get("toolCallId"))
@@ -115,15 +117,11 @@ func (f *format) note(s *thread.Scanning, l line, a *agent) {
 		s.Version(thread.Members(l.data, "version")[0], maxVersion)
 	case pictureKind, shellKind:
 		f.offsets[thread.Hash(l.kind+" "+cmp.Or(l.get("assetId"), l.get("toolCallId")))] = s.Offset
-	case noteKind:
+	case "session.info":
 		if m := forkedFrom.FindStringSubmatch(l.get("message")); m != nil && l.get("infoType") == "fork" {
 			t.Lineage.Original, t.Lineage.Shared = thread.ID(m[1]), f.prompts
 		}
-	case promptKind:
-		if l.agent == "" && l.flags()&thread.IsPerson != 0 {
-			f.prompts++
-		}
-	case agentKind:
+	case "subagent.started":
 		m := thread.Members(l.data, "agentName", "agentDescription", "toolCallId", "parentId")
 		if l.agent == "" || a.started {
 			return
@@ -139,9 +137,7 @@ func (f *format) note(s *thread.Scanning, l line, a *agent) {
 
 func (f *format) Finish(s *thread.Scanning) {
 	s.Table.Follow()
-	if a := f.agents[0]; a != nil {
-		s.Table.End = a.last
-	}
+	s.Table.End = f.agents[0].last
 }
 
 // Part: a picture has a line of its own, and so has the command of a person.

@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"iter"
 	"regexp"
 	"strings"
@@ -20,8 +21,6 @@ const (
 	pictureKind = "session.binary_asset"
 	compactKind = "session.compaction_complete"
 	clearKind   = "session.context_cleared"
-	agentKind   = "subagent.started"
-	noteKind    = "session.info"
 	usageKind   = "session.usage_record"
 	handoffKind = "session.handoff"
 )
@@ -43,19 +42,16 @@ var kinds = func() map[string]thread.Flags {
 	}
 	for _, silent := range strings.Fields(`
 		abort assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.reasoning assistant.turn_end assistant.turn_start
-		external_tool.completed external_tool.requested hook.end hook.start mcp_app.tool_call_complete
-		model.message model.messages_snapshot model.model_call_failure model.model_call_started model.model_call_success model.response
-		model.turn_ended model.turn_started
-		permission.assentDetected permission.carriedForward permission.completed permission.contextualAuthorization
-		permission.messageAuthorization permission.messageAuthorizationDegraded permission.messageAuthorizationRead permission.requested
-		session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset session.canvas.recorded session.canvas.removed
-		session.compaction_start session.completion_receipt session.context_changed session.error session.fusion_completed
-		session.fusion_resolved session.fusion_route_failed session.info session.mode_changed session.mode_notice_delivered
-		session.permissions_changed session.plan_changed session.remote_steerable_changed session.schedule_cancelled
-		session.schedule_created session.schedule_rearmed session.session_limits_changed session.shutdown session.task_complete
-		session.truncation session.usage_checkpoint session.warning session.workspace_file_changed
-		skill.invoked subagent.completed subagent.configured subagent.deselected subagent.failed subagent.selected subagent.started
-		system.message tool.execution_start tool.user_requested tool_search.activated`) {
+		external_tool.completed external_tool.requested hook.end hook.start mcp_app.tool_call_complete model.message model.messages_snapshot
+		model.model_call_failure model.model_call_started model.model_call_success model.response model.turn_ended model.turn_started
+		permission.assentDetected permission.carriedForward permission.completed permission.contextualAuthorization permission.messageAuthorization
+		permission.messageAuthorizationDegraded permission.messageAuthorizationRead permission.requested session.auto_mode_resolved
+		session.autopilot_objective_changed session.binary_asset session.canvas.recorded session.canvas.removed session.compaction_start
+		session.completion_receipt session.context_changed session.error session.fusion_completed session.fusion_resolved session.fusion_route_failed
+		session.info session.mode_changed session.mode_notice_delivered session.permissions_changed session.plan_changed session.remote_steerable_changed
+		session.schedule_cancelled session.schedule_created session.schedule_rearmed session.session_limits_changed session.shutdown session.task_complete
+		session.truncation session.usage_checkpoint session.warning session.workspace_file_changed skill.invoked subagent.completed subagent.configured
+		subagent.deselected subagent.failed subagent.selected subagent.started system.message tool.execution_start tool.user_requested tool_search.activated`) {
 		all[silent] = thread.IsLink
 	}
 	return all
@@ -138,12 +134,7 @@ func (l line) Spent() (model string, used thread.Usage) {
 	raw, model := l.used()
 	used.Read(raw, &tokenNames)
 	used.Input = max(0, used.Input-used.CacheRead-used.CacheWrite)
-	for _, name := range []string{"model", "newModel", "selectedModel"} {
-		if model == "" {
-			model = l.get(name)
-		}
-	}
-	return model, used
+	return cmp.Or(model, l.get("model"), l.get("newModel"), l.get("selectedModel")), used
 }
 
 // textsOf are the members of events that are texts of the tool.

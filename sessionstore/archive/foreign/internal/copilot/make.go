@@ -20,9 +20,6 @@ type maker struct {
 	last   time.Time
 }
 
-// madeBy names this package where the tool names itself.
-const madeBy = "amplifier"
-
 // clearedHere is a member of the data of an event by which an export leaves out the lines before it.
 const clearedHere = "amplifier_cleared"
 
@@ -61,7 +58,7 @@ func (c *maker) note(kind, what string, data object) error {
 
 func (c *maker) Begin() error {
 	return c.note(startKind, "start", object{
-		"sessionId": c.about.ID, "version": maxVersion, "producer": madeBy, "copilotVersion": "1.0.102",
+		"sessionId": c.about.ID, "version": maxVersion, "producer": "amplifier", "copilotVersion": "1.0.102",
 		"startTime": thread.Stamp(c.about.Began), "context": object{"cwd": c.about.Dir},
 	})
 }
@@ -81,7 +78,11 @@ func (c *maker) Message(m thread.Made) error {
 	kind, data := promptKind, object{"content": said}
 	switch {
 	case m.Role() == "assistant":
-		kind, data = answerKind, object{"messageId": m.Key, "content": m.Said, "toolRequests": requestsOf(m)}
+		requests := []any{}
+		for _, call := range m.ToolCalls() {
+			requests = append(requests, object{"toolCallId": call.ID, "name": call.Name, "arguments": thread.Input(call.Arguments), "type": "function"})
+		}
+		kind, data = answerKind, object{"messageId": m.Key, "content": m.Said, "toolRequests": requests}
 		if c.about.Model != "" {
 			data["model"] = c.about.Model
 		}
@@ -92,7 +93,7 @@ func (c *maker) Message(m thread.Made) error {
 			result["binaryResultsForLlm"], data[picturesAt] = pictures, ahead
 		}
 	case m.Reminder:
-		data["source"] = madeBy
+		data["source"] = "amplifier"
 	case pictures != nil:
 		for _, p := range pictures {
 			p.(object)["type"] = "blob"
@@ -100,14 +101,6 @@ func (c *maker) Message(m thread.Made) error {
 		data["attachments"], data[picturesAt] = pictures, ahead
 	}
 	return c.event(kind, data, m)
-}
-
-func requestsOf(m thread.Made) []any {
-	all := []any{}
-	for _, call := range m.ToolCalls() {
-		all = append(all, object{"toolCallId": call.ID, "name": call.Name, "arguments": thread.Input(call.Arguments), "type": "function"})
-	}
-	return all
 }
 
 // picturesAt is a member of the data of a prompt or of a result. It has for each picture the number of bytes of the

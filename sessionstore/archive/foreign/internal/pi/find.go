@@ -29,17 +29,17 @@ type finding struct {
 	origins map[string]string // of forks, by id
 }
 
-// Find: a file in a folder is a session, a fork names the file of its origin. A folder and a file may be
-// links, as for pi.
+// Find: a file is a session, in a folder, or without one where pi was told to keep it elsewhere. A fork names
+// the file of its origin. A folder and a file may be links, as for pi.
 func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thread.History, failed error) {
 	f := finding{byID: map[string]*thread.History{}, origins: map[string]string{}}
 	defer f.open.Close()
 	failed = thread.Entries(ctx, filepath.Join(home, "sessions"), func(folder string, e fs.DirEntry) error {
 		mode, err := thread.Mode(folder, e)
-		if err == nil && mode.IsDir() {
-			folder, err = filepath.EvalSymlinks(folder) // several links may lead there
+		if err == nil && !mode.IsDir() {
+			return f.take(ctx, folder, e)
 		}
-		if err != nil || !mode.IsDir() {
+		if folder, err = filepath.EvalSymlinks(folder); err != nil { // several links may lead there
 			return err
 		}
 		return thread.Entries(ctx, folder, func(path string, e fs.DirEntry) error { return f.take(ctx, path, e) })
