@@ -172,7 +172,10 @@ func (o *onward) find() error {
 			o.former = append(o.former, o.exported.ID)
 			continue
 		}
-		i := slices.IndexFunc(o.found, func(h foreign.History) bool { return h.ID == o.exported.ID })
+		folder, name := filepath.Split(filepath.FromSlash(o.exported.File))
+		i := slices.IndexFunc(o.found, func(h foreign.History) bool {
+			return h.ID == o.exported.ID && (folder == "" || filepath.Base(h.Path) == name) // else the tool does not read it any more
+		})
 		if o.unnamed = i < 0 || o.found[i].Title == ""; i < 0 { // a file at the place was cut off before the line that names the session
 			err := o.unfound // a folder that cannot be read may have it
 			if err == nil {
@@ -417,19 +420,23 @@ func (o *onward) further() error {
 	if err != nil {
 		return err
 	}
+	var old []string // their first lines name the session: an earlier call was killed behind them, or in them
 	for _, e := range there {
 		if text, ours := o.exported.Further[e.Name()]; ours && e.Type().IsRegular() {
 			path := filepath.Join(folder, e.Name())
 			raw, err := os.ReadFile(path)
-			if err == nil && bytes.Equal(raw, text) { // an earlier call was killed behind it
-				continue
-			}
-			if err == nil && bytes.HasPrefix(text, raw) && os.Remove(path) == nil { // or in it
+			if head, _, _ := bytes.Cut(text, []byte("\n")); err == nil && (bytes.HasPrefix(raw, head) || bytes.HasPrefix(head, raw)) {
+				old = append(old, path)
 				continue
 			}
 		}
 		if e.Name() != filepath.Base(o.path) || !isRegular(o.path) {
 			return fmt.Errorf("%s has %s, which is not of this session: move the folder away, or export with --to=%s", screen.Plain(folder), screen.Plain(e.Name()), o.tool)
+		}
+	}
+	for _, path := range old {
+		if err := os.Remove(path); err != nil {
+			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.exported.Further)) {

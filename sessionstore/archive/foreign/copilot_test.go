@@ -357,6 +357,50 @@ func TestCopilotFolders(t *testing.T) {
 	require.Empty(t, none)
 }
 
+// TestCopilotFlat imports a session of an earlier version of the tool, which had a file for each. Where there is
+// a folder, too, that is the session.
+func TestCopilotFlat(t *testing.T) {
+	t.Parallel()
+	const id = "C0FFEE11-0000-4000-8000-000000000001"
+	h := newCopilotHome(t)
+	first := copilotTurn("1", "", "", "One")
+	h.put(id, first...)
+	flat := filepath.Join(h.dir, "session-state", id+".jsonl")
+	require.NoError(t, os.Rename(h.path(id, "events.jsonl"), flat))
+	session := idOf(Copilot, strings.ToLower(id))
+	require.Equal(t, []Imported{{session, Conversation, Created, 2}}, h.run()[strings.ToLower(id)].Sessions)
+	require.Equal(t, []Imported{{session, Conversation, Unchanged, 0}}, h.run()[strings.ToLower(id)].Sessions)
+	md := h.metadata(session)
+	require.Equal(t, "/w", md.Text("working_dir"))
+	h.put(id, joined(first, copilotTurn("2", "", "", "Two"))...)
+	report := h.run()[strings.ToLower(id)]
+	require.Equal(t, []Imported{{session, Conversation, Updated, 4}}, report.Sessions)
+	require.Equal(t, []string{flat}, report.Shorter)
+}
+
+// TestCopilotOnlyAgents imports a file that has only the lines of sub-agents: no session names as its
+// parent one that is not there.
+func TestCopilotOnlyAgents(t *testing.T) {
+	t.Parallel()
+	h := newCopilotHome(t)
+	started := copilotEvent("b", "B", "subagent.started", `{"toolCallId":"x","agentName":"explore","parentId":"A"}`)
+	h.put("c1", joined(copilotTurn("1", "A", "agent-x", "Task A"), []string{started}, copilotTurn("2", "B", "agent-x", "Task B"))...)
+	path := h.path("c1", "events.jsonl")
+	_, rest, _ := strings.Cut(original(t, path), "\n") // without the first event
+	require.NoError(t, os.WriteFile(path, []byte(rest), 0o600))
+	all, err := Find(t.Context(), Copilot, &FindOptions{Home: h.dir})
+	require.NoError(t, err)
+	for _, action := range []Action{Created, Unchanged} {
+		report, err := Import(t.Context(), h.p, all[0], &Options{Project: "-w"})
+		require.NoError(t, err)
+		require.Len(t, report.Sessions, 2)
+		require.Equal(t, action, report.Sessions[0].Action)
+		first, second := h.metadata(report.Sessions[0].ID), h.metadata(report.Sessions[1].ID)
+		require.Empty(t, first.Text("parent_id"))
+		require.Equal(t, report.Sessions[0].ID, second.Text("parent_id"))
+	}
+}
+
 // TestCopilotDamaged imports damaged and hostile files: the lines that can be read are there, the
 // report names the others, and nothing hangs.
 func TestCopilotDamaged(t *testing.T) {

@@ -201,8 +201,10 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 	if inFile && done.name != "" && (f == nil || f.Table.Title != done.name) {
 		err = names.Name(done.name, md.Text("name_source") != "generated" && md.Text("name_source") != "fallback")
 	}
-	if err == nil {
-		done.Further, err = out.lines.Further()
+	if of, ok := out.lines.(interface {
+		Further() (map[string][]byte, error)
+	}); ok && err == nil {
+		done.Further, err = of.Further()
 	}
 	done.Named = done.name == "" || inFile || tool.Program().Names != "" || done.Further != nil
 	return done, cmp.Or(err, out.w.Flush())

@@ -206,8 +206,12 @@ func (ld *lander) prepare(ctx context.Context, f *thread.File, h thread.History)
 	}
 	ss = sessionsOf(top, leaves, roots)
 	for i := range ss.all {
-		if tg := &ss.all[i]; tg.kind == Branch && !ld.has(tg.id) {
+		tg := &ss.all[i]
+		if tg.kind == Branch && !ld.has(tg.id) {
 			ld.asBefore(tg)
+		}
+		if tg.kind == Agent && tg.parent == top.id && len(top.chain) == 0 && !ld.has(top.id) { // the file holds only sub-agents
+			tg.parent = ""
 		}
 	}
 	return ss, nil

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -127,6 +128,47 @@ func TestNamesGoOut(t *testing.T) {
 	g.write(text)
 	require.Equal(t, Unchanged, g.run(nil)[0].Action)
 	require.Equal(t, text, exported(t, g.st, id, Claude))
+}
+
+// TestNamesInPi exports a named session to pi: its last entry has the name, once for each name and for each growth.
+// A name that was given there since stays.
+func TestNamesInPi(t *testing.T) {
+	t.Parallel()
+	a := newAway(t, openProjects(t), nativeID, Pi, native...)
+	call := func(name string) {
+		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: name, Source: "manual"})
+		require.NoError(t, err)
+	}
+	names := func() (all []string) {
+		for row := range strings.Lines(original(t, a.path)) {
+			var e struct{ Type, Name string }
+			require.NoError(t, json.Unmarshal([]byte(row), &e))
+			if e.Type == "session_info" {
+				all = append(all, e.Name)
+			}
+		}
+		return all
+	}
+	a.export()
+	text := original(t, a.path)
+	require.Equal(t, []string{"Mine"}, names())
+	a.export()
+	require.Equal(t, text, original(t, a.path))
+	require.Equal(t, Unchanged, a.back()[0].Action)
+	a.goOn("In pi")
+	require.Equal(t, Updated, a.back()[0].Action)
+	a.export()
+	require.Len(t, names(), 1)
+	call("Newer")
+	a.export()
+	require.Equal(t, []string{"Mine", "Newer"}, names())
+	require.Equal(t, Unchanged, a.back()[0].Action)
+	a.add(fmt.Sprintf(`{"type":"session_info","id":"n1","parentId":%q,"timestamp":"2999-11-25T00:00:00.000Z","name":"Theirs"}`, a.leaf()) + "\n")
+	require.Equal(t, Unchanged, a.back()[0].Action)
+	a.export()
+	require.Equal(t, []string{"Mine", "Newer", "Theirs"}, names())
+	require.Equal(t, []string{a.id}, a.all())
+	require.Equal(t, both("In pi"), a.said(a.id, len(native)))
 }
 
 // TestNamesInCodex names an export of a session in the file of names of Codex, to which Codex adds

@@ -257,6 +257,15 @@ func TestPiLinks(t *testing.T) {
 	}
 }
 
+// TestPiElsewhere finds a session in a directory that pi was told to keep it in, which has no folders.
+func TestPiElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newPiHome(t)
+	h.put("p1", "", piTurn("1", "", "One")...)
+	require.NoError(t, os.Rename(h.path("p1"), filepath.Join(h.dir, "sessions", filepath.Base(h.path("p1")))))
+	require.Equal(t, Created, h.run()["p1"].Sessions[0].Action)
+}
+
 // TestPiChosenIDs exports sessions whose ids a person chose: the export has that id, by which pi
 // finds it. An id that names no file is replaced.
 func TestPiChosenIDs(t *testing.T) {
@@ -315,6 +324,41 @@ func TestPiFirstVersion(t *testing.T) {
 	h.put("p1", "", strings.Split(rows.Replace(strings.Join(joined(piTurn("1", "", "One"), piTurn("2", "1a", "Two")), "\n")), "\n")...)
 	h.run()
 	require.Equal(t, []string{"One", "re One", "Two", "re Two"}, h.said(idOf(Pi, "p1")))
+}
+
+// TestPiFirstVersionOpened imports a file of the first version again once pi opened it, or a copy of it:
+// pi gives each entry an id, which differs each time. Nothing changes, until the session goes on.
+func TestPiFirstVersionOpened(t *testing.T) {
+	t.Parallel()
+	h, id := newPiHome(t), idOf(Pi, "p1")
+	entry := func(n int, role, ids string) string {
+		return fmt.Sprintf(`{"type":"message","timestamp":"2026-11-01T10:00:0%d.000Z","message":{"role":%q,"content":"Go on"}%s}`, n, role, ids)
+	}
+	opened := func(with, n int) (entries []string) {
+		before, role := "null", ""
+		for i := range n {
+			if role = "user"; i%2 > 0 {
+				role = "assistant"
+			}
+			now := fmt.Sprintf(`"%08x"`, 100*with+i)
+			entries = append(entries, entry(i, role, `,"id":`+now+`,"parentId":`+before))
+			before = now
+		}
+		return entries
+	}
+	h.put("p1", "", entry(0, "user", ""), entry(1, "assistant", ""), entry(2, "user", ""), entry(3, "assistant", ""))
+	require.Equal(t, []Imported{{id, Conversation, Created, 4}}, h.run()["p1"].Sessions)
+	for _, c := range []struct {
+		with, n int
+		action  Action
+	}{{1, 4, Unchanged}, {2, 4, Unchanged}, {2, 6, Updated}, {2, 6, Unchanged}, {3, 6, Unchanged}, {3, 8, Updated}} {
+		h.put("p1", "", opened(c.with, c.n)...)
+		done := h.run()["p1"].Sessions
+		require.Len(t, done, 1)
+		require.Equal(t, id, done[0].ID)
+		require.Equal(t, c.action, done[0].Action)
+		require.Len(t, h.said(id), max(4, c.n))
+	}
 }
 
 // TestPiSecondVersion goes on in a file whose entries pi brought to the newest version.

@@ -18,29 +18,17 @@ import (
 )
 
 func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
-	top := filepath.Join(home, "projects")
-	folders, err := os.ReadDir(top)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	var all []thread.History
-	var failed error
-	for _, f := range folders {
-		if err := ctx.Err(); err != nil {
-			return all, errors.Join(failed, err)
-		}
-		path := filepath.Join(top, f.Name())
-		if fi, err := os.Stat(path); err != nil || !fi.IsDir() {
-			failed = errors.Join(failed, err)
-			continue
+	failed := thread.Entries(ctx, filepath.Join(home, "projects"), func(path string, _ fs.DirEntry) error {
+		fi, err := os.Stat(path)
+		if err != nil || !fi.IsDir() {
+			return err
 		}
 		found, err := inFolder(ctx, path)
-		all, failed = append(all, found...), errors.Join(failed, err)
-	}
-	all, err = joinFolders(ctx, all)
+		all = append(all, found...)
+		return err
+	})
+	all, err := joinFolders(ctx, all)
 	linkCopies(all)
 	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err)
 }
@@ -84,12 +72,8 @@ func inFolder(ctx context.Context, dir string) (all []thread.History, failed err
 		if !isHistory {
 			continue
 		}
-		regular := e.Type().IsRegular()
-		if e.Type()&fs.ModeSymlink != 0 {
-			fi, err := os.Stat(path)
-			regular, failed = err == nil && fi.Mode().IsRegular(), errors.Join(failed, err)
-		}
-		if !regular {
+		if mode, err := thread.Mode(path, e); err != nil || !mode.IsRegular() {
+			failed = errors.Join(failed, err)
 			continue
 		}
 		f, fi, err := open.Open(path, e)

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
@@ -18,11 +17,10 @@ import (
 // line is the content of a line of the tool's file. Its slices share the memory of the
 // line.
 type line struct {
-	kind, subtype          string
-	uuid, parent, logical  string
-	leaf                   string // the record that a title or a prompt is of
-	at                     time.Time
-	atText                 string
+	kind, subtype         string
+	uuid, parent, logical string
+	leaf                  string // the record that a title or a prompt is of
+	thread.Head
 	cwd, title, session    string
 	sidechain, meta        bool
 	team, summary, shown   bool   // shown: only in the tool's transcript
@@ -30,7 +28,6 @@ type line struct {
 	explicit               bool   // a person chose the record that the line names
 	goesOn                 string // the session in which this one goes on
 	copied                 string // the session that a fork copied the record from
-	mark, seal             string // see thread.ExportMember and thread.SealMember
 	response, request      string // the ids of the response and of its request
 	model                  string // of the response
 	content, usage, attach []byte
@@ -68,10 +65,8 @@ func (l *line) member(name string, v []byte) {
 	case "isVisibleInTranscriptOnly":
 		l.shown = thread.IsTrue(v)
 	case "timestamp":
-		l.atText = thread.Text(v)
-		if t, _, err := pytime.Parse(thread.Text(v)); err == nil {
-			l.at = t
-		}
+		l.AtText = thread.Text(v)
+		l.At, _, _ = pytime.Parse(l.AtText)
 	case "sessionId":
 		l.session = thread.ID(thread.Text(v))
 	case "cwd":
@@ -108,9 +103,9 @@ func (l *line) member(name string, v []byte) {
 	case "attachment":
 		l.attach = v
 	case thread.ExportMember:
-		l.mark = thread.Text(v)
+		l.Mark = thread.Text(v)
 	case thread.SealMember:
-		l.seal = thread.Text(v)
+		l.Seal = thread.Text(v)
 	default:
 		if !memberNames[name] {
 			l.unknown = append(l.unknown, name)
@@ -149,8 +144,7 @@ var memberNames = thread.Set("version", "gitBranch", "userType", "toolUseResult"
 	"classifierMetaLines", "ownerAccountUuid", "ownerOrganizationUuid", "apiBlockIndex", "madeBy", "promptCacheRequested",
 	"requestRef", "rowSource", "sentAtMs", "turnOrigin", "turnPosition")
 
-func (l line) ID() string                { return l.uuid }
-func (l line) Time() (time.Time, string) { return l.at, l.atText }
+func (l line) ID() string { return l.uuid }
 
 func (l line) Spent() (model string, used thread.Usage) {
 	if l.model != synthetic {

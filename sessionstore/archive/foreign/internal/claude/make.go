@@ -53,8 +53,6 @@ func (Tool) Speaks(raw []byte) bool {
 
 func (c *maker) File() string { return c.about.ID + thread.HistorySuffix }
 
-func (*maker) Further() (map[string][]byte, error) { return nil, nil }
-
 // row is a line.
 type row struct {
 	Parent    *string `json:"parentUuid"`

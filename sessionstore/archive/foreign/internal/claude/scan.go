@@ -68,9 +68,6 @@ func (f format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	r, parent := thread.Record{}, uint64(0)
 	note(s, l)
-	if l.mark != "" {
-		s.Mark(l.mark, l.seal)
-	}
 	logical := uint64(0)
 	if inChain[l.kind] && l.uuid != "" {
 		r.UUID, parent, logical = thread.Hash(l.uuid), thread.Hash(l.parent), thread.Hash(l.logical)
@@ -124,10 +121,7 @@ func (format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (t
 
 // note keeps the facts about the session in a line.
 func note(s *thread.Scanning, l line) {
-	if s.Table.First.IsZero() {
-		s.Table.First = l.at
-	}
-	s.Table.Facts.Time(l.at, l.atText)
+	s.Head(l.Head)
 	s.Table.Dir = cmp.Or(s.Table.Dir, l.cwd)
 	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
 		*g = append(*g, l.goesOn)

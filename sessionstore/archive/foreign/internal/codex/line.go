@@ -44,9 +44,8 @@ func parse(raw []byte) (line, error) {
 		return l, err
 	}
 	m := thread.Members(raw, "type", "payload", "timestamp", "record_type")
-	if t, _, err := pytime.Parse(thread.Text(m[2])); err == nil {
-		l.at, l.atText = t, thread.Text(m[2])
-	}
+	l.atText = thread.Text(m[2])
+	l.at, _, _ = pytime.Parse(l.atText)
 	l.kind, l.payload = thread.Text(m[0]), m[1]
 	if l.payload == nil && !kinds[l.kind] {
 		l.asBare(raw, m[3])

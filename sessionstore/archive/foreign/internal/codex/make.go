@@ -25,8 +25,6 @@ func (c *maker) File() string {
 	return filePrefix + c.about.Began.UTC().Format("2006-01-02T15-04-05") + "-" + c.about.ID + thread.HistorySuffix
 }
 
-func (*maker) Further() (map[string][]byte, error) { return nil, nil }
-
 func (Tool) Place(_, file string) (string, error) {
 	day, _, _ := strings.Cut(strings.TrimPrefix(file, filePrefix), "T")
 	return filepath.Join("sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), file), nil

@@ -27,9 +27,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 	}
 	s.Table.Facts.Time(l.at, l.atText)
 	f.endCopy(s, l)
-	if l.mark != "" {
-		s.Mark(l.mark, l.seal)
-	}
+	s.Mark(l.mark, l.seal)
 	switch l.kind {
 	case metaKind:
 		f.meta(s, l)
@@ -64,11 +62,7 @@ func (f *format) Finish(s *thread.Scanning) {
 		s.Table.End = f.cur
 	}
 	s.Table.Facts.Total = f.spent()
-	for _, r := range s.Table.Records.All() {
-		if r.Parent >= 0 {
-			s.Table.Records.At(r.Parent).Flags |= thread.HasChild
-		}
-	}
+	s.Table.Follow()
 }
 
 // meta takes the metadata of a session: the first such line describes this session, later

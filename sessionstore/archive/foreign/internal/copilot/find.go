@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,6 @@ const (
 	maxWorkspace = 64 << 10
 )
 
-var errWorkspace = errors.New("it is no YAML of at most 64 KiB that describes a session: the name of the session is not known")
-
 // workspace describes a session, in a file beside its events.
 type workspace struct {
 	ID      string `yaml:"id,omitempty"`
@@ -38,44 +37,41 @@ type workspace struct {
 }
 
 // Find: a folder is a session, and has its name. A session that was never prompted has no
-// events. The folder and the file may be links.
+// events. Earlier versions of the tool had a file for each session, which it does not read any more. The
+// folder and the file may be links.
 func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thread.History, failed error) {
-	dir := filepath.Join(home, sessionsFolder)
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		failed = err
-	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return found, errors.Join(failed, ctx.Err())
+	at := map[string]int{} // in found, by id
+	failed = thread.Entries(ctx, filepath.Join(home, sessionsFolder), func(path string, _ fs.DirEntry) error {
+		h, err := historyIn(ctx, path)
+		if i, known := at[h.ID]; known { // the folder comes first
+			found[i].Shorter = append(found[i].Shorter, h.Path)
+		} else if h.Path != "" {
+			at[h.ID], found = len(found), append(found, h)
 		}
-		h, err := historyIn(ctx, filepath.Join(dir, e.Name()))
-		if err != nil {
-			failed = errors.Join(failed, err)
-		}
-		if h.Path != "" && !h.Modified.Before(since) {
-			found = append(found, h)
-		}
-	}
-	return found, failed
+		return err
+	})
+	return slices.DeleteFunc(found, func(h thread.History) bool { return h.Modified.Before(since) }), failed
 }
 
-// historyIn returns the session of a folder, without a path where there is none. A name that
-// changed counts as a change.
-func historyIn(ctx context.Context, folder string) (h thread.History, failed error) {
-	path := filepath.Join(folder, eventsFile)
+// historyIn returns the session of a folder or of a file, without a path where there is none. A name
+// that changed counts as a change.
+func historyIn(ctx context.Context, path string) (h thread.History, failed error) {
+	id := filepath.Base(path)
 	fi, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular():
+	if err == nil && fi.IsDir() {
+		path = filepath.Join(path, eventsFile)
+		fi, err = os.Stat(path)
+	} else {
+		id = strings.TrimSuffix(id, thread.HistorySuffix)
+	}
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !(fi.Mode().IsRegular() && strings.HasSuffix(path, thread.HistorySuffix)) {
 		return h, nil
-	case err != nil:
-		if info, failed := os.Stat(folder); failed == nil && !info.IsDir() {
-			return h, nil
-		}
+	}
+	if err != nil {
 		return h, err
 	}
-	h = thread.History{ID: thread.ID(filepath.Base(folder)), Path: path, Size: fi.Size(), Modified: fi.ModTime()}
-	about, changed, failed := workspaceIn(filepath.Join(folder, workspaceFile))
+	h = thread.History{ID: thread.ID(id), Path: path, Size: fi.Size(), Modified: fi.ModTime()}
+	about, changed, failed := workspaceIn(filepath.Join(filepath.Dir(path), workspaceFile))
 	h.Dir, h.Title, h.Generated = about.Dir, about.Name, !about.Named
 	if h.Generated { // it may be the first prompt
 		h.Title, _, _ = strings.Cut(h.Title, "\n")
@@ -85,9 +81,8 @@ func historyIn(ctx context.Context, folder string) (h thread.History, failed err
 	}
 	if h.Dir == "" {
 		h.Dir, err = dirIn(ctx, path)
-		failed = errors.Join(failed, err)
 	}
-	return h, failed
+	return h, errors.Join(failed, err)
 }
 
 // workspaceIn reads a workspace.yaml. The error has no text of it.
@@ -102,10 +97,7 @@ func workspaceIn(path string) (w workspace, changed time.Time, err error) {
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxWorkspace+1))
 	if err == nil && (len(raw) > maxWorkspace || yaml.Unmarshal(raw, &w) != nil) {
-		w, err = workspace{}, errWorkspace
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+		w, err = workspace{}, fmt.Errorf("%s: it is no YAML of at most 64 KiB that describes a session: the name of the session is not known", path)
 	}
 	return w, fi.ModTime(), err
 }
@@ -117,21 +109,6 @@ func dirIn(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	for l, err := range thread.LinesOf(ctx, io.LimitReader(f, thread.MaxBeginning)) {
-		if err != nil {
-			return "", err
-		}
-		if first, damaged := parse(l.Bytes); damaged == nil {
-			return first.dir(), nil
-		}
-	}
-	return "", nil
-}
-
-// originIn returns the id of the session that the note of a fork names.
-func originIn(note string) string {
-	if m := forkedFrom.FindStringSubmatch(note); m != nil {
-		return thread.ID(m[1])
-	}
-	return ""
+	first, err := thread.First(ctx, f, parse)
+	return first.dir(), err
 }

@@ -5,17 +5,15 @@ package copilot
 import (
 	"cmp"
 	"iter"
-	"strconv"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
-// Tool is the GitHub Copilot CLI.
-type Tool struct{}
+// Tool is the GitHub Copilot CLI. The lines of sub-agents are in the file of their session.
+type Tool struct{ thread.Alone }
 
 func (Tool) Name() string { return "copilot" }
 
@@ -28,7 +26,7 @@ func (Tool) Program() thread.Program {
 }
 
 func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, error]) thread.Format {
-	return &format{agents: map[uint64]*agent{}, offsets: map[uint64]int64{}}
+	return &format{agents: map[uint64]*agent{0: {last: -1}}, offsets: map[uint64]int64{}}
 }
 
 func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
@@ -38,12 +36,6 @@ func (Tool) Says(raw []byte) uint64 {
 	return l.says()
 }
 
-func (Tool) IsCompared(thread.Record) bool { return true }
-
-// Repeats and Beside: the lines of sub-agents are in the file of their session.
-func (Tool) Repeats(string) (copied, question bool) { return false, false }
-func (Tool) Beside(string) string                   { return "" }
-
 func (Tool) Speaks(raw []byte) bool {
 	l, err := parse(raw)
 	return err != nil || kinds[l.kind]&thread.IsLink == 0
@@ -52,6 +44,7 @@ func (Tool) Speaks(raw []byte) bool {
 // format is how the tool writes a file: events in their order, with the events of sub-agents among
 // them. A rewind takes events out of the file.
 type format struct {
+	thread.Alone
 	agents  map[uint64]*agent // by hashes of their ids; the main conversation is 0
 	offsets map[uint64]int64  // of pictures and of commands of a person, by hashes of their ids
 	model   string
@@ -73,47 +66,34 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		return err
 	}
 	t, at := s.Table, int32(s.Table.Records.Len())
-	s.Mark(l.mark, l.seal)
-	t.Facts.Time(l.at, l.atText)
-	if t.First.IsZero() {
-		t.First = l.at
-	}
+	s.Head(l.Head)
 	a := f.agents[thread.Hash(l.agent)]
 	if a == nil {
 		a = &agent{root: at, last: -1}
 		f.agents[thread.Hash(l.agent)] = a
-		if l.agent != "" {
-			if t.Inside == nil {
-				t.Inside = map[int32]thread.Inside{}
-			}
-			t.Inside[at] = thread.Inside{ID: l.agent, Parent: -1}
+		if t.Inside == nil {
+			t.Inside = map[int32]thread.Inside{}
 		}
+		t.Inside[at] = thread.Inside{ID: l.agent, Parent: -1}
 	}
-	r := thread.Record{UUID: thread.Hash(cmp.Or(l.id, string(raw))), Flags: l.flags()}
-	r.Key = thread.Hash("id " + l.id)
+	r := thread.Record{UUID: thread.Hash(cmp.Or(l.id, string(raw))), Key: thread.Hash("id " + l.id), Flags: l.flags()}
 	if r.Flags == 0 {
 		s.UnknownKind("kind", l.kind)
 		r.Flags = thread.IsUnknown
 	}
 	if l.agent != "" {
 		r.Flags |= thread.IsSidechain
+	} else if r.Is(thread.IsPerson) {
+		f.prompts++
 	}
-	f.note(s, l, a, at)
+	f.note(s, l, a)
+	s.Content(&r, l, l.get("toolCallId"))
 	parent := a.last
-	switch {
-	case r.Is(thread.IsBoundary):
+	if r.Is(thread.IsBoundary) {
 		r.Key, parent = uint64(a.last+1), -1
 		if l.kind == clearKind && thread.Members(l.data, clearedHere)[0] != nil { // an export goes on without what was before
 			r.Flags, r.Key = thread.IsLink, 0
 		}
-	case r.Is(thread.IsAssistant):
-		for _, c := range l.Answer().Calls {
-			s.Call(c.ID, at)
-		}
-	case r.Is(thread.HasResults):
-		s.Result(l.get("toolCallId"), at)
-	case r.Is(thread.IsPerson):
-		r.Key = thread.Hash(cmp.Or(l.Prompt(), "image"))
 	}
 	if raw, model := l.used(); raw != nil {
 		f.model = cmp.Or(model, f.model)
@@ -129,27 +109,19 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 }
 
 // note takes the facts of an event that is in no conversation.
-func (f *format) note(s *thread.Scanning, l line, a *agent, at int32) {
+func (f *format) note(s *thread.Scanning, l line, a *agent) {
 	t := s.Table
 	switch l.kind {
 	case startKind:
 		t.Dir = cmp.Or(t.Dir, l.dir())
-		if n, ok := pyjson.Int(thread.Members(l.data, "version")[0]); ok && n > maxVersion {
-			s.UnknownKind("version", strconv.FormatInt(n, 10))
+		s.Version(thread.Members(l.data, "version")[0], maxVersion)
+	case pictureKind, shellKind:
+		f.offsets[thread.Hash(l.kind+" "+cmp.Or(l.get("assetId"), l.get("toolCallId")))] = s.Offset
+	case "session.info":
+		if m := forkedFrom.FindStringSubmatch(l.get("message")); m != nil && l.get("infoType") == "fork" {
+			t.Lineage.Original, t.Lineage.Shared = thread.ID(m[1]), f.prompts
 		}
-	case pictureKind:
-		f.offsets[thread.Hash("asset "+l.get("assetId"))] = s.Offset
-	case shellKind:
-		f.offsets[thread.Hash("shell "+l.get("toolCallId"))] = s.Offset
-	case noteKind:
-		if id := originIn(l.get("message")); l.get("infoType") == "fork" && id != "" {
-			t.Lineage.Original, t.Lineage.Shared = id, f.prompts
-		}
-	case promptKind:
-		if l.agent == "" && l.flags()&thread.IsPerson != 0 {
-			f.prompts++
-		}
-	case agentKind:
+	case "subagent.started":
 		m := thread.Members(l.data, "agentName", "agentDescription", "toolCallId", "parentId")
 		if l.agent == "" || a.started {
 			return
@@ -164,41 +136,25 @@ func (f *format) note(s *thread.Scanning, l line, a *agent, at int32) {
 }
 
 func (f *format) Finish(s *thread.Scanning) {
-	t := s.Table
-	for i, r := range t.Records.All() {
-		if r.Parent >= 0 && int32(i) > r.Parent {
-			t.Records.At(r.Parent).Flags |= thread.HasChild
-		}
-	}
-	if a := f.agents[0]; a != nil {
-		t.End = a.last
-	}
+	s.Table.Follow()
+	s.Table.End = f.agents[0].last
 }
 
 // Part: a picture has a line of its own, and so has the command of a person.
 func (f *format) Part(raw []byte, _ int64, _ int, read func(offset int64) ([]byte, error)) (thread.Part, error) {
 	l, err := parse(raw)
-	other := func(what, id string) (l line) {
-		if at, known := f.offsets[thread.Hash(what+" "+id)]; known {
+	room := thread.MaxLine // many references may name one picture
+	l.other = func(kind, id string, names ...string) (m [4][]byte) {
+		if at, known := f.offsets[thread.Hash(kind+" "+id)]; known {
 			if raw, err := read(at); err == nil {
-				l, _ = parse(raw)
+				of, _ := parse(raw)
+				m = thread.Members(of.data, names...)
 			}
 		}
-		return l
-	}
-	room := thread.MaxLine // many references may name one asset
-	l.asset = func(id string) (data, media string) {
-		m := thread.Members(other("asset", id).data, "data", "mimeType")
 		if room -= len(m[0]); room < 0 {
-			return "", ""
+			return [4][]byte{}
 		}
-		return thread.Text(m[0]), thread.Text(m[1])
-	}
-	l.asked = func() string {
-		arguments := thread.Members(other("shell", l.get("toolCallId")).data, "arguments")[0]
-		return thread.Text(thread.Members(arguments, "command")[0])
+		return m
 	}
 	return l, err
 }
-
-func (*format) Agent(string, *thread.Table) (id, name, task string) { return "", "agent", "" }

@@ -1,14 +1,12 @@
 package copilot
 
 import (
+	"cmp"
 	"iter"
 	"regexp"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -23,9 +21,8 @@ const (
 	pictureKind = "session.binary_asset"
 	compactKind = "session.compaction_complete"
 	clearKind   = "session.context_cleared"
-	agentKind   = "subagent.started"
-	noteKind    = "session.info"
 	usageKind   = "session.usage_record"
+	handoffKind = "session.handoff"
 )
 
 // kinds are the kinds of events in a file. The tool has others, which it only shows.
@@ -38,26 +35,23 @@ var kinds = func() map[string]thread.Flags {
 		clearKind:   thread.IsUser | thread.IsSummary | thread.IsBoundary,
 
 		// The tool sends their texts in the name of the user.
-		"system.notification": thread.IsUser, "session.handoff": thread.IsUser,
+		"system.notification": thread.IsUser, handoffKind: thread.IsUser,
 
 		startKind: thread.IsLink | thread.IsNote, "session.resume": thread.IsLink | thread.IsNote,
 		"session.model_change": thread.IsLink | thread.IsNote, usageKind: thread.IsLink | thread.IsNote,
 	}
 	for _, silent := range strings.Fields(`
 		abort assistant.fusion_phase_completed assistant.fusion_phase_failed assistant.reasoning assistant.turn_end assistant.turn_start
-		external_tool.completed external_tool.requested hook.end hook.start mcp_app.tool_call_complete
-		model.message model.messages_snapshot model.model_call_failure model.model_call_started model.model_call_success model.response
-		model.turn_ended model.turn_started
-		permission.assentDetected permission.carriedForward permission.completed permission.contextualAuthorization
-		permission.messageAuthorization permission.messageAuthorizationDegraded permission.messageAuthorizationRead permission.requested
-		session.auto_mode_resolved session.autopilot_objective_changed session.binary_asset session.canvas.recorded session.canvas.removed
-		session.compaction_start session.completion_receipt session.context_changed session.error session.fusion_completed
-		session.fusion_resolved session.fusion_route_failed session.info session.mode_changed session.mode_notice_delivered
-		session.permissions_changed session.plan_changed session.remote_steerable_changed session.schedule_cancelled
-		session.schedule_created session.schedule_rearmed session.session_limits_changed session.shutdown session.task_complete
-		session.truncation session.usage_checkpoint session.warning session.workspace_file_changed
-		skill.invoked subagent.completed subagent.configured subagent.deselected subagent.failed subagent.selected subagent.started
-		system.message tool.execution_start tool.user_requested tool_search.activated`) {
+		external_tool.completed external_tool.requested hook.end hook.start mcp_app.tool_call_complete model.message model.messages_snapshot
+		model.model_call_failure model.model_call_started model.model_call_success model.response model.turn_ended model.turn_started
+		permission.assentDetected permission.carriedForward permission.completed permission.contextualAuthorization permission.messageAuthorization
+		permission.messageAuthorizationDegraded permission.messageAuthorizationRead permission.requested session.auto_mode_resolved
+		session.autopilot_objective_changed session.binary_asset session.canvas.recorded session.canvas.removed session.compaction_start
+		session.completion_receipt session.context_changed session.error session.fusion_completed session.fusion_resolved session.fusion_route_failed
+		session.info session.mode_changed session.mode_notice_delivered session.permissions_changed session.plan_changed session.remote_steerable_changed
+		session.schedule_cancelled session.schedule_created session.schedule_rearmed session.session_limits_changed session.shutdown session.task_complete
+		session.truncation session.usage_checkpoint session.warning session.workspace_file_changed skill.invoked subagent.completed subagent.configured
+		subagent.deselected subagent.failed subagent.selected subagent.started system.message tool.execution_start tool.user_requested tool_search.activated`) {
 		all[silent] = thread.IsLink
 	}
 	return all
@@ -71,14 +65,12 @@ var tokenNames = thread.TokenNames{"inputTokens", "outputTokens", "cacheReadToke
 
 // line is an event. Its slices share the memory of the line.
 type line struct {
+	thread.Head
 	kind, id, agent string // agent is "" in the main conversation
-	at              time.Time
-	atText          string
 	data            []byte
-	mark, seal      string // see thread.ExportMember and thread.SealMember
 
-	asset func(id string) (data, media string) // nil: assets are not known
-	asked func() (command string)              // of a result that a person asked for; nil: it is not known
+	// other returns members of the data of the event of that kind about a picture or a call.
+	other func(kind, id string, names ...string) [4][]byte
 }
 
 // parse reads a line. The error has no text of it.
@@ -87,14 +79,8 @@ func parse(raw []byte) (line, error) {
 	if err != nil {
 		return line{}, err
 	}
-	m := thread.Members(raw, "type", "id", "timestamp", "agentId")
-	l := line{kind: thread.Text(m[0]), id: thread.Text(m[1]), atText: thread.Text(m[2]), agent: thread.Text(m[3])}
-	if t, _, err := pytime.Parse(l.atText); err == nil {
-		l.at = t
-	}
-	m = thread.Members(raw, "data", thread.ExportMember, thread.SealMember)
-	l.data, l.mark, l.seal = m[0], thread.Text(m[1]), thread.Text(m[2])
-	return l, nil
+	m := thread.Members(raw, "type", "id", "agentId", "data")
+	return line{Head: thread.HeadOf(raw), kind: thread.Text(m[0]), id: thread.Text(m[1]), agent: thread.Text(m[2]), data: m[3]}, nil
 }
 
 // get returns a member of the data as a text.
@@ -142,78 +128,65 @@ func (l line) used() (raw []byte, model string) {
 	return raw, thread.Text(thread.Members(raw, "model")[0])
 }
 
-func (l line) ID() string                { return l.id }
-func (l line) Time() (time.Time, string) { return l.at, l.atText }
+func (l line) ID() string { return l.id }
 
 func (l line) Spent() (model string, used thread.Usage) {
 	raw, model := l.used()
 	used.Read(raw, &tokenNames)
 	used.Input = max(0, used.Input-used.CacheRead-used.CacheWrite)
-	for _, name := range []string{"model", "newModel", "selectedModel"} {
-		if model == "" {
-			model = l.get(name)
-		}
-	}
-	return model, used
+	return cmp.Or(model, l.get("model"), l.get("newModel"), l.get("selectedModel")), used
 }
 
-// shown adds the pictures in a list of attachments or of parts of a result. A picture may be in
-// an event of its own.
-func (l line) shown(p *thread.UserParts, list []byte) {
-	for b := range pyjson.Elements(list) {
-		m := thread.Members(b, "type", "assetId", "data", "mimeType")
-		data, media := thread.Text(m[2]), thread.Text(m[3])
-		if id := thread.Text(m[1]); id != "" && l.asset != nil {
-			data, media = l.asset(id)
-		}
-		if data != "" && strings.HasPrefix(media, "image/") {
-			p.Show(thread.ImageBlock(media, data))
-		} else {
-			p.Other = append(p.Other, thread.Text(m[0]))
-		}
-	}
-}
+// textsOf are the members of events that are texts of the tool.
+var textsOf = map[string]string{compactKind: "summaryContent", clearKind: "initialMessage", handoffKind: "context"}
 
 func (l line) User() (p thread.UserParts) {
-	m := thread.Members(l.data, "content", "attachments", "isUserRequested", "context")
+	m := thread.Members(l.data, "content", "attachments", "isUserRequested")
 	switch {
 	case l.kind == resultKind && thread.IsTrue(m[2]):
-		command := ""
-		if l.asked != nil {
-			command = l.asked()
-		}
+		arguments := l.other(shellKind, l.get("toolCallId"), "arguments")[0]
 		said, _ := l.output()
-		p.Said.Say("Ran `" + command + "`\n```\n" + said + "\n```")
-	case l.kind == compactKind:
-		p.Said.Say(l.get("summaryContent"))
-	case l.kind == clearKind:
-		p.Said.Say(l.get("initialMessage"))
-	case l.kind == "session.handoff":
-		p.Said.Say(thread.Text(m[3]))
+		p.Ran(thread.Text(thread.Members(arguments, "command")[0]), said)
+	case textsOf[l.kind] != "":
+		p.Said.Say(l.get(textsOf[l.kind]))
 	case l.kind != resultKind:
 		l.content(&p, thread.Text(m[0]), m[1])
 	}
 	return p
 }
 
-// content adds a content and its pictures. An export adds their places in the content.
-func (l line) content(p *thread.UserParts, said string, attachments []byte) {
-	if at := thread.Members(l.data, picturesAt)[0]; at != nil {
-		begin := 0
-		next, stop := iter.Pull(pyjson.Elements(at))
-		defer stop()
-		for picture := range pyjson.Elements(attachments) {
-			raw, _ := next()
-			if n, ok := pyjson.Int(raw); ok && int64(begin) <= n && n <= int64(len(said)) {
-				p.Said.Say(strings.TrimPrefix(said[begin:n], "\n\n"))
-				begin = int(n)
-			}
-			l.shown(p, slices.Concat([]byte("["), picture, []byte("]")))
+// content adds a content, and the pictures in a list of attachments or of parts of a result: each where an
+// export says that it is in the content, else behind it. A picture may be in an event of its own.
+func (l line) content(p *thread.UserParts, said string, pictures []byte) {
+	places, begin := thread.Members(l.data, picturesAt)[0], 0
+	say := func(end int) {
+		text := said[begin:end]
+		if places != nil {
+			text = strings.TrimPrefix(text, "\n\n")
 		}
-		said, attachments = strings.TrimPrefix(said[begin:], "\n\n"), nil
+		p.Said.Say(text)
+		begin = end
 	}
-	p.Said.Say(said)
-	l.shown(p, attachments)
+	next, stop := iter.Pull(pyjson.Elements(places))
+	defer stop()
+	for b := range pyjson.Elements(pictures) {
+		end := len(said)
+		if places != nil {
+			raw, _ := next()
+			at, ok := pyjson.Int(raw)
+			if end = begin; ok && int64(begin) <= at && at <= int64(len(said)) {
+				end = int(at)
+			}
+		}
+		say(end)
+		m := thread.Members(b, "type", "assetId", "data", "mimeType")
+		if id := thread.Text(m[1]); id != "" {
+			of := l.other(pictureKind, id, "data", "mimeType")
+			m[2], m[3] = of[0], of[1]
+		}
+		p.Picture(thread.Text(m[3]), thread.Text(m[2]), thread.Text(m[0]))
+	}
+	say(len(said))
 }
 
 func (l line) Prompt() string { return l.get("content") }

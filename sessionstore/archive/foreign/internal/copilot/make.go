@@ -20,9 +20,6 @@ type maker struct {
 	last   time.Time
 }
 
-// madeBy names this package where the tool names itself.
-const madeBy = "amplifier"
-
 // clearedHere is a member of the data of an event by which an export leaves out the lines before it.
 const clearedHere = "amplifier_cleared"
 
@@ -44,26 +41,25 @@ func (c *maker) Further() (map[string][]byte, error) {
 	return map[string][]byte{workspaceFile: raw}, err
 }
 
-// event writes an event. Marks are of a message, see thread.Made.
-func (c *maker) event(kind, id string, at time.Time, mark, seal string, data object) error {
-	e := object{"type": kind, "data": data, "id": id, "timestamp": thread.Stamp(at), "parentId": c.parent}
-	if mark != "" {
-		e[thread.ExportMember] = mark
+// event writes an event about a message.
+func (c *maker) event(kind string, data object, m thread.Made) error {
+	e := object{"type": kind, "data": data, "id": m.Key, "timestamp": thread.Stamp(m.At), "parentId": c.parent}
+	if m.Mark != "" {
+		m.Sign(e)
 	}
-	if seal != "" {
-		e[thread.SealMember] = seal
-	}
-	c.parent, c.last = id, at
+	c.parent, c.last = m.Key, m.At
 	return c.w.Row(e)
 }
 
-func (c *maker) id(what string) string { return thread.UUID5(Tool{}.Name(), what+"/"+c.about.ID) }
+// note writes an event that is about no message.
+func (c *maker) note(kind, what string, data object) error {
+	return c.event(kind, data, thread.Made{Key: thread.UUID5(Tool{}.Name(), what+"/"+c.about.ID), At: c.about.Began})
+}
 
 func (c *maker) Begin() error {
-	began := thread.Stamp(c.about.Began)
-	return c.event(startKind, c.id("start"), c.about.Began, "", "", object{
-		"sessionId": c.about.ID, "version": maxVersion, "producer": madeBy, "copilotVersion": "1.0.102", "startTime": began,
-		"context": object{"cwd": c.about.Dir},
+	return c.note(startKind, "start", object{
+		"sessionId": c.about.ID, "version": maxVersion, "producer": "amplifier", "copilotVersion": "1.0.102",
+		"startTime": thread.Stamp(c.about.Began), "context": object{"cwd": c.about.Dir},
 	})
 }
 
@@ -74,7 +70,7 @@ func (c *maker) Join(parent string, whole bool) error {
 	if whole {
 		return nil
 	}
-	return c.event(clearKind, c.id("cleared "+parent), c.about.Began, "", "", object{"messagesCleared": 0, clearedHere: true})
+	return c.note(clearKind, "cleared "+parent, object{"messagesCleared": 0, clearedHere: true})
 }
 
 func (c *maker) Message(m thread.Made) error {
@@ -82,7 +78,11 @@ func (c *maker) Message(m thread.Made) error {
 	kind, data := promptKind, object{"content": said}
 	switch {
 	case m.Role() == "assistant":
-		kind, data = answerKind, object{"messageId": m.Key, "content": m.Said, "toolRequests": requestsOf(m)}
+		requests := []any{}
+		for _, call := range m.ToolCalls() {
+			requests = append(requests, object{"toolCallId": call.ID, "name": call.Name, "arguments": thread.Input(call.Arguments), "type": "function"})
+		}
+		kind, data = answerKind, object{"messageId": m.Key, "content": m.Said, "toolRequests": requests}
 		if c.about.Model != "" {
 			data["model"] = c.about.Model
 		}
@@ -93,52 +93,35 @@ func (c *maker) Message(m thread.Made) error {
 			result["binaryResultsForLlm"], data[picturesAt] = pictures, ahead
 		}
 	case m.Reminder:
-		data["source"] = madeBy
+		data["source"] = "amplifier"
 	case pictures != nil:
 		for _, p := range pictures {
 			p.(object)["type"] = "blob"
 		}
 		data["attachments"], data[picturesAt] = pictures, ahead
 	}
-	return c.event(kind, m.Key, m.At, m.Mark, m.Seal, data)
-}
-
-func requestsOf(m thread.Made) []any {
-	all := []any{}
-	for _, call := range m.ToolCalls() {
-		all = append(all, object{"toolCallId": call.ID, "name": call.Name, "arguments": thread.Input(call.Arguments), "type": "function"})
-	}
-	return all
+	return c.event(kind, data, m)
 }
 
 // picturesAt is a member of the data of a prompt or of a result. It has for each picture the number of bytes of the
 // content ahead of it, without the blank line between two texts.
 const picturesAt = "amplifier_at"
 
-// contentOf returns the texts of a message and its pictures, with the number of bytes ahead of each. A
-// picture that has only an address is a text.
+// contentOf returns the texts of a message and its pictures, with the number of bytes ahead of each.
 func contentOf(m thread.Made) (said string, pictures, ahead []any) {
-	say := func(text string) {
+	if len(m.Blocks) == 0 {
+		return m.Said, nil, nil
+	}
+	for _, b := range m.Shown() {
+		if b.Text == nil {
+			pictures, ahead = append(pictures, object{"type": "image", "data": b.Data, "mimeType": b.Media}), append(ahead, len(said))
+			continue
+		}
+		text := thread.Text(thread.Members(b.Text, "text")[0])
 		if said != "" && text != "" {
 			said += "\n\n"
 		}
 		said += text
-	}
-	for _, b := range m.Blocks {
-		f := thread.Members(b, "type", "source")
-		source := thread.Members(f[1], "media_type", "data", "url")
-		switch {
-		case thread.Text(f[0]) != "image":
-			say(thread.Text(thread.Members(b, "text")[0]))
-		case thread.Text(source[2]) != "":
-			say(thread.Text(source[2]))
-		default:
-			ahead = append(ahead, len(said))
-			pictures = append(pictures, object{"type": "image", "data": thread.Text(source[1]), "mimeType": thread.Text(source[0])})
-		}
-	}
-	if len(m.Blocks) == 0 {
-		said = m.Said
 	}
 	return said, pictures, ahead
 }

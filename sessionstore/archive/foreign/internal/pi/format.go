@@ -7,17 +7,15 @@ import (
 	"cmp"
 	"iter"
 	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
 	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is pi.
-type Tool struct{}
+type Tool struct{ thread.Alone }
 
 func (Tool) Name() string { return "pi" }
 
@@ -36,18 +34,14 @@ func (Tool) Format(*thread.Layout, func(uint64) bool, iter.Seq2[thread.Line, err
 	return &format{kept: map[int32][2]uint64{}}
 }
 
-func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker { return &maker{w: w, about: a} }
+func (Tool) Maker(w *thread.LineWriter, a thread.About) thread.Maker {
+	return &maker{w: w, about: a, last: a.Began}
+}
 
 func (Tool) Says(raw []byte) uint64 {
 	l, _ := parse(raw)
 	return l.says()
 }
-
-func (Tool) IsCompared(thread.Record) bool { return true }
-
-// Repeats and Beside: pi has no sub-agents.
-func (Tool) Repeats(string) (copied, question bool) { return false, false }
-func (Tool) Beside(string) string                   { return "" }
 
 // Speaks: what an export adds follows the last message, whatever the tool noted behind it.
 func (Tool) Speaks(raw []byte) bool {
@@ -58,6 +52,7 @@ func (Tool) Speaks(raw []byte) bool {
 // format is how pi writes a file: a tree of entries, each of which names the one before. The
 // session is at the last one.
 type format struct {
+	thread.Alone
 	last  uint64 // of the last entry
 	model string
 	kept  map[int32][2]uint64 // by compaction: the first and the last entry that it kept
@@ -72,59 +67,38 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		return err
 	}
 	t, at := s.Table, int32(s.Table.Records.Len())
-	s.Mark(l.mark, l.seal)
-	t.Facts.Time(l.at, l.atText)
-	if t.First.IsZero() {
-		t.First = l.at
-	}
+	s.Head(l.Head)
 	flags, known := kinds[l.kind]
 	switch {
 	case l.kind == headerKind:
-		f.header(s, l)
+		m := thread.Members(l.entry, "cwd", "version", "parentSession")
+		s.Version(m[1], maxVersion)
+		t.Dir, t.Lineage.Original = cmp.Or(t.Dir, thread.Text(m[0])), cmp.Or(t.Lineage.Original, idIn(thread.Text(m[2])))
+		s.Add(thread.Record{}, 0)
 		return nil
 	case !known:
 		s.UnknownKind("kind", l.kind)
 		flags = thread.IsUnknown
-	case l.kind == "session_info":
+	case l.kind == nameKind:
 		t.Title = strings.TrimSpace(thread.Text(thread.Members(l.entry, "name")[0]))
 		t.ByPerson = t.Title != "" // else it was taken back
 	}
-	own := thread.Hash("id " + l.id + " " + l.atText) // the entry's in all sessions: ids are short
+	own := thread.Hash("id " + l.id + " " + l.AtText) // the entry's in all sessions: ids are short
 	r, parent := thread.Record{UUID: thread.Hash(l.id), Flags: flags, Key: own}, thread.Hash(l.parent)
 	if l.id == "" { // the first version had none
 		r.UUID, parent = thread.Hash(string(raw)), f.last
 	}
-	switch {
-	case r.Is(thread.IsBoundary): // the session goes on with the summary, and behind it with what was kept
+	s.Content(&r, l, l.call())
+	if r.Is(thread.IsBoundary) { // the session goes on with the summary, and behind it with what was kept
 		f.kept[at] = [2]uint64{thread.Hash(thread.Text(thread.Members(l.entry, "firstKeptEntryId")[0])), parent}
 		r.Key, parent = parent, 0
-	case r.Is(thread.IsAssistant):
-		for _, c := range l.Answer().Calls {
-			s.Call(c.ID, at)
-		}
-	case r.Is(thread.HasResults):
-		s.Result(l.call(), at)
-	case r.Is(thread.IsPerson):
-		r.Key = thread.Hash(cmp.Or(l.Prompt(), "image"))
 	}
 	f.last, f.model = r.UUID, cmp.Or(l.model, f.model)
-	used := thread.Usage{}
-	if used.Read(l.usage, &tokenNames); used != (thread.Usage{}) {
+	if _, used := l.Spent(); used != (thread.Usage{}) {
 		t.Facts.Spend(at, own, f.model, l.usage, &tokenNames)
 	}
 	s.Add(r, parent)
 	return nil
-}
-
-// header takes the first line.
-func (f *format) header(s *thread.Scanning, l line) {
-	m := thread.Members(l.entry, "cwd", "version", "parentSession")
-	s.Table.Dir = cmp.Or(s.Table.Dir, thread.Text(m[0]))
-	if n, ok := pyjson.Int(m[1]); ok && n > maxVersion {
-		s.UnknownKind("version", strconv.FormatInt(n, 10))
-	}
-	s.Table.Lineage.Original = cmp.Or(s.Table.Lineage.Original, idIn(thread.Text(m[2])))
-	s.Add(thread.Record{}, 0)
 }
 
 func (f *format) Finish(s *thread.Scanning) {
@@ -141,8 +115,4 @@ func (f *format) Finish(s *thread.Scanning) {
 
 func (*format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (thread.Part, error) {
 	return parse(raw)
-}
-
-func (*format) Agent(path string, _ *thread.Table) (id, name, task string) {
-	return idIn(path), "agent", ""
 }

@@ -1,11 +1,10 @@
 package pi
 
 import (
+	"cmp"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -21,25 +20,23 @@ var kinds = map[string]thread.Flags{
 	"bashExecution": thread.IsUser, "custom_message": thread.IsUser, "custom message": thread.IsUser, "branch_summary": thread.IsUser,
 
 	"system": thread.IsLink, "model_change": thread.IsLink | thread.IsNote, "thinking_level_change": thread.IsLink, "usage": thread.IsLink,
-	"context_edit": thread.IsLink, "custom": thread.IsLink, "label": thread.IsLink, "session_info": thread.IsLink,
+	"context_edit": thread.IsLink, "custom": thread.IsLink, "label": thread.IsLink, nameKind: thread.IsLink,
 }
 
-// headerKind is the kind of the first line.
-const headerKind = "session"
+// The kinds of the first line, and of the names of a session, of which the last one counts.
+const headerKind, nameKind = "session", "session_info"
 
 // tokenNames are the names of the numbers of tokens. The input is without what was cached.
 var tokenNames = thread.TokenNames{"input", "output", "cacheRead", "cacheWrite"}
 
 // line is an entry. Its slices share the memory of the line.
 type line struct {
+	thread.Head
 	kind, id, parent string
-	at               time.Time
-	atText           string
 	entry            []byte
 	body             []byte // of a message; else the entry
 	content, usage   []byte
 	model            string
-	mark, seal       string // see thread.ExportMember and thread.SealMember
 }
 
 // parse reads a line. The error has no text of it.
@@ -48,15 +45,10 @@ func parse(raw []byte) (line, error) {
 	if err != nil {
 		return line{}, err
 	}
-	m := thread.Members(raw, "type", "id", "parentId", "timestamp")
-	l := line{kind: thread.Text(m[0]), id: thread.Text(m[1]), parent: thread.Text(m[2]), atText: thread.Text(m[3]), entry: raw, body: raw}
-	if t, _, err := pytime.Parse(l.atText); err == nil {
-		l.at = t
-	}
-	m = thread.Members(raw, thread.ExportMember, thread.SealMember, "message", "modelId")
-	l.mark, l.seal, l.model = thread.Text(m[0]), thread.Text(m[1]), thread.Text(m[3])
+	m := thread.Members(raw, "type", "id", "parentId", "message")
+	l := line{Head: thread.HeadOf(raw), kind: thread.Text(m[0]), id: thread.Text(m[1]), parent: thread.Text(m[2]), entry: raw, body: raw}
 	if l.kind == "message" {
-		l.body = m[2]
+		l.body = m[3]
 		m := thread.Members(l.body, "role", "excludeFromContext")
 		switch l.kind = thread.Text(m[0]); {
 		case l.kind == "custom" || l.kind == "hookMessage": // its name in the second version
@@ -66,26 +58,29 @@ func parse(raw []byte) (line, error) {
 		}
 	}
 	m = thread.Members(l.body, "content", "summary", "model", "usage")
-	if l.content, l.usage = m[0], m[3]; l.content == nil {
+	if l.content, l.usage, l.model = m[0], m[3], thread.Text(m[2]); l.content == nil {
 		l.content = m[1]
 	}
-	if m[2] != nil {
-		l.model = thread.Text(m[2])
+	if m[2] == nil {
+		l.model = thread.Text(thread.Members(raw, "modelId")[0])
 	}
 	return l, nil
 }
 
-// says returns a hash of the id, the kind and the content of an entry.
+// says returns a hash of the id, the kind and the content of an entry. For an entry of pi the time is its id: when pi
+// opens a file of the first version, it gives the entries ids that differ each time.
 func (l line) says() uint64 {
-	m := thread.Members(l.body, "command", "output")
-	return thread.Hash(l.id+" "+l.kind+" "+l.call()) + 3*thread.Content(l.content) + 5*thread.Content(m[0]) + 7*thread.Content(m[1])
+	m, id := thread.Members(l.body, "command", "output"), l.id
+	if l.Mark == "" {
+		id = cmp.Or(l.AtText, l.id)
+	}
+	return thread.Hash(id+" "+l.kind+" "+l.call()) + 3*thread.Content(l.content) + 5*thread.Content(m[0]) + 7*thread.Content(m[1])
 }
 
 // call returns the id of the call that the entry has the result of.
 func (l line) call() string { return thread.Text(thread.Members(l.body, "toolCallId")[0]) }
 
-func (l line) ID() string                { return l.id }
-func (l line) Time() (time.Time, string) { return l.at, l.atText }
+func (l line) ID() string { return l.id }
 
 func (l line) Spent() (model string, used thread.Usage) {
 	used.Read(l.usage, &tokenNames)
@@ -97,16 +92,16 @@ func (l line) Spent() (model string, used thread.Usage) {
 func (l line) shown() (p thread.UserParts) {
 	if l.kind == "bashExecution" {
 		m := thread.Members(l.body, "command", "output")
-		p.Said.Say("Ran `" + thread.Text(m[0]) + "`\n```\n" + thread.Text(m[1]) + "\n```")
+		p.Ran(thread.Text(m[0]), thread.Text(m[1]))
 	}
 	p.Said.Say(thread.Text(l.content))
 	for b := range pyjson.Elements(l.content) {
 		m := thread.Members(b, "type", "text", "data", "mimeType")
-		switch kind, data, media := thread.Text(m[0]), thread.Text(m[2]), thread.Text(m[3]); {
-		case kind == "text":
+		switch kind := thread.Text(m[0]); kind {
+		case "text":
 			p.Said.Say(thread.Text(m[1]))
-		case kind == "image" && data != "" && strings.HasPrefix(media, "image/"):
-			p.Show(thread.ImageBlock(media, data))
+		case "image":
+			p.Picture(thread.Text(m[3]), thread.Text(m[2]), kind)
 		default:
 			p.Other = append(p.Other, kind)
 		}
@@ -149,11 +144,7 @@ func (l line) Result(call uint64, early bool) (p thread.UserParts, found bool) {
 		return p, false
 	}
 	if p = l.shown(); early {
-		all := p
-		p = thread.UserParts{Said: all.Said, Other: all.Other}
-		for _, part := range all.Parts {
-			p.Show(part)
-		}
+		p.Last()
 	}
 	return p, true
 }

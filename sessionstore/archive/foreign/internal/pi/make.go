@@ -2,8 +2,10 @@ package pi
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -15,6 +17,7 @@ type maker struct {
 	w      *thread.LineWriter
 	about  thread.About
 	parent any // the id of the entry before; nil: none
+	last   time.Time
 }
 
 var (
@@ -34,8 +37,6 @@ func (c *maker) File() string {
 	return inFile.Replace(thread.Stamp(c.about.Began)) + "_" + c.about.ID + thread.HistorySuffix
 }
 
-func (*maker) Further() (map[string][]byte, error) { return nil, nil }
-
 func (c *maker) Begin() error {
 	return c.w.Row(object{"type": headerKind, "version": maxVersion, "id": c.about.ID, "timestamp": thread.Stamp(c.about.Began), "cwd": c.about.Dir})
 }
@@ -48,10 +49,8 @@ func (c *maker) Join(parent string, _ bool) error {
 }
 
 func (c *maker) Message(m thread.Made) error {
-	e := object{"type": "message", "id": m.Key, "parentId": c.parent, "timestamp": thread.Stamp(m.At), thread.ExportMember: m.Mark}
-	if m.Seal != "" {
-		e[thread.SealMember] = m.Seal
-	}
+	e := object{"type": "message", "id": m.Key, "parentId": c.parent, "timestamp": thread.Stamp(m.At)}
+	m.Sign(e)
 	said := object{"role": "user", "content": blocksOf(m), "timestamp": m.At.UnixMilli()}
 	e["message"] = said
 	switch {
@@ -78,26 +77,24 @@ func (c *maker) Message(m thread.Made) error {
 		delete(e, "message")
 		e["type"], e["customType"], e["content"], e["display"] = "custom_message", "amplifier", m.Said, false
 	}
-	c.parent = m.Key
+	c.parent, c.last = m.Key, m.At
 	return c.w.Row(e)
 }
 
-// blocksOf returns the texts and images of a message. An image that is only named is a text.
+// Name writes the name of the session. For pi each name is a person's.
+func (c *maker) Name(name string, _ bool) error {
+	id := thread.UUID5(Tool{}.Name(), fmt.Sprint("name/", c.about.ID, "/", c.parent, "/", name))
+	return c.w.Row(object{"type": nameKind, "id": id, "parentId": c.parent, "timestamp": thread.Stamp(c.last), "name": name})
+}
+
+// blocksOf returns the texts and images of a message.
 func blocksOf(m thread.Made) (all []any) {
-	for _, b := range m.Blocks {
-		f := thread.Members(b, "type", "source")
-		source := thread.Members(f[1], "media_type", "data", "url")
-		switch {
-		case thread.Text(f[0]) != "image":
-			all = append(all, b)
-		case thread.Text(source[2]) != "":
-			all = append(all, thread.TextBlock(thread.Text(source[2])))
-		default:
-			all = append(all, object{"type": "image", "data": thread.Text(source[1]), "mimeType": thread.Text(source[0])})
+	for _, b := range m.Shown() {
+		if b.Text != nil {
+			all = append(all, b.Text)
+		} else {
+			all = append(all, object{"type": "image", "data": b.Data, "mimeType": b.Media})
 		}
-	}
-	if len(all) == 0 {
-		all = append(all, thread.TextBlock(m.Said))
 	}
 	return all
 }

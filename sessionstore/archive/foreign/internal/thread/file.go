@@ -66,6 +66,16 @@ type Tool interface {
 	Beside(path string) string
 }
 
+// Alone is embedded by a tool whose files are compared by all records and whose sub-agents have no files,
+// and by its format.
+type Alone struct{}
+
+// IsCompared, Repeats and Beside are methods of [Tool], Agent of [Format].
+func (Alone) IsCompared(Record) bool                           { return true }
+func (Alone) Repeats(string) (copied, question bool)           { return false, false }
+func (Alone) Beside(string) string                             { return "" }
+func (Alone) Agent(_ string, _ *Table) (id, name, task string) { return "", "agent", "" }
+
 // Database is a tool that keeps its sessions in a database, and that itself writes there.
 type Database interface {
 	// Open is [OpenPlain] for the path of a history, which is none of a file: it gives the lines
@@ -217,6 +227,38 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 	}
 	s.Table.Records.add(r)
 	return at
+}
+
+// Head notes the time and the marks of the line of the next record.
+func (s *Scanning) Head(h Head) {
+	s.Mark(h.Mark, h.Seal)
+	s.Table.Facts.Time(h.At, h.AtText)
+	if s.Table.First.IsZero() {
+		s.Table.First = h.At
+	}
+}
+
+// Content notes what the next record has by its flags: the calls of an answer, the result of a call, or
+// the prompt of a person, which is its key.
+func (s *Scanning) Content(r *Record, p Part, call string) {
+	at := int32(s.Table.Records.Len())
+	switch {
+	case r.Is(IsAssistant):
+		for _, c := range p.Answer().Calls {
+			s.Call(c.ID, at)
+		}
+	case r.Is(HasResults):
+		s.Result(call, at)
+	case r.Is(IsPerson):
+		r.Key = Hash(cmp.Or(p.Prompt(), "image"))
+	}
+}
+
+// Version counts a version of a format that is newer than the newest one that is known.
+func (s *Scanning) Version(raw []byte, newest int64) {
+	if n, ok := pyjson.Int(raw); ok && n > newest {
+		s.UnknownKind("version", strconv.FormatInt(n, 10))
+	}
 }
 
 // Result notes that a record has the result of a call.

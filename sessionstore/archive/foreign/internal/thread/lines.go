@@ -91,6 +91,19 @@ func LinesIn(ctx context.Context, path string) iter.Seq2[Line, error] {
 	}
 }
 
+// First returns what parse makes of the first sound line at the beginning of a file.
+func First[L any](ctx context.Context, r io.Reader, parse func([]byte) (L, error)) (first L, failed error) {
+	for l, err := range LinesOf(ctx, io.LimitReader(r, MaxBeginning)) {
+		if err != nil {
+			return first, err
+		}
+		if l, damaged := parse(l.Bytes); damaged == nil {
+			return l, nil
+		}
+	}
+	return first, nil
+}
+
 // Window is how much of a file is read at once.
 const Window = 256 << 10
 

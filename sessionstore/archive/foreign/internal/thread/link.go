@@ -39,6 +39,15 @@ func (s *Scanning) Link(elsewhere func(uuid uint64) bool) {
 	}
 }
 
+// Follow notes which records have a child, where the records do not name each other.
+func (t *Table) Follow() {
+	for _, r := range t.Records.All() {
+		if r.Parent >= 0 {
+			t.Records.At(r.Parent).Flags |= HasChild
+		}
+	}
+}
+
 // passProgress lets a record follow the nearest record that does not show progress. The
 // records passed on the way are linked to it, too, so that a long run is walked once.
 func (t *Table) passProgress(at int32) {

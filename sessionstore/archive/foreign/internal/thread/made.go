@@ -11,7 +11,9 @@ import (
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
-// Maker makes the lines of one tool.
+// Maker makes the lines of one tool. One whose files have the name of their session has a method
+// Name(name string, byPerson bool) error, too, which writes it; one with a folder for each session has
+// Further() (map[string][]byte, error), which returns the files that belong beside a new one, by their names.
 type Maker interface {
 	// Begin writes the beginning of a file.
 	Begin() error
@@ -26,9 +28,6 @@ type Maker interface {
 	// File returns the name of the file that was written, for tools with a folder for each
 	// session with that and a slash.
 	File() string
-
-	// Further returns the files that belong into the folder of a new file, by their names.
-	Further() (map[string][]byte, error)
 }
 
 // Made is a message that lines are made of.
@@ -41,6 +40,40 @@ type Made struct {
 	Reminder bool              // no person wrote it
 	Said     string            // its texts
 	Blocks   []json.RawMessage // its texts and images
+}
+
+// Sign adds the marks of an export to a line.
+func (m Made) Sign(row map[string]any) {
+	row[ExportMember] = m.Mark
+	if m.Seal != "" {
+		row[SealMember] = m.Seal
+	}
+}
+
+// Shown is a text of a message, or an image in base64.
+type Shown struct {
+	Text        json.RawMessage // the block of a text; nil: it is an image
+	Media, Data string
+}
+
+// Shown returns the texts and images of a message. An image that is only named is a text.
+func (m Made) Shown() (all []Shown) {
+	for _, b := range m.Blocks {
+		f := Members(b, "type", "source")
+		source := Members(f[1], "media_type", "data", "url")
+		switch {
+		case Text(f[0]) != "image":
+			all = append(all, Shown{Text: b})
+		case Text(source[2]) != "":
+			all = append(all, Shown{Text: TextBlock(Text(source[2]))})
+		default:
+			all = append(all, Shown{Media: Text(source[0]), Data: Text(source[1])})
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, Shown{Text: TextBlock(m.Said)})
+	}
+	return all
 }
 
 // Pictured returns the texts and images of a result that has an image, nil for another one:

@@ -92,6 +92,34 @@ func (d *Folder) Close() {
 	}
 }
 
+// Mode returns the type of an entry of a directory, or of the file that a link leads to.
+func Mode(path string, e fs.DirEntry) (fs.FileMode, error) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type(), nil
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return fi.Mode(), nil
+}
+
+// Entries calls take for each entry of a directory, in their order. The error names what could not be
+// read or taken; there is none where the directory is not there.
+func Entries(ctx context.Context, dir string, take func(path string, e fs.DirEntry) error) error {
+	entries, failed := os.ReadDir(dir)
+	if errors.Is(failed, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return errors.Join(failed, ctx.Err())
+		}
+		failed = errors.Join(failed, take(filepath.Join(dir, e.Name()), e))
+	}
+	return failed
+}
+
 // Below calls take for each entry below a directory that is no directory, in the order of their
 // paths. The error names what could not be read or taken; there is none where the directory is
 // not there.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
+	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
 
@@ -45,6 +46,24 @@ func (t *Texts) Say(s string) {
 	}
 }
 
+// Head is what the lines of all tools have: a time, and the marks of an export.
+type Head struct {
+	At         time.Time
+	AtText     string // as the line has it
+	Mark, Seal string // see ExportMember and SealMember
+}
+
+// HeadOf returns the head of a line.
+func HeadOf(raw []byte) (h Head) {
+	m := Members(raw, "timestamp", ExportMember, SealMember)
+	h.AtText, h.Mark, h.Seal = Text(m[0]), Text(m[1]), Text(m[2])
+	h.At, _, _ = pytime.Parse(h.AtText)
+	return h
+}
+
+// Time is a method of [Part].
+func (h Head) Time() (time.Time, string) { return h.At, h.AtText }
+
 // UserParts are the contents of a record of the user without results, or of a result.
 type UserParts struct {
 	Parts []json.RawMessage // images and documents
@@ -56,6 +75,27 @@ type UserParts struct {
 // Show adds an image or a document.
 func (p *UserParts) Show(block json.RawMessage) {
 	p.Parts, p.ahead = append(p.Parts, block), append(p.ahead, len(p.Said))
+}
+
+// Picture adds an image in base64. What is none goes by its kind into Other.
+func (p *UserParts) Picture(media, data, kind string) {
+	if data == "" || !strings.HasPrefix(media, "image/") {
+		p.Other = append(p.Other, kind)
+		return
+	}
+	p.Show(ImageBlock(media, data))
+}
+
+// Ran adds a command that a person gave to the shell, as the tools tell the model of it.
+func (p *UserParts) Ran(command, output string) {
+	p.Said.Say("Ran `" + command + "`\n```\n" + output + "\n```")
+}
+
+// Last puts the parts behind all texts.
+func (p *UserParts) Last() {
+	for i := range p.ahead {
+		p.ahead[i] = len(p.Said)
+	}
 }
 
 // join adds the texts and parts of a prompt behind these.
