@@ -315,7 +315,7 @@ func (c *countedReads) List(ctx context.Context, part string, q remote.Query) it
 func (n *namedRemote) open(device, name string) *testDevice {
 	s, err := Open(n.t.Context(), filepath.Join(n.top, device), &Options{Remote: n.named(name), Project: "demo", User: "ada", Device: device, Manual: true})
 	require.NoError(n.t, err)
-	n.t.Cleanup(func() { require.NoError(n.t, s.Close()) })
+	testenv.Cleanup(n.t, func() { require.NoError(n.t, s.Close()) })
 	return &testDevice{s, n.t}
 }
 

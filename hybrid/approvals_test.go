@@ -109,7 +109,7 @@ func TestOwnApprovalsComeBack(t *testing.T) {
 	requireClosed(t, a.Store)
 	s, err := open(t.Context(), dir, &Options{Remote: r, Project: "demo", User: "ada", Device: "a", Manual: true, Redact: Secrets()}, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	a = &testDevice{s, t}
 	require.NoError(t, a.agent("s").AddApprovedCommand(t.Context(), "test"))
 	a.sync()

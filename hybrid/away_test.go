@@ -57,7 +57,7 @@ func newNetwork(t *testing.T, o *cosmostest.Options) *network {
 	n.client.Transport = &http.Transport{DialContext: n.dial, MaxIdleConnsPerHost: 100}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = n.server.Serve(n) }) // until it is closed
-	t.Cleanup(func() {
+	testenv.Cleanup(t, func() {
 		n.becomes(good)
 		n.client.CloseIdleConnections()
 		require.NoError(t, n.server.Close())

@@ -56,7 +56,7 @@ type errand struct {
 func (c *cloud) serve(t testing.TB, h http.Handler) errand {
 	t.Helper()
 	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
+	testenv.Cleanup(t, s.Close)
 	return errand{Endpoint: s.URL, Key: c.Key()}
 }
 

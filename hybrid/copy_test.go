@@ -27,7 +27,7 @@ func at(t *testing.T, r remote.Remote, dir, name string) *testDevice {
 		Remote: r, Project: "demo", User: "ada", Device: name, Manual: true,
 	}, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	return &testDevice{s, t}
 }
 

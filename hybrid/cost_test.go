@@ -195,7 +195,7 @@ func TestCostOfAHandover(t *testing.T) {
 			require.NoError(t, dir.Provision(t.Context(), at))
 			r, err := dir.Open(t.Context(), at)
 			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, r.Close()) })
+			testenv.Cleanup(t, func() { require.NoError(t, r.Close()) })
 			return r
 		},
 		"cosmos": func(t *testing.T) remote.Remote { return cosmos.New(newCloud(t, nil).container) },

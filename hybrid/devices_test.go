@@ -30,7 +30,7 @@ func (c *cloud) on(t *testing.T, m machine, dir string, hooks *seam.Seam) *testD
 		Store: &sessionstore.Options{Durability: sessionstore.Relaxed}, Remote: cosmos.New(c.container), Project: "demo", User: "ada", Manual: true,
 	}, hooks)
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	return &testDevice{s, t}
 }
 

@@ -22,13 +22,13 @@ func inDirectory(t *testing.T, place, name string) *testDevice {
 	t.Helper()
 	r, err := dir.Open(t.Context(), place)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	testenv.Cleanup(t, func() { require.NoError(t, r.Close()) })
 	s, err := open(t.Context(), filepath.Join(t.TempDir(), name, "sessions"), &Options{
 		Store:  &sessionstore.Options{Durability: sessionstore.Relaxed},
 		Remote: r, Project: "demo", User: "ada", Device: name, Manual: true,
 	}, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	return &testDevice{s, t}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/disk/sessiondir"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/workflow"
 )
@@ -211,7 +212,7 @@ func counted(t *testing.T, o *Options) (*Store, *disk) {
 	d := &disk{kinds: map[seam.Kind]int{}}
 	s, err := open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o, &seam.Seam{After: d.after})
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	d.take()
 	return s, d
 }

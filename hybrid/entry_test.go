@@ -10,6 +10,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/hybrid/internal/memremote"
 	"github.com/amplifier-go/sessionstorage/hybrid/remote"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // swapping is a remote that calls after once, after the swap of a head.
@@ -36,7 +37,7 @@ func TestEntryNeverGoesBack(t *testing.T) {
 	device := func(name string, r remote.Remote) *testDevice {
 		s, err := Open(t.Context(), filepath.Join(t.TempDir(), "sessions"), &Options{Remote: r, Project: "demo", User: "ada", Device: name, Manual: true})
 		require.NoError(t, err)
-		t.Cleanup(func() { requireClosed(t, s) })
+		testenv.Cleanup(t, func() { requireClosed(t, s) })
 		return &testDevice{s, t}
 	}
 	a, b := device("a", between), device("b", there)

@@ -309,7 +309,7 @@ func failing(t *testing.T, whole bool, call string) *testDevice {
 		edit(o)
 		s, err := Open(t.Context(), dir, o)
 		require.NoError(t, err)
-		t.Cleanup(func() { _ = s.Close() })
+		testenv.Cleanup(t, func() { _ = s.Close() })
 		return &testDevice{s, t}
 	}
 	manual := func(*Options) {}

@@ -31,10 +31,10 @@ func abroad(t *testing.T, a foreign.Account, transport policy.Transporter) *clou
 		ClientOptions: policy.ClientOptions{Transport: transport},
 	})
 	require.NoError(t, err)
-	t.Cleanup(client.Close)
+	testenv.Cleanup(t, client.Close)
 	db := "test-" + (*jitter.Source)(nil).Name(6)
 	require.NoError(t, cosmos.Provision(t.Context(), client, db, testContainer))
-	t.Cleanup(func() {
+	testenv.Cleanup(t, func() {
 		d, err := client.NewDatabase(db)
 		require.NoError(t, err)
 		_, _ = d.Delete(context.Background(), nil) // the servers end anyhow; an account is tidied as far as it goes

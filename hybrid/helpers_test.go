@@ -77,7 +77,7 @@ func dial(t testing.TB, srv *cosmostest.Server, key string) *azcosmos.Client {
 		ClientOptions: policy.ClientOptions{Transport: srv.Transport()},
 	})
 	require.NoError(t, err)
-	t.Cleanup(client.Close)
+	testenv.Cleanup(t, client.Close)
 	return client
 }
 
@@ -142,7 +142,7 @@ func (c *cloud) deviceAt(t testing.TB, dir, name string, edit ...func(*Options))
 	if c.alone {
 		s.engine.Alone = true
 	}
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	return &testDevice{s, t}
 }
 

@@ -23,7 +23,7 @@ func inMemory(t *testing.T, c *memremote.Remote, name string) *testDevice {
 		Remote: c, Project: "demo", User: "ada", Device: name, Manual: true,
 	}, nil, func(e *engine) { e.Remote = c })
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	return &testDevice{s, t}
 }
 

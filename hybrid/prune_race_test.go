@@ -107,7 +107,7 @@ func through(t testing.TB, c *cloud, w policy.Transporter) func(*Options) {
 		ClientOptions: policy.ClientOptions{Transport: w},
 	})
 	require.NoError(t, err)
-	t.Cleanup(client.Close)
+	testenv.Cleanup(t, client.Close)
 	container, err := client.NewContainer(testDatabase, testContainer)
 	require.NoError(t, err)
 	return func(o *Options) { o.Remote = cosmos.New(container) }

@@ -72,7 +72,7 @@ func (o *other) device(t *testing.T, name string, edit func(*Options)) *Store {
 	}
 	st, err := Open(t.Context(), t.TempDir(), opts)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	testenv.Cleanup(t, func() { require.NoError(t, st.Close()) })
 	return st
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/disk/seam"
 	"github.com/amplifier-go/sessionstorage/internal/test/cosmostest"
 	"github.com/amplifier-go/sessionstorage/internal/test/served"
+	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
 // simPlaces are the remotes of the simulation: an account, memory and a directory.
@@ -49,7 +50,7 @@ func newPlace(w *world, kind string) simPlace {
 		place := filepath.Join(w.t.TempDir(), "remote")
 		require.NoError(w.t, dir.Provision(w.ctx(), place))
 		base, end := openPlace(w, place, nil)
-		w.t.Cleanup(end)
+		testenv.Cleanup(w.t, end)
 		return newDoors(w, base, false, func(l *life) (remote.Remote, func()) { return openPlace(w, place, l) })
 	}
 	require.Contains(w.t, kind, ":", "no remote of the simulation, and no address of one")
@@ -59,7 +60,7 @@ func newPlace(w *world, kind string) simPlace {
 		return r, func() { require.NoError(w.t, r.Close()) }
 	}
 	base, end := open()
-	w.t.Cleanup(end)
+	testenv.Cleanup(w.t, end)
 	return newDoors(w, base, true, func(*life) (remote.Remote, func()) { return open() })
 }
 
@@ -88,7 +89,7 @@ func (a *account) connect(l *life) remote.Remote {
 		ClientOptions: policy.ClientOptions{Transport: l},
 	})
 	require.NoError(a.w.t, err)
-	a.w.t.Cleanup(client.Close)
+	testenv.Cleanup(a.w.t, client.Close)
 	container, err := client.NewContainer(testDatabase, testContainer)
 	require.NoError(a.w.t, err)
 	return cosmos.New(container)

@@ -39,7 +39,7 @@ func (c *cloud) stopping(t *testing.T, address string, at int, done bool, stoppe
 	t.Helper()
 	r, err := openServed(address, served.Call{Name: c.place, Stop: at, Done: done}, stopped)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	testenv.Cleanup(t, func() { require.NoError(t, r.Close()) })
 	return r
 }
 

@@ -163,7 +163,7 @@ func TestPullIsDurableBeforeItTakesAway(t *testing.T) {
 		o := &Options{Remote: there, Project: "demo", User: "ada", Device: name, Manual: true}
 		s, err := open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o, hooks)
 		require.NoError(t, err)
-		t.Cleanup(func() { requireClosed(t, s) })
+		testenv.Cleanup(t, func() { requireClosed(t, s) })
 		return &testDevice{s, t}
 	}
 	a, b := device("a", nil), device("b", &seam.Seam{After: func(op seam.Op) {

@@ -25,7 +25,7 @@ func TestThreeDevices(t *testing.T) {
 		"strict server": func(t *testing.T) {
 			c := newCloud(t, nil)
 			s := httptest.NewServer(c)
-			t.Cleanup(s.Close)
+			testenv.Cleanup(t, s.Close)
 			threeDevices(t, c, errand{Endpoint: s.URL, Key: c.Key()}, s.Client())
 		},
 		"vercel": func(t *testing.T) {

@@ -22,7 +22,7 @@ func local(t *testing.T, o *Options, parents map[string]string) *testDevice {
 	t.Helper()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "sessions"), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { requireClosed(t, s) })
+	testenv.Cleanup(t, func() { requireClosed(t, s) })
 	d := &testDevice{s, t}
 	for id, parent := range parents {
 		d.say(id, "text of "+id)

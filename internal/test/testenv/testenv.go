@@ -145,6 +145,17 @@ func CollectLess() {
 	}
 }
 
+// Cleanup is like the Cleanup of t, for an f that reaches what is large, as a store or a
+// server. Package testing keeps each f until the last parallel test of the program has ended,
+// as part of its test; this function keeps it until f returns.
+func Cleanup(t testing.TB, f func()) {
+	t.Helper()
+	t.Cleanup(func() {
+		f()
+		t.Cleanup(func() {}) // takes the place of f in the list of t
+	})
+}
+
 // Lost returns t for checks whose failure means that data is lost or damaged. Such a
 // failure prints a line that begins with LOST besides: .ci/run then fails, however
 // often the test passes when it is run again.
