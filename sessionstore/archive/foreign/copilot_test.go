@@ -401,6 +401,23 @@ func TestCopilotOnlyAgents(t *testing.T) {
 	}
 }
 
+// TestCopilotParentComes imports a file that has only the lines of a sub-agent as yet: its session gets its parent
+// with the import that makes that one.
+func TestCopilotParentComes(t *testing.T) {
+	t.Parallel()
+	h, id := newCopilotHome(t), idOf(Copilot, "c1")
+	agent := copilotTurn("1", "A", "agent-x", "Task A")
+	h.put("c1", agent...)
+	sub := h.run()["c1"].Sessions[0].ID
+	require.Empty(t, h.metadata(sub).Text("parent_id"))
+	h.put("c1", joined(agent, copilotTurn("2", "", "", "Main"))...)
+	require.Equal(t, []Imported{{id, Conversation, Created, 2}, {sub, Agent, Unchanged, 2}}, h.run()["c1"].Sessions)
+	require.Equal(t, id, h.metadata(sub).Text("parent_id"))
+	before := tree(t, h.p.Dir())
+	require.Equal(t, []Imported{{id, Conversation, Unchanged, 0}, {sub, Agent, Unchanged, 0}}, h.run()["c1"].Sessions)
+	require.Equal(t, before, tree(t, h.p.Dir()))
+}
+
 // TestCopilotDamaged imports damaged and hostile files: the lines that can be read are there, the
 // report names the others, and nothing hangs.
 func TestCopilotDamaged(t *testing.T) {

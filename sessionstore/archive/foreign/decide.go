@@ -13,7 +13,7 @@ const (
 	settled                     // the last import read this very file
 	pending                     // an import announced a transcript, and was killed
 	unknown                     // no import made the session or changed it
-	misnamed                    // a person gave it another name in the tool
+	misnamed                    // a person gave it another name in the tool, or its parent came since
 	related                     // the file was compared with the one that the session keeps:
 	unlike                      // there is no such file that can be read, or it has no records
 	covered                     // the file has no record that the kept one lacks
@@ -61,7 +61,7 @@ var rows = []struct {
 	{no: rendered, do: toRender},
 	{yes: comesHome | unknown, no: news, do: toStay}, // the file has nothing but the export
 	{yes: holds | split, do: toStay},
-	{yes: holds, no: keeps | pending, do: toStay},
+	{yes: holds, no: keeps | pending | misnamed, do: toStay},
 	{yes: holds, do: toNote},
 	{yes: free | split, do: toPart},
 	{yes: free | extends, do: toReplace},

@@ -60,7 +60,7 @@ func TestDecide(t *testing.T) {
 		case is(comesHome) && is(unknown) && !is(news):
 			want = toStay
 		case is(holds):
-			if want = toNote; is(split) || !is(keeps) && !is(pending) {
+			if want = toNote; is(split) || !is(keeps) && !is(pending) && !is(misnamed) {
 				want = toStay
 			}
 		case is(free) && is(split):

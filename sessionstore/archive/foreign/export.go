@@ -71,11 +71,17 @@ func addName(tool thread.Tool, home, id, name string) error {
 // the file that goes on, which the session keeps in place: a name stays that a person gave it in
 // the tool since.
 func newName(md sessionstore.Metadata, f *thread.File, place string) string {
-	at, _, _ := pytime.Parse(md.Text("name_updated_at"))
+	at := namedAt(md)
 	if f != nil && (place == importFolder && at.IsZero() || f.Table.ByPerson && !at.After(f.Table.Facts.Last)) {
 		return ""
 	}
 	return md.Text("name")
+}
+
+// namedAt returns when a session got its name here, the zero time where it got none.
+func namedAt(md sessionstore.Metadata) time.Time {
+	at, _, _ := pytime.Parse(md.Text("name_updated_at"))
+	return at.Truncate(time.Millisecond) // as lines have it
 }
 
 // Export writes a session as a file of a tool. Lines imported from that tool stay the
@@ -198,7 +204,7 @@ func export(ctx context.Context, st *sessionstore.Store, id string, tool thread.
 	}
 	done.File, done.tool, done.name = out.lines.File(), tool, newName(md, f, place)
 	names, inFile := out.lines.(interface{ Name(string, bool) error })
-	if inFile && done.name != "" && (f == nil || f.Table.Title != done.name) {
+	if inFile && done.name != "" && (f == nil || f.Table.Title != done.name || !f.Table.Named.IsZero() && namedAt(md).After(f.Table.Named)) { // it may have had another one since
 		err = names.Name(done.name, md.Text("name_source") != "generated" && md.Text("name_source") != "fallback")
 	}
 	if of, ok := out.lines.(interface {

@@ -309,7 +309,7 @@ func newMaking(tool thread.Tool, id, session string, md sessionstore.Metadata, w
 		out.last = t
 	}
 	home, _ := Home(Tool(out.tool)) // "": no settings are there
-	out.lines = tool.Maker(out.w, thread.About{Home: home, ID: out.id, Dir: md.Text("working_dir"), Name: md.Text("name"), Model: md.Text("model"), Began: out.last})
+	out.lines = tool.Maker(out.w, thread.About{Home: home, ID: out.id, Dir: md.Text("working_dir"), Name: md.Text("name"), Model: md.Text("model"), Began: out.last, Named: namedAt(md)})
 	return out
 }
 

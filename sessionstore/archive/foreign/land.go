@@ -135,7 +135,7 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
 	name := at.name(&thread.Rendering{})
-	at.add(misnamed, at.renames(md) && name != "" && name != md.Text("name"))
+	at.add(misnamed, at.renames(md) && name != "" && name != md.Text("name") || at.adopts(md))
 	return err
 }
 
@@ -283,7 +283,7 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 	})
 }
 
-// rename gives a session the name that it has in the tool.
+// rename gives a session the name and the parent that it has in the tool.
 func (ld *lander) rename(ctx context.Context, tg target) error {
 	if ld.dry {
 		return nil

@@ -171,6 +171,39 @@ func TestNamesInPi(t *testing.T) {
 	require.Equal(t, both("In pi"), a.said(a.id, len(native)))
 }
 
+// TestNamesComeBack gives an exported session another name and the former one again: the last name of each export
+// is in no line of an earlier one, so that it is added to the file, also where the tool went on before.
+func TestNamesComeBack(t *testing.T) {
+	t.Parallel()
+	for _, wentOn := range []bool{false, true} {
+		a, seen := newAway(t, openProjects(t), nativeID, Pi, native...), map[string]bool{}
+		a.export()
+		goOn := func() {
+			if wentOn {
+				a.goOn("In pi")
+				require.Equal(t, Updated, a.back()[0].Action)
+			}
+		}
+		goOn()
+		for _, name := range []string{"Mine", "Other", "Mine"} {
+			_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: name, Source: "manual"})
+			require.NoError(t, err)
+			rows := strings.Split(strings.TrimSuffix(exported(t, a.st, a.id, Pi), "\n"), "\n")
+			last := rows[len(rows)-1]
+			require.Contains(t, last, fmt.Sprintf(`"name":%q`, name))
+			require.False(t, seen[last])
+			for _, row := range rows {
+				seen[row] = true
+			}
+		}
+		a.export()
+		goOn()
+		text := original(t, a.path)
+		a.export()
+		require.Equal(t, text, original(t, a.path))
+	}
+}
+
 // TestNamesInCodex names an export of a session in the file of names of Codex, to which Codex adds
 // lines, too.
 func TestNamesInCodex(t *testing.T) {

@@ -257,13 +257,19 @@ func TestPiLinks(t *testing.T) {
 	}
 }
 
-// TestPiElsewhere finds a session in a directory that pi was told to keep it in, which has no folders.
+// TestPiElsewhere finds a session in a directory that pi was told to keep it in, which has no folders, and one that
+// an extension keeps below the folder of a project.
 func TestPiElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newPiHome(t)
 	h.put("p1", "", piTurn("1", "", "One")...)
 	require.NoError(t, os.Rename(h.path("p1"), filepath.Join(h.dir, "sessions", filepath.Base(h.path("p1")))))
 	require.Equal(t, Created, h.run()["p1"].Sessions[0].Action)
+	h.put("p2", "", piTurn("1", "", "Two")...)
+	below := filepath.Join(filepath.Dir(h.path("p2")), "p1", "run-0")
+	require.NoError(t, os.MkdirAll(below, 0o700))
+	require.NoError(t, os.Rename(h.path("p2"), filepath.Join(below, filepath.Base(h.path("p2")))))
+	require.Equal(t, Created, h.run()["p2"].Sessions[0].Action)
 }
 
 // TestPiChosenIDs exports sessions whose ids a person chose: the export has that id, by which pi

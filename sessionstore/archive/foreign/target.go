@@ -168,8 +168,19 @@ func (tg target) renames(md sessionstore.Metadata) bool {
 	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && tg.place() == importFolder && stateIn(md, importFolder).Tool != ""
 }
 
-// nameIn gives a session its name, unless its present name stays.
+// adopts reports whether the session of a sub-agent has no parent yet, since the file had no conversation
+// when an import made it.
+func (tg target) adopts(md sessionstore.Metadata) bool {
+	return tg.kind == Agent && tg.parent != "" && md.Text("parent_id") == "" && stateIn(md, importFolder).Tool != ""
+}
+
+// nameIn gives a session its name, unless its present name stays, and the parent that it lacks.
 func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
+	if tg.adopts(*md) {
+		if err := assign(md, assignment{"parent_id", tg.parent}); err != nil {
+			return err
+		}
+	}
 	name, from := tg.name(r), "generated"
 	if name == "" || md.Text("name") != "" && !tg.renames(*md) {
 		return nil

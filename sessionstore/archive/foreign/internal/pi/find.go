@@ -24,25 +24,23 @@ func idIn(path string) string {
 
 // finding finds sessions.
 type finding struct {
-	open    thread.Folder
 	byID    map[string]*thread.History
 	origins map[string]string // of forks, by id
 }
 
-// Find: a file is a session, in a folder, or without one where pi was told to keep it elsewhere. A fork names
-// the file of its origin. A folder and a file may be links, as for pi.
+// Find: a file is a session, in a folder or below it, as extensions keep those of sub-agents, or without one
+// where pi was told to keep it elsewhere. A fork names the file of its origin. A folder and a file may be links.
 func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thread.History, failed error) {
 	f := finding{byID: map[string]*thread.History{}, origins: map[string]string{}}
-	defer f.open.Close()
-	failed = thread.Entries(ctx, filepath.Join(home, "sessions"), func(folder string, e fs.DirEntry) error {
-		mode, err := thread.Mode(folder, e)
+	failed = thread.Below(ctx, filepath.Join(home, "sessions"), func(open *thread.Folder, path string, e fs.DirEntry) error {
+		mode, err := thread.Mode(path, e)
 		if err == nil && !mode.IsDir() {
-			return f.take(ctx, folder, e)
+			return f.take(ctx, open, path, e)
 		}
-		if folder, err = filepath.EvalSymlinks(folder); err != nil { // several links may lead there
+		if path, err = filepath.EvalSymlinks(path); err != nil { // several links may lead there
 			return err
 		}
-		return thread.Entries(ctx, folder, func(path string, e fs.DirEntry) error { return f.take(ctx, path, e) })
+		return thread.Entries(ctx, path, func(path string, e fs.DirEntry) error { return f.take(ctx, open, path, e) })
 	})
 	for id, h := range f.byID {
 		if from := f.byID[f.origins[id]]; from != nil && from != h {
@@ -57,14 +55,14 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thr
 }
 
 // take takes the file of a session. Of two files with one id the longer is the session.
-func (f *finding) take(ctx context.Context, path string, e fs.DirEntry) error {
+func (f *finding) take(ctx context.Context, open *thread.Folder, path string, e fs.DirEntry) error {
 	if !strings.HasSuffix(path, thread.HistorySuffix) {
 		return nil
 	}
 	if mode, err := thread.Mode(path, e); err != nil || !mode.IsRegular() {
 		return err
 	}
-	file, fi, err := f.open.Open(path, e)
+	file, fi, err := open.Open(path, e)
 	if err != nil {
 		return err
 	}

@@ -81,10 +81,15 @@ func (c *maker) Message(m thread.Made) error {
 	return c.w.Row(e)
 }
 
-// Name writes the name of the session. For pi each name is a person's.
+// Name writes the name of the session. For pi each name is a person's. Its time tells it from the same name, which
+// the session had before another one.
 func (c *maker) Name(name string, _ bool) error {
-	id := thread.UUID5(Tool{}.Name(), fmt.Sprint("name/", c.about.ID, "/", c.parent, "/", name))
-	return c.w.Row(object{"type": nameKind, "id": id, "parentId": c.parent, "timestamp": thread.Stamp(c.last), "name": name})
+	at := thread.Stamp(c.last)
+	if !c.about.Named.IsZero() {
+		at = thread.Stamp(c.about.Named)
+	}
+	id := thread.UUID5(Tool{}.Name(), fmt.Sprint("name/", c.about.ID, "/", c.parent, "/", at, "/", name))
+	return c.w.Row(object{"type": nameKind, "id": id, "parentId": c.parent, "timestamp": at, "name": name})
 }
 
 // blocksOf returns the texts and images of a message.

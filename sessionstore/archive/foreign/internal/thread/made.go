@@ -95,7 +95,7 @@ type About struct {
 	ID, Dir, Model string
 	Name           string // of the session; "" where it has none
 	Home           string // the directory of the tool on this machine
-	Began          time.Time
+	Began, Named   time.Time
 }
 
 // LineWriter writes lines, and knows whether the last one ended.

@@ -33,9 +33,10 @@ type Table struct {
 
 	Sum       string // SHA-256 of the file
 	First     time.Time
-	Dir       string // the first working directory
-	Title     string // the newest title, by a person where there is one
-	ByPerson  bool   // a person gave the title
+	Dir       string    // the first working directory
+	Title     string    // the newest title, by a person where there is one
+	ByPerson  bool      // a person gave the title
+	Named     time.Time // when the title was given; zero: the file does not say
 	LinesRead int
 	Numbered  bool // the last line has a number: the tool refuses lines without one behind it
 
