@@ -135,7 +135,7 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
 	name := at.name(&thread.Rendering{})
-	at.add(misnamed, at.renames(md) && name != "" && name != md.Text("name") || at.adopts(md))
+	at.add(misnamed, at.renames(md) && name != "" && name != md.Text("name") || at.kind == Agent && at.adopts(md))
 	return err
 }
 

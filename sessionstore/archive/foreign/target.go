@@ -171,12 +171,12 @@ func (tg target) renames(md sessionstore.Metadata) bool {
 // adopts reports whether the session of a sub-agent has no parent yet, since the file had no conversation
 // when an import made it.
 func (tg target) adopts(md sessionstore.Metadata) bool {
-	return tg.kind == Agent && tg.parent != "" && md.Text("parent_id") == "" && stateIn(md, importFolder).Tool != ""
+	return tg.parent != "" && md.Text("parent_id") == "" && stateIn(md, importFolder).Tool != ""
 }
 
 // nameIn gives a session its name, unless its present name stays, and the parent that it lacks.
 func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
-	if tg.adopts(*md) {
+	if tg.kind == Agent && tg.adopts(*md) {
 		if err := assign(md, assignment{"parent_id", tg.parent}); err != nil {
 			return err
 		}
