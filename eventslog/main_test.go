@@ -10,6 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	testenv.InMemory()
 	testenv.Main(m, map[string]testenv.Child{"appender": appenderChild, "reader": readerChild})
 }
 

@@ -9,7 +9,10 @@ import (
 // children are the functions that the test's program runs in processes of their own.
 var children = map[string]testenv.Child{}
 
-func TestMain(m *testing.M) { testenv.Main(m, children) }
+func TestMain(m *testing.M) {
+	testenv.InMemory()
+	testenv.Main(m, children)
+}
 
 // spawn starts a child whose home, and where it looks for shared state, are below home.
 func spawn(t *testing.T, name, dir, argument, home string) *testenv.Process {

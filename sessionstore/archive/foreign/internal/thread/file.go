@@ -231,7 +231,9 @@ func (s *Scanning) Add(r Record, parent uint64) int32 {
 
 // Head notes the time and the marks of the line of the next record.
 func (s *Scanning) Head(h Head) {
-	s.Mark(h.Mark, h.Seal)
+	if h.Mark != "" {
+		s.Mark(h.Mark, h.Seal)
+	}
 	s.Table.Facts.Time(h.At, h.AtText)
 	if s.Table.First.IsZero() {
 		s.Table.First = h.At
