@@ -376,6 +376,12 @@ func TestCopilotFlat(t *testing.T) {
 	report := h.run()[strings.ToLower(id)]
 	require.Equal(t, []Imported{{session, Conversation, Updated, 4}}, report.Sessions)
 	require.Equal(t, []string{flat}, report.Shorter)
+	lower := h.path(strings.ToLower(id), "")
+	require.NoError(t, os.Rename(h.path(id, ""), lower)) // which comes behind the file
+	all, err := Find(t.Context(), Copilot, &FindOptions{Home: h.dir})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, filepath.Join(lower, "events.jsonl"), all[0].Path)
 }
 
 // TestCopilotOnlyAgents imports a file that has only the lines of sub-agents: no session names as its

@@ -69,10 +69,10 @@ func addName(tool thread.Tool, home, id, name string) error {
 
 // newName returns the name of a session that its file in a tool lacks, "" for no such name. f is
 // the file that goes on, which the session keeps in place: a name stays that a person gave it in
-// the tool since.
+// the tool since, or took from it.
 func newName(md sessionstore.Metadata, f *thread.File, place string) string {
 	at := namedAt(md)
-	if f != nil && (place == importFolder && at.IsZero() || f.Table.ByPerson && !at.After(f.Table.Facts.Last)) {
+	if f != nil && (place == importFolder && at.IsZero() || (f.Table.ByPerson || !f.Table.Named.IsZero()) && !at.After(f.Table.Facts.Last)) {
 		return ""
 	}
 	return md.Text("name")

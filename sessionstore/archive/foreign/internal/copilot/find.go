@@ -43,7 +43,10 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thr
 	at := map[string]int{} // in found, by id
 	failed = thread.Entries(ctx, filepath.Join(home, sessionsFolder), func(path string, _ fs.DirEntry) error {
 		h, err := historyIn(ctx, path)
-		if i, known := at[h.ID]; known { // the folder comes first
+		if i, known := at[h.ID]; known {
+			if filepath.Base(found[i].Path) != eventsFile { // the folder is the session
+				h, found[i] = found[i], h
+			}
 			found[i].Shorter = append(found[i].Shorter, h.Path)
 		} else if h.Path != "" {
 			at[h.ID], found = len(found), append(found, h)
