@@ -49,6 +49,10 @@ func (r *Remote) Commit(ctx context.Context, part string, objects []remote.Objec
 // written anew, since the age of an object says how long it has been there.
 const longWrite = time.Minute
 
+// repeatFor is how long after its first try a request is made again. Later, another device may have
+// removed what it stores.
+const repeatFor = time.Hour
+
 // store stores an object under a drawn name.
 func (r *Remote) store(d *vfs.Dir, o *remote.Object) error {
 	for {
@@ -59,8 +63,11 @@ func (r *Remote) store(d *vfs.Dir, o *remote.Object) error {
 		}
 		err = p.Rename("o-" + o.Name)
 		p.Discard()
-		if err != nil || time.Now().Round(0).Sub(start) < longWrite {
+		switch took := time.Now().Round(0).Sub(start); {
+		case err != nil || took < longWrite:
 			return err
+		case took > repeatFor:
+			return fmt.Errorf("%w: an object got its name after %v", remote.ErrUnreachable, took.Round(time.Minute))
 		}
 	}
 }

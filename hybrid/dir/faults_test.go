@@ -183,21 +183,26 @@ func TestWaitedForNumber(t *testing.T) {
 	require.Equal(t, 1, listed(old.Add(40*time.Minute)))
 }
 
-// TestLongWrite writes an object anew that waited for its name: its time is when it is there.
+// TestLongWrite writes an object anew that waited for its name: its time is when it is there. It
+// does so for an hour: later, another device may have removed the object.
 func TestLongWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		place, named := filepath.Join(t.TempDir(), "remote"), 0
+		place, named, waits := filepath.Join(t.TempDir(), "remote"), 0, longWrite
 		require.NoError(t, Provision(t.Context(), place))
 		r := reopened(t, place, &seam.Seam{Before: func(op seam.Op) error {
 			if op.Kind == seam.Rename {
 				if named++; named == 1 {
-					time.Sleep(longWrite)
+					time.Sleep(waits)
 				}
 			}
 			return nil
 		}})
 		commit(t, r, nil, object("a", "a"))
 		require.Equal(t, 2, named)
+		named, waits = 0, 70*time.Minute
+		_, err := r.Commit(t.Context(), part, []remote.Object{object("b", "b")}, nil)
+		require.ErrorIs(t, err, remote.ErrUnreachable)
+		require.Equal(t, 1, named)
 	})
 }

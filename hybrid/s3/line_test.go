@@ -151,10 +151,11 @@ func TestBusyService(t *testing.T) {
 func TestAlwaysBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		made := 0
+		made, slept := 0, time.Duration(0)
 		code, headers := "SlowDown", []string(nil)
 		r := fake(t, func(req *http.Request) (*http.Response, error) {
 			made++
+			time.Sleep(slept)
 			return answer(req, 503, code, headers...), nil
 		})
 		calls := map[string]func() error{
@@ -172,6 +173,10 @@ func TestAlwaysBusy(t *testing.T) {
 			made, code, headers = 0, "ServiceUnavailable", nil
 			require.ErrorIs(t, call(), remote.ErrUnreachable)
 			require.Equal(t, map[bool]int{true: 1, false: maxAttempts}[name == "swap"], made, name)
+			made, slept = 0, 70*time.Minute // as a machine that sleeps
+			require.ErrorIs(t, call(), remote.ErrUnreachable)
+			require.Equal(t, 1, made, name)
+			slept = 0
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 1)
 		defer cancel()

@@ -49,14 +49,22 @@ func (r *Remote) key(part, name string) *string {
 // as the AWS SDK makes it by default.
 const maxAttempts = 3
 
+// repeatFor is how long after its first attempt a request is made again. Later, another device may
+// have removed what it stores.
+const repeatFor = time.Hour
+
 // do makes one request, and returns its meaning. A request that the service refuses
 // because of the clock is made once more: the client then signs by the time of the answer.
 func (r *Remote) do(ctx context.Context, request func(ctx context.Context) error) error {
+	began := time.Now().Round(0) // also while the machine sleeps
 	then, err := r.once(ctx, request)
 	for attempt := 1; then == retry && attempt < maxAttempts; attempt++ {
 		select {
 		case <-time.After(rand.N(time.Second << (attempt - 1))): // as the SDK waits
 		case <-ctx.Done():
+			return err
+		}
+		if time.Now().Round(0).Sub(began) > repeatFor {
 			return err
 		}
 		then, err = r.once(ctx, request)

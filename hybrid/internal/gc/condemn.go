@@ -171,7 +171,7 @@ func (i *inventory) deadSegments(l *liveSet, grace time.Duration, sum *Result) (
 		if d.Type != segment.TypeSegment {
 			continue
 		}
-		if !l.has(d) && !i.unsure(d, l) && i.old(d, grace, l.coveredSince(d, i.written), sum) {
+		if !l.has(d) && i.old(d, grace, l.coveredSince(d, i.written), sum) {
 			dead = append(dead, d)
 			continue
 		}

@@ -38,7 +38,6 @@
 //	garbage    condemned  it is older than the grace time, and a head leads to a document
 //	                      that names it; see [head.Gone]
 //	condemned  removed    a device has read that document
-//	removed    garbage    the request that stored it arrives again; see 13
 //
 // A waiting document cannot be distinguished from garbage. So the rules below hold for
 // both. A condemned document never becomes live again.
@@ -94,15 +93,12 @@
 //     it is another version. So if Prune is first, the writer's change fails; the writer
 //     reads the head again and stores the missing lines, under other names. If the writer is
 //     first, Prune's change fails, and nothing is condemned.
-//  3. A segment that a writer stored is never the reason to give up another one with the
-//     same lines: both stay. Its name may have been condemned before, and a request to
-//     remove it may still be under way. Only a segment that Prune merged since the session
-//     was born takes the place of others: it is stored once, with the head, it needs no
-//     chunk, and none is condemned: Prune removes the documents that the head condemns before it lists, and all other
-//     devices pass over them. A segment that lacks a chunk counts as garbage: where Prune
-//     removed a chunk while its writer slept, the writer still stores the segment before its
-//     change of the head fails. A head that leads to less, as after a rewind, is read from
-//     the segments of the earlier one.
+//  3. Of several segments with the same lines one stays, and no condemned segment is
+//     among them: Prune removes the documents that the head condemns before it lists, and
+//     all other devices pass over them. No segment that lacks a chunk is among them either:
+//     where Prune removed a chunk while its writer slept, the writer still stores the
+//     segment before its change of the head fails. A head that leads to less, as after a
+//     rewind, is read from the segments of the earlier one.
 //  4. A reader may be on its way to a document that it listed. So no document goes before
 //     it is as old as the grace time, which is longer than a read takes, and no segment
 //     before its replacement is as old. A reader that followed a former head can still
@@ -123,9 +119,8 @@
 //     condemned until a device has removed them, and several devices may remove them.
 //  9. A writer that stored documents for a head that was never written, because another
 //     device deleted the session or sent it anew, removes them at once: no head ever
-//     leads to them, and by 3 no document was given up for them. It recognises the heads
-//     that it sent by their Op and Born, also where an answer was lost and another device
-//     has changed the head since.
+//     leads to them. It recognises the heads that it sent by their Op and Born, also
+//     where an answer was lost and another device has changed the head since.
 //  10. A removal waits for no age. It makes a tombstone of each head before it removes a
 //     document; remove.go has the steps, and the cases of documents that come late.
 //  11. A device that recreates a session replaces the tombstone, in the version that it
@@ -138,16 +133,18 @@
 //  12. A device that mends stores the lines of a damaged segment again, and condemns all
 //     segments that have no other lines: one of them may share the damage. A segment with
 //     other lines too stays, and is read after the new segments.
-//  13. A request may arrive at any time, and a request without a condition more than once:
-//     after a machine slept, say. If it stores a document, that is garbage then, also where
-//     a removal of that name came before, and by 3 it takes the place of nothing. If it
-//     removes documents, their names were condemned, or its writer gave them up: no head
-//     counts on them. Package throttle makes no change again after an hour, for the sake of
-//     devices whose programs do not know rule 3.
+//  13. A request arrives within a grace time after its device decided on it, or never. No
+//     document is removed an hour after the read that the removal follows from, and no change
+//     is made again an hour after its first try: [remoteread.Reader.Discard], package
+//     throttle, and the remotes that store objects one by one see to it, by the clock of the
+//     wall, which goes on while a machine sleeps. What is not excluded is a machine that sleeps
+//     between that look at the clock and the request, and a remote that removes what a swap
+//     names after the swap. A repeated request that stores a document makes garbage, also
+//     where a removal of that name came before.
 //
-// The tests in orders_test.go and again_test.go run two or more of these at once in every
-// order of their requests, and find the losses that occur where one of the rules does not
-// hold.
+// The tests in orders_test.go run two or three of these at once in every order of their
+// requests, and find the losses that occur where one of the rules does not hold; those in
+// again_test.go find them where reason 13 does not.
 //
 // The service's clock decides about removals. Only former heads carry the time of the
 // device that replaced them, and that agrees with the service's to a minute.

@@ -182,16 +182,6 @@ func (l *liveSet) has(d *document) bool {
 	return d.info == nil || l.segments[d.Name] || l.broken[d.info.Stream]
 }
 
-// unsure reports whether lines of a whole segment are read from one that may yet be removed: from
-// any but those that were merged since the session was born. See reason 3 of the package's
-// documentation.
-func (i *inventory) unsure(d *document, l *liveSet) bool {
-	_, whole := i.written[d.Name]
-	return whole && slices.ContainsFunc(l.spans[d.info.Stream], func(sp segment.Span) bool {
-		return (sp.Merged == "" || sp.Merged != i.head.Born) && sp.Shares(d.info)
-	})
-}
-
 // coveredSince returns the time of the youngest segment that is read in the place of d.
 func (l *liveSet) coveredSince(d *document, written map[string]time.Time) (at time.Time) {
 	for _, sp := range l.spans[d.info.Stream] {

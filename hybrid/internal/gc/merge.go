@@ -92,7 +92,7 @@ func smallRuns(st segment.Stream, spans []segment.Span) (runs [][]segment.Info) 
 		run, bytes = nil, 0
 	}
 	for _, sp := range spans {
-		if sp.Upto != sp.To || sp.Bytes >= small || len(sp.Chunks) > 0 {
+		if sp.Upto != sp.To || sp.Bytes >= small {
 			end()
 			continue
 		}
@@ -137,7 +137,7 @@ func (p *pruner) mergeParts(ctx context.Context, i *inventory, parts []*segment.
 	if len(parts) < 2 {
 		return nil
 	}
-	doc, err := segment.Merge(parts, p.s.Random.Name(8), p.head.Born)
+	doc, err := segment.Merge(parts, p.s.Random.Name(8))
 	if errors.Is(err, segment.ErrTooLarge) {
 		half := len(parts) / 2
 		if err := p.mergeParts(ctx, i, parts[:half]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -39,7 +40,6 @@ type actor struct {
 	reads bool // when it returns no error, the transcript can be read
 	left  bool // when it returns no error, the head names the former head that it left
 	loses int  // the answer to which of its changes it loses, which is made at any time after; 0: none
-	again bool // that change is made at once too
 	whole bool // no other actor makes a request between two of its
 }
 
@@ -54,7 +54,7 @@ type search struct {
 	content  bool                       // a version follows from the content, and is not unique
 	twice    bool                       // a name follows from the content, and may be used twice
 	falls    bool                       // lists have older names last
-	large    bool                       // with versions that follow from the content it takes long
+	large    bool                       // it takes long, with versions that follow from the content or with requests that are made again
 	forgets  bool                       // an actor does not know which heads are its own
 	late     bool                       // an actor stores the chunk of a line after its segment
 	t        *testing.T
@@ -97,7 +97,7 @@ func (s *search) replay(path []int) string {
 		g := newTurns(a.name, c, ended)
 		turns[i] = g
 		if a.loses > 0 {
-			g.loses, g.again, g.late = a.loses, a.again, newTurns(a.name+late, c, ended)
+			g.loses, g.late = a.loses, newTurns(a.name+late, c, ended)
 			turns = append(turns, g.late)
 			go g.late.send()
 		}
@@ -249,7 +249,6 @@ type turns struct {
 	heard  [32]byte // of all requests and answers
 
 	loses   int         // see [actor]
-	again   bool        // see [actor]
 	changes int         // that were made
 	late    *turns      // makes the change whose answer is lost
 	change  func()      // that change
@@ -332,9 +331,6 @@ var errLateAnswer = errors.New("the answer was lost")
 func (g *turns) losesNext(change func()) bool {
 	if g.changes++; g.changes != g.loses {
 		return false
-	}
-	if g.again {
-		change()
 	}
 	g.late.change = change
 	g.late.sent.Store(true)
@@ -660,8 +656,7 @@ const (
 	drawnNames    = "no name is used twice"
 	boundToHead   = "what is condemned is condemned by the head that was read"
 	condemnedLast = "what is condemned is no cover"
-	mergedCover   = "what a writer stored is no cover"
-	bornCover     = "what was merged before a session was sent anew is no cover"
+	wholeCovers   = "a segment that lacks a chunk is no cover"
 	tombstoneAnew = "the tombstone gets another version before documents go"
 	ownHeads      = "a device knows the heads that it sent"
 )
@@ -675,19 +670,23 @@ func (c *without) Get(ctx context.Context, part, name string, known remote.Versi
 	return o, err
 }
 
-// List lists all segments as merged ones of the present session.
+// List lists the chunks of all segments, also those that are gone.
 func (c *without) List(ctx context.Context, part string, q remote.Query) iter.Seq2[remote.Object, error] {
-	born := bornFirst
-	if o, err := c.Remote.Get(ctx, part, segment.HeadID(sidOf("s")), ""); err == nil && strings.Contains(string(o.Body), bornAnew) {
-		born = bornAnew
+	if c.rule != wholeCovers {
+		return c.turns.List(ctx, part, q)
 	}
 	return func(yield func(remote.Object, error) bool) {
+		listed := map[string]bool{}
 		for o, err := range c.turns.List(ctx, part, q) {
-			merged := c.rule == bornCover && strings.Contains(string(o.Label), `"merged":`)
-			if (c.rule == mergedCover || merged) && err == nil && strings.HasPrefix(string(o.Label), `{"type":"seg"`) {
-				o.Label = fmt.Appendf(nil, `%s,"merged":%q}`, o.Label[:len(o.Label)-1], born)
+			d := document{}
+			if err == nil && json.Unmarshal(o.Label, &d) == nil {
+				for _, id := range d.chunks(sidOf("s")) {
+					if !listed[id] && !yield(remote.Object{Name: id, Label: segment.Label(segment.TypeChunk), Time: o.Time}, nil) {
+						return
+					}
+				}
 			}
-			if !yield(o, err) {
+			if listed[o.Name] = true; !yield(o, err) {
 				return
 			}
 		}
@@ -718,7 +717,7 @@ func (c *without) Commit(ctx context.Context, part string, objects []remote.Obje
 // TestOrdersWithoutARule: the search finds what is lost without each of the rules.
 func TestOrdersWithoutARule(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, tombstoneAnew, ownHeads} {
+	for _, rule := range []string{drawnNames, boundToHead, condemnedLast, wholeCovers, tombstoneAnew, ownHeads} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -760,8 +759,8 @@ func orders(t *testing.T) map[string]*search {
 		return errors.Join(s.add(segment.Transcript, ab[:1]...), s.add(segment.Transcript, ab[1:]...), s.rewrite(1, ac[1:]...))
 	}
 	deleted := func(w *world, s *writer) error { return errors.Join(waits(w, s), s.delete(false)) }
-	// The head leads to a, b. It led to a, b, c, when a prune condemned the merged segment with a, b:
-	// a was in another one, and b in that with b, c. The prune sleeps before it removes it.
+	// The head leads to a, b. It led to a, b, c, when a prune condemned the segment with a, b: a
+	// was in another one, and b in that with b, c. The prune sleeps before it removes it.
 	var late []string
 	condemned := func(w *world, s *writer) error {
 		ctx := context.Background()
@@ -776,7 +775,7 @@ func orders(t *testing.T) map[string]*search {
 		_, two := s.store(ctx, segment.Transcript, abc, 1)
 		err := errors.Join(one, two, ends(abc))
 		before := w.documents("s")[segment.TypeSegment]
-		if failed := s.storeMerged(ctx, ab); err != nil || failed != nil {
+		if _, failed := s.store(ctx, segment.Transcript, ab, 0); err != nil || failed != nil {
 			return errors.Join(err, failed)
 		}
 		for _, id := range w.documents("s")[segment.TypeSegment] {

@@ -163,29 +163,6 @@ func (w *writer) store(ctx context.Context, st segment.Stream, lines []string, n
 	return head.ExtentOf(c.At().Mark), nil
 }
 
-// storeMerged stores the first lines of the transcript in a segment as Prune makes them.
-func (w *writer) storeMerged(ctx context.Context, lines []string) error {
-	var parts []*segment.Segment
-	for n := range lines {
-		c := segment.NewCutter(segment.Options{SID: w.sid, Draw: w.draw}, segment.From{Stream: segment.Transcript, Mark: markOf(segment.Transcript, lines[:n])})
-		for d, err := range c.Documents(each(lines[n : n+1])) {
-			if err != nil {
-				return err
-			}
-			part, err := segment.DecodeSegment(d)
-			if err != nil {
-				return err
-			}
-			parts = append(parts, part)
-		}
-	}
-	d, err := segment.Merge(parts, w.draw(), bornFirst)
-	if err == nil {
-		_, err = w.Commit(ctx, d.PK, []segment.Document{d}, nil)
-	}
-	return err
-}
-
 func each(lines []string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, line := range lines {

@@ -19,8 +19,9 @@ type Reader struct {
 	Remote remote.Remote
 	Alone  bool // it makes one request at a time
 
-	mu    sync.Mutex // guards usage
+	mu    sync.Mutex // guards the rest
 	usage Usage
+	read  time.Time // when the newest read began, by the clock of the wall
 }
 
 // Usage is the cost of a piece of work.
@@ -73,6 +74,7 @@ func (r *Reader) info() remote.Info {
 // Get reads a document, nil when there is none. The error Is [remote.ErrUnchanged] when
 // it has the known version.
 func (r *Reader) Get(ctx context.Context, pk, id string, known remote.Version) (*remote.Object, error) {
+	r.reads()
 	o, err := r.Remote.Get(remote.Observed(ctx, r.count), pk, id, known)
 	if errors.Is(err, remote.ErrNotExist) {
 		return nil, nil
@@ -85,13 +87,33 @@ func (r *Reader) Get(ctx context.Context, pk, id string, known remote.Version) (
 
 // List yields the documents of a partition that q selects, without their bodies.
 func (r *Reader) List(ctx context.Context, pk string, q remote.Query) iter.Seq2[remote.Object, error] {
+	r.reads()
 	return r.Remote.List(remote.Observed(ctx, r.count), pk, q)
 }
 
-// Discard removes documents of a partition. A missing document is no error.
+// reads notes that a read begins.
+func (r *Reader) reads() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read = time.Now().Round(0) // other clocks stand still while the machine sleeps
+}
+
+// maxLate is how long after the newest read documents are removed. A machine that slept in
+// between may remove what other devices count on by now.
+const maxLate = time.Hour
+
+// Discard removes documents of a partition, of which the work read that nothing leads to them.
+// A missing document is no error. The error Is [remote.ErrUnreachable], and nothing is removed,
+// when the work last read more than an hour ago.
 func (r *Reader) Discard(ctx context.Context, pk string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
+	}
+	r.mu.Lock()
+	late := !r.read.IsZero() && time.Now().Round(0).Sub(r.read) > maxLate
+	r.mu.Unlock()
+	if late {
+		return fmt.Errorf("%w: documents to remove were read more than %v ago", remote.ErrUnreachable, maxLate)
 	}
 	return r.Remote.Delete(remote.Observed(ctx, r.count), pk, ids)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -179,4 +180,31 @@ func TestHistories(t *testing.T) {
 	raw(t, c, doc)
 	_, _, err = list()
 	require.ErrorIs(t, err, segment.ErrNewer)
+}
+
+// TestDiscardsLate: what was read more than an hour ago removes nothing, until it is read again.
+func TestDiscardsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &memremote.Remote{}
+		head := put(t, c, func(*head.Head) {})
+		r := &remoteread.Reader{Remote: c}
+		there := func() bool {
+			o, err := (&remoteread.Reader{Remote: c}).HeadDocument(t.Context(), sid)
+			require.NoError(t, err)
+			return o != nil
+		}
+		for range 2 {
+			_, err := r.HeadDocument(t.Context(), sid)
+			require.NoError(t, err)
+			time.Sleep(time.Hour + time.Second)
+			require.ErrorIs(t, r.Discard(t.Context(), head.PK, []string{head.ID}), remote.ErrUnreachable)
+			require.True(t, there())
+		}
+		for range r.List(t.Context(), head.PK, remote.Query{}) {
+			time.Sleep(time.Hour)
+		}
+		require.NoError(t, r.Discard(t.Context(), head.PK, []string{head.ID}))
+		require.False(t, there())
+	})
 }

@@ -77,7 +77,6 @@ type segmentLabel struct {
 	Form   string   `json:"z,omitempty"`
 	Base   *int64   `json:"base,omitempty"`
 	Chunks []string `json:"chunks,omitempty"` // that the lines need
-	Merged string   `json:"merged,omitempty"`
 }
 
 // Document encodes s. The same segment gives the same bytes. The body holds the number of
@@ -87,7 +86,6 @@ func (s *Segment) Document() (Document, error) {
 	d := segmentLabel{
 		header: header{TypeSegment, Version}, Stream: s.Stream, Seq: &s.From.N, N: &n, End: s.To.N,
 		Prev: s.From.Hash, Hash: s.To.Hash, Offset: s.Offset, Bytes: s.Bytes, At: s.at, Form: formZstd,
-		Merged: s.Merged,
 	}
 	if s.base >= 0 {
 		d.Base = &s.base
@@ -177,7 +175,7 @@ func decodeLabel(pk, id string, label []byte) (*segmentLabel, Info, error) {
 	}
 	info := Info{
 		ID: id, PK: pk, Stream: d.Stream, From: Point{*d.Seq, d.Prev}, To: Point{d.End, d.Hash},
-		Offset: d.Offset, Bytes: d.Bytes, Chunks: d.Chunks, Merged: d.Merged, base: -1, at: d.At,
+		Offset: d.Offset, Bytes: d.Bytes, Chunks: d.Chunks, base: -1, at: d.At,
 	}
 	if d.Base != nil {
 		info.base = *d.Base

@@ -294,7 +294,7 @@ func TestFurtherMembers(t *testing.T) {
 	require.Equal(t, session(), lines)
 	part, err := load(s, &infos[0])
 	require.NoError(t, err)
-	d, err := Merge([]*Segment{part}, testNonce, "")
+	d, err := Merge([]*Segment{part}, testNonce)
 	require.NoError(t, err)
 	require.NotContains(t, string(d.Label), "idx")
 }

@@ -371,16 +371,16 @@ func CommonSuffix(a, b []byte) int {
 var ErrTooLarge = errors.New("larger than a segment may be")
 
 // Merge returns the document of one segment with the lines of several, each of which
-// begins where the one before ends, of a session that was born as born. Lines are neither expanded nor checked: damaged lines
+// begins where the one before ends. Lines are neither expanded nor checked: damaged lines
 // stay damaged. It refuses segments of different sessions, and segments that would be too
 // large together.
-func Merge(segments []*Segment, nonce, born string) (Document, error) {
+func Merge(segments []*Segment, nonce string) (Document, error) {
 	if len(segments) == 0 {
 		return Document{}, errors.New("merge segments: none given")
 	}
 	first := segments[0]
 	out := &Segment{Info: first.Info}
-	out.Bytes, out.at, out.base, out.Chunks, out.Merged = 0, nil, -1, nil, born
+	out.Bytes, out.at, out.base, out.Chunks = 0, nil, -1, nil
 	out.To = first.From
 	for _, s := range segments {
 		if s.From != out.To || s.SID() != out.SID() || s.Stream != out.Stream {

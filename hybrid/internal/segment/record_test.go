@@ -132,7 +132,7 @@ func TestMerging(t *testing.T) {
 		parts = append(parts, part)
 	}
 	for begin := 0; begin < len(parts); begin += 10 {
-		d, err := Merge(parts[begin:begin+10], testNonce, "")
+		d, err := Merge(parts[begin:begin+10], testNonce)
 		require.NoError(t, err)
 		require.Equal(t, 10, d.Lines)
 		for _, p := range parts[begin : begin+10] {
@@ -146,15 +146,15 @@ func TestMerging(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lines, got)
 
-	_, err = Merge(nil, testNonce, "")
+	_, err = Merge(nil, testNonce)
 	require.Error(t, err)
-	_, err = Merge([]*Segment{parts[1], parts[0]}, testNonce, "")
+	_, err = Merge([]*Segment{parts[1], parts[0]}, testNonce)
 	require.Error(t, err)
-	_, err = Merge(parts, testNonce, "")
+	_, err = Merge(parts, testNonce)
 	require.NoError(t, err)
 	big := *parts[1]
 	big.Bytes = heldMax
-	_, err = Merge([]*Segment{parts[0], &big}, testNonce, "")
+	_, err = Merge([]*Segment{parts[0], &big}, testNonce)
 	require.ErrorIs(t, err, ErrTooLarge)
 }
 

@@ -213,7 +213,7 @@ func TestLabelsAreSmall(t *testing.T) {
 			require.NoError(t, err)
 			parts = append(parts, part)
 		}
-		_, err = Merge(parts, testNonce, "")
+		_, err = Merge(parts, testNonce)
 		require.ErrorIs(t, err, ErrTooLarge)
 	}
 	for _, size := range []int{1, chunkBytes, 64 << 20, MaxLine} {

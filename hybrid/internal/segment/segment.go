@@ -28,7 +28,6 @@ type Info struct {
 	Offset   int64    // bytes of the stream before it
 	Bytes    int64    // bytes of its lines, each with its LF
 	Chunks   []string // names of the chunks that its lines need
-	Merged   string   // of a merged segment: what the session was born as; "" for others
 
 	base int64  // the record before it that its first delta needs; -1 for none
 	at   []byte // the first bytes of the hash behind each line
@@ -50,13 +49,6 @@ func (in *Info) knows(p Point) bool {
 		return false
 	}
 	return in.mark(p.N) == [check]byte(p.Hash[:check])
-}
-
-// Shares reports whether both segments hold a line of one history. Where histories part, no
-// later line is of both.
-func (in *Info) Shares(other *Info) bool {
-	n := max(in.From.N, other.From.N) + 1
-	return n <= min(in.To.N, other.To.N) && in.mark(n) == other.mark(n)
 }
 
 // lines returns the number of lines of the segment.
