@@ -59,7 +59,7 @@ func summaryOf(e *index.Entry, changed time.Time) Summary {
 		s.ConflictOf = a.Parent
 	}
 	if at := e.Transcript.Stamp.Mtime; a.Imported && !at.IsZero() && at.Before(changed) {
-		s.Changed = at
+		s.Changed = at.Local() // as a directory's
 	}
 	return s
 }

@@ -1,6 +1,9 @@
 package sessionstore_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,6 +66,24 @@ func TestSummaryConflictOf(t *testing.T) {
 			}
 		}
 		require.Equal(t, map[string]string{"copy": "n of talk"}, found)
+	}
+}
+
+// TestSummaryOfImport has the time of the last line in the local zone, whether it was read or comes
+// from the index.
+func TestSummaryOfImport(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, user(strings.Repeat("x", 1<<20))+"\n", dir, "s", transcriptFile)
+	write(t, `{"import": {}}`, dir, "s", metadataFile)
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "s", transcriptFile), noon, noon))
+	for more := 1; more >= 0; { // once more when the index is there
+		st := open(t, dir, nil)
+		require.Equal(t, noon.Local(), summaries(t, st)["s"].Changed)
+		require.NoError(t, st.Close())
+		if _, files := indexed(t, dir); len(files) > 1 {
+			more--
+		}
 	}
 }
 

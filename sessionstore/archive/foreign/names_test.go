@@ -64,7 +64,7 @@ func TestCodexNamesFollow(t *testing.T) {
 	require.Equal(t, rows, original(t, filepath.Join(st.Dir(), id, "transcript.jsonl")))
 	after, err := st.Summary(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, before.Changed, after.Changed)
+	require.Equal(t, before.Changed, after.Changed, "in one zone, too, wherever the index has it from")
 	_, _, err = st.SetName(t.Context(), id, sessionstore.Naming{Name: "Here", Source: "manual"})
 	require.NoError(t, err)
 	named, _ = rename("Third", nil)

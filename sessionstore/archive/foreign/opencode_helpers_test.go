@@ -305,3 +305,20 @@ func packOf(t testing.TB, lines string) []byte {
 	require.NoError(t, programs[string(OpenCode)].(thread.Database).Pack(t.Context(), strings.NewReader(lines), "", &b))
 	return b.Bytes()
 }
+
+// called adds a prompt, a call with its result, and the answer.
+func (h *openCodeHome) called(session string, at int, prompt string) {
+	h.t.Helper()
+	id := func(n int) string { return fmt.Sprintf("msg_%s_%d", session[4:], at+n) }
+	h.message(session, id(0), "user", at, textPart(prompt))
+	h.message(session, id(1), "assistant", at+1, `{"type":"tool","tool":"bash","callID":"call_1","state":{"status":"completed","input":{"command":"ls"},"output":"a","time":{"start":1,"end":2}}}`)
+	h.message(session, id(2), "assistant", at+2, textPart("re "+prompt))
+}
+
+// removeFrom removes the messages from one on, as opencode does with a prompt after a revert.
+func (h *openCodeHome) removeFrom(message string) {
+	h.t.Helper()
+	h.exec("UPDATE session SET revert = NULL")
+	h.exec("DELETE FROM part WHERE message_id >= ?", message)
+	h.exec("DELETE FROM message WHERE id >= ?", message)
+}

@@ -154,6 +154,69 @@ func TestOpenCodeTakesBack(t *testing.T) {
 	require.NotContains(t, file.String(), "Instead")
 }
 
+// TestOpenCodeUndoRedo imports a session after each undo and redo, also of several turns, before and
+// after opencode removed a turn: the session is what opencode shows.
+func TestOpenCodeUndoRedo(t *testing.T) {
+	t.Parallel()
+	h, id := newOpenCodeHome(t), idOf(OpenCode, "ses_a")
+	h.session("ses_a", "", 1000)
+	shows := func(revert string, prompts ...string) {
+		t.Helper()
+		h.exec("UPDATE session SET revert = CASE WHEN ?1 <> '' THEN json_object('messageID', ?1) END", revert)
+		done := h.run()["ses_a"].Sessions
+		require.Equal(t, id, done[0].ID)
+		var want []string
+		for _, p := range prompts {
+			want = append(want, p, "re "+p)
+		}
+		require.Equal(t, want, h.said(id))
+		for _, s := range h.run()["ses_a"].Sessions {
+			require.Equal(t, Unchanged, s.Action)
+		}
+	}
+	h.turn("ses_a", 1001, "One")
+	h.turn("ses_a", 1011, "Two")
+	shows("", "One", "Two")
+	shows("msg_a_1011", "One")
+	shows("", "One", "Two")
+	h.turn("ses_a", 1021, "Three")
+	shows("", "One", "Two", "Three")
+	shows("msg_a_1021", "One", "Two")
+	shows("msg_a_1011", "One")
+	shows("msg_a_1021", "One", "Two")
+	h.removeFrom("msg_a_1021")
+	h.turn("ses_a", 1031, "Four")
+	shows("", "One", "Two", "Four")
+	shows("msg_a_1031", "One", "Two")
+	h.turn("ses_a", 1041, "Five")
+	shows("", "One", "Two", "Four", "Five")
+	shows("msg_a_1031", "One", "Two")
+	h.removeFrom("msg_a_1031")
+	shows("", "One", "Two")
+	md, err := h.store().Metadata(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, 5, stateIn(md, importFolder).Spent["m"].Responses)
+}
+
+// TestOpenCodeEqualResults goes on after a revert where a model gives its calls the same ids, which
+// have the same results.
+func TestOpenCodeEqualResults(t *testing.T) {
+	t.Parallel()
+	h, id := newOpenCodeHome(t), idOf(OpenCode, "ses_a")
+	h.session("ses_a", "", 1000)
+	for at, prompt := range map[int]string{1001: "One", 1011: "Two"} {
+		h.called("ses_a", at, prompt)
+	}
+	h.run()
+	h.removeFrom("msg_a_1011")
+	h.called("ses_a", 1021, "Instead")
+	done := h.run()["ses_a"].Sessions
+	require.Equal(t, Imported{id, Conversation, Updated, 8}, done[0])
+	require.Equal(t, []string{"One", "", "a", "re One", "Instead", "", "a", "re Instead"}, h.said(id))
+	require.Len(t, done, 2)
+	require.Equal(t, Branch, done[1].Kind)
+}
+
 // TestOpenCodeAfterRevert goes on as opencode does where no import saw the revert, and keeps a turn
 // that opencode has otherwise than before beside it.
 func TestOpenCodeAfterRevert(t *testing.T) {

@@ -138,7 +138,8 @@ func TestBringFails(t *testing.T) {
 	require.Equal(t, before, h.seek(t.Context(), s))
 }
 
-// TestSeekFails says in the footer that a tool cannot be read.
+// TestSeekFails says in the footer that a tool cannot be read, but not in the place of the report
+// of an import.
 func TestSeekFails(t *testing.T) {
 	t.Parallel()
 	s, _ := openTest(t)
@@ -148,4 +149,7 @@ func TestSeekFails(t *testing.T) {
 	m := newModel(t)
 	m.Update(h.seek(t.Context(), s))
 	require.Contains(t, screenText(m, 200, 24), "Not all of other tools can be read: find histories: read "+filepath.Join(home, "opencode.db")+": it is no SQLite database")
+	m.Update(Imported{Report: "All is here."})
+	m.Update(h.seek(t.Context(), s))
+	require.Contains(t, screenText(m, 200, 24), "All is here.")
 }

@@ -193,8 +193,9 @@ func (m *Model) offered(e tea.Msg) tea.Cmd {
 	case Offered:
 		m.offer = e.Offer
 	case Unread:
-		m.offer = e.Offer
-		m.fail("Not all of other tools can be read: " + firstOf(e.Err))
+		if m.offer = e.Offer; m.note.text == "" { // the report of an import stays
+			m.fail("Not all of other tools can be read: " + firstOf(e.Err))
+		}
 	case Progressed:
 		m.progress = e
 	case Imported:

@@ -3,10 +3,12 @@ package opencode
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/bits"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -126,13 +128,7 @@ func read(ctx context.Context, path string, do func(rows) error) error {
 			return ctx.Err()
 		case <-time.After(time.Duration(n) * 30 * time.Millisecond):
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case reading <- struct{}{}:
-		}
 		err = readOnce(ctx, real(path), do)
-		<-reading
 	}
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named && ctx.Err() == nil {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
@@ -153,18 +149,38 @@ func real(path string) string {
 	return path
 }
 
+// isWal reports whether a -wal may have pages. Of another file SQLite takes none, but looks for
+// them again and again for ten seconds where there is a -shm.
+func isWal(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true // which SQLite tells
+	}
+	defer f.Close()
+	var head [3]uint32
+	err = binary.Read(f, binary.BigEndian, &head)
+	return err == nil && head[0]|1 == 0x377f0683 && bits.OnesCount32(head[2]) == 1 && head[2] >= 512 && head[2] <= 65536
+}
+
 func readOnce(ctx context.Context, path string, do func(rows) error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	}
 	was, err := stampsOf(path)
+	wal := was.has(0) && was.has(1) && isWal(path+suffixes[1]) // beside an empty database SQLite removes it
 	switch {
 	case err != nil:
 		return err
 	case was.has(3):
 		return errJournal
-	case was.has(1) && was[2] != nil:
+	case wal && was[2] != nil:
 		return query(ctx, path, "mode=ro&readonly_shm=1", opened(do))
 	case was.unsettled():
 		return errChanging
-	case was.has(1):
+	case wal:
 		name, system, failed := vfs.New(os.DirFS(filepath.Dir(path)))
 		if failed != nil {
 			return failed

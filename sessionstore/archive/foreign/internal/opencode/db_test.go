@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -105,6 +106,9 @@ func written(t *testing.T, copied ...string) (path string) {
 		copied = []string{""}
 	}
 	for _, suffix := range copied {
+		if suffix == "noise" {
+			continue
+		}
 		b, err := os.ReadFile(filepath.Join(dir, file+suffix))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(to, file+suffix), b, 0o600))
@@ -151,6 +155,8 @@ func TestReadsWithoutATrace(t *testing.T) {
 		"an empty wal":    {[]string{"closed", "empty"}, 2},
 		"wal and shm":     {[]string{"", "-wal", "-shm"}, 2},
 		"wal alone":       {[]string{"", "-wal"}, 2},
+		"noise":           {[]string{"", "-wal", "-shm", "noise"}, 1},
+		"noise alone":     {[]string{"", "-wal", "noise"}, 1},
 		"without its wal": {[]string{""}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,6 +164,9 @@ func TestReadsWithoutATrace(t *testing.T) {
 			path := written(t, c.files...)
 			if slices.Contains(c.files, "empty") {
 				require.NoError(t, os.WriteFile(path+"-wal", nil, 0o600))
+			}
+			if slices.Contains(c.files, "noise") {
+				require.NoError(t, os.WriteFile(path+"-wal", []byte(strings.Repeat("noise", 9999)), 0o600))
 			}
 			before := sums(t, filepath.Dir(path))
 			for range 2 {
@@ -221,7 +230,9 @@ func TestRefusesInWords(t *testing.T) {
 		"no database": {[]string{"closed"}, func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("no database", 1000)), 0o600))
 		}, errNone.Error()},
-		"empty": {[]string{"closed"}, func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) }, "table session has no column id"},
+		"empty, wal":      {[]string{"", "-wal"}, empty, "table session has no column id"},
+		"empty, wal, shm": {[]string{"", "-wal", "-shm"}, empty, "table session has no column id"},
+		"empty":           {[]string{"closed"}, empty, "table session has no column id"},
 		"a page of zeros": {[]string{"closed"}, func(t *testing.T, path string) {
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			require.NoError(t, err)
@@ -248,6 +259,13 @@ func TestRefusesInWords(t *testing.T) {
 				path = written(t, c.files...)
 			}
 			c.damage(t, path)
+			names, err := filepath.Glob(path + "*")
+			require.NoError(t, err)
+			defer func() {
+				left, err := filepath.Glob(path + "*")
+				require.NoError(t, err)
+				require.Equal(t, names, left)
+			}()
 			found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
 			if c.want == "" {
 				require.NoError(t, err)
@@ -272,6 +290,12 @@ func TestWithoutWal(t *testing.T) {
 	require.NoError(t, errors.Join(db.Ping(), db.Close()))
 	err = query(t.Context(), path, "mode=ro&readonly_shm=1", opened(func(rows) error { return nil }))
 	require.ErrorIs(t, err, errChanging)
+}
+
+// empty removes all that is in a file. SQLite takes the -wal beside it for one of an earlier file.
+func empty(t *testing.T, path string) {
+	t.Helper()
+	require.NoError(t, os.Truncate(path, 0))
 }
 
 // tear cuts off the end of a file.
@@ -318,6 +342,8 @@ func TestLargeSession(t *testing.T) {
 	for _, query := range []string{
 		"UPDATE session SET directory = x, version = x, parent_id = x FROM (SELECT '/' || hex(zeroblob(500000)) AS x)",
 		"INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES ('ses_' || hex(zeroblob(500000)), 'p', 's', '/w', 'x', '1', 1, 1)",
+		"INSERT INTO message VALUES ('msg_' || hex(zeroblob(500000)), 'ses_1', 0, 0, '{}')",
+		"INSERT INTO part VALUES ('prt_' || hex(zeroblob(500000)), 'msg_0001', 'ses_1', 0, 0, '{}')",
 	} {
 		_, err = db.Exec(query)
 		require.NoError(t, err)
@@ -339,28 +365,31 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // TestLinesAreOfOneMoment changes two messages in one transaction while they are read, to texts
-// of the same length in the same millisecond: the lines have both changes, or neither.
+// of the same length in the same millisecond: the lines have both changes, or neither. The clock
+// stands still, for a reading that takes long is several transactions.
 func TestLinesAreOfOneMoment(t *testing.T) {
 	t.Parallel()
 	path := written(t, "closed")
-	db, err := open(filepath.Dir(path))
-	require.NoError(t, err)
-	defer db.Close()
-	for _, query := range []string{turn(3), `UPDATE part SET data = json_object('type', 'text', 'text', 'old' || hex(zeroblob(100000)))`} {
-		_, err = db.Exec(query)
+	synctest.Test(t, func(t *testing.T) {
+		db, err := open(filepath.Dir(path))
 		require.NoError(t, err)
-	}
-	var lines strings.Builder
-	require.NoError(t, read(t.Context(), path, func(r rows) error {
-		return r.lines("ses_1", writerFunc(func(b []byte) (int, error) {
-			if lines.Len() == 0 {
-				_, err := db.Exec(`UPDATE part SET data = replace(data, 'old', 'new')`)
-				require.NoError(t, err)
-			}
-			return lines.Write(b)
+		defer db.Close()
+		for _, query := range []string{turn(3), `UPDATE part SET data = json_object('type', 'text', 'text', 'old' || hex(zeroblob(100000)))`} {
+			_, err = db.Exec(query)
+			require.NoError(t, err)
+		}
+		var lines strings.Builder
+		require.NoError(t, read(t.Context(), path, func(r rows) error {
+			return r.lines("ses_1", writerFunc(func(b []byte) (int, error) {
+				if lines.Len() == 0 {
+					_, err := db.Exec(`UPDATE part SET data = replace(data, 'old', 'new')`)
+					require.NoError(t, err)
+				}
+				return lines.Write(b)
+			}))
 		}))
-	}))
-	require.Equal(t, 3, strings.Count(lines.String(), `"text":"old`))
+		require.Equal(t, 3, strings.Count(lines.String(), `"text":"old`))
+	})
 }
 
 // TestWaitingEnds does not wait longer than the context for another goroutine that reads.
@@ -378,6 +407,14 @@ func TestWaitingEnds(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestReadingEnds lets the next goroutine read where one ended while it read.
+func TestReadingEnds(t *testing.T) {
+	t.Parallel()
+	path := written(t, "closed")
+	require.Panics(t, func() { _ = read(t.Context(), path, func(rows) error { panic("made up") }) })
+	require.NoError(t, read(t.Context(), path, rows.check))
+}
+
 // TestExportGoesOn has prompts name the model with which opencode went on last on this machine.
 func TestExportGoesOn(t *testing.T) {
 	t.Parallel()
@@ -387,7 +424,7 @@ func TestExportGoesOn(t *testing.T) {
 		w := &thread.LineWriter{Out: bufio.NewWriter(&b)}
 		m, err := sessionstore.Text("user", "Hi", time.Now())
 		require.NoError(t, err)
-		require.NoError(t, Tool{}.Maker(w, thread.About{ID: "ses_2", Home: home, Model: "m"}).Message(thread.Made{Message: m, Said: "Hi", Mark: "x/1"}))
+		require.NoError(t, Tool{}.Maker(w, thread.About{ID: "ses_2", Dir: "/w", Home: home, Model: "m"}).Message(thread.Made{Message: m, Said: "Hi", Mark: "x/1"}))
 		require.NoError(t, w.Flush())
 		return b.String()
 	}
@@ -402,4 +439,16 @@ func TestExportGoesOn(t *testing.T) {
 		('ses_x', 'p', 's', '/w', 't', '1', '{"id":"m","providerID":"amplifier"}', 1, 3), ('ses_y', 'p', 's', '/w', 't', '1', 'x', 1, 4)`)
 	require.NoError(t, errors.Join(err, db.Close()))
 	require.Contains(t, made(filepath.Dir(path)), `"model":{"modelID":"new","providerID":"p"}`)
+	db, err = sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(`INSERT INTO session (id, project_id, slug, directory, title, version, model, time_created, time_updated, parent_id) VALUES
+		('ses_1', 'p', 's', '/elsewhere', 't', '1', '{"id":"theirs","providerID":"q"}', 1, 5, NULL), ('ses_a', 'p', 's', '/w', 't', '1', '{"id":"agent","providerID":"p"}', 1, 6, 'ses_n')
+		ON CONFLICT DO UPDATE SET model = excluded.model, directory = excluded.directory, time_updated = excluded.time_updated`)
+	require.NoError(t, errors.Join(err, db.Close()))
+	require.Contains(t, made(filepath.Dir(path)), `"model":{"modelID":"new","providerID":"p"}`)
+	db, err = sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(`DELETE FROM session WHERE directory = '/w'`)
+	require.NoError(t, errors.Join(err, db.Close()))
+	require.Contains(t, made(filepath.Dir(path)), `"model":{"modelID":"theirs","providerID":"q"}`)
 }

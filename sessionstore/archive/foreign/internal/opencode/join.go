@@ -12,8 +12,9 @@ import (
 
 // told is what lines say.
 type told struct {
-	shown []shown         // the messages that no later line takes back
-	back  map[string]bool // the ids of the others
+	shown []shown         // the messages that no later one takes back
+	open  [2]string       // the revert that no message followed: a message, and a part of it
+	back  map[string]bool // the ids of the messages that were taken back
 	says  map[uint64]bool // of all lines
 }
 
@@ -32,20 +33,28 @@ func toldBy(lines iter.Seq2[thread.Line, error]) (told, error) {
 		s := shown{p.id, p.says()}
 		switch t.says[s.says] = true; p.kind {
 		case "user", "assistant":
+			t.takeBack()
 			t.shown = append(t.shown, s)
 		case "revert":
-			n := slices.IndexFunc(t.shown, func(s shown) bool { return s.id == p.id })
-			for n >= 0 && n < len(t.shown) {
-				t.back[t.shown[len(t.shown)-1].id] = true
-				t.shown = t.shown[:len(t.shown)-1]
-			}
+			t.open = [2]string{p.id, thread.Text(thread.Members(l.Bytes, "part")[0])}
 		}
 	}
 	return t, nil
 }
 
+// takeBack ends the revert that is open.
+func (t *told) takeBack() {
+	if n := slices.IndexFunc(t.shown, func(s shown) bool { return s.id == t.open[0] }); n >= 0 {
+		for _, s := range t.shown[n:] {
+			t.back[s.id] = true
+		}
+		t.shown = t.shown[:n]
+	}
+	t.open = [2]string{}
+}
+
 // Join: opencode removes what a revert hid with the next prompt. The lines of that stay, and a line
-// behind them says that they are taken back.
+// behind them says that they are taken back; one without a message says that a revert ended before.
 func (t Tool) Join(ctx context.Context, kept, now *thread.File, w io.Writer) error {
 	had, err := toldBy(kept.Lines(ctx))
 	if err != nil {
@@ -59,16 +68,39 @@ func (t Tool) Join(ctx context.Context, kept, now *thread.File, w io.Writer) err
 	if _, err := io.Copy(out, io.NewSectionReader(kept.Reader, 0, kept.Size)); err != nil {
 		return err
 	}
-	if n := slices.IndexFunc(had.shown, func(s shown) bool { return !has.says[s.says] }); n >= 0 {
-		out.line("type", "revert", "message", had.shown[n].id)
+	revert := func(to [2]string) {
+		if to != had.open {
+			out.line("type", "revert", "message", to[0], "part", to[1])
+		}
+		had.open = to
 	}
+	gone := [2]string{}
+	if n := slices.IndexFunc(had.shown, func(s shown) bool { return !has.says[s.says] }); n >= 0 {
+		gone[0] = had.shown[n].id
+	}
+	if has.open[0] == "" || slices.ContainsFunc(has.shown, func(s shown) bool { return !had.says[s.says] }) {
+		revert(gone)
+	}
+	further := false // a message, whose results are its own
 	for l, err := range now.Lines(ctx) {
 		if err != nil {
 			return err
 		}
-		if t.Speaks(l.Bytes) && !had.says[t.Says(l.Bytes)] {
-			_, _ = out.Write(append(l.Bytes, '\n'))
+		p, _ := parse(l.Bytes)
+		is, unknown := p.kind == "user" || p.kind == "assistant", !had.says[p.says()]
+		if is {
+			further = unknown
 		}
+		if !t.Speaks(l.Bytes) || p.kind == "revert" || !unknown && !further {
+			continue
+		}
+		if is {
+			had.open = [2]string{}
+		}
+		_, _ = out.Write(append(l.Bytes, '\n'))
+	}
+	if has.open[0] != "" {
+		revert(has.open)
 	}
 	return out.Flush()
 }

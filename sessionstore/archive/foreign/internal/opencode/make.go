@@ -115,8 +115,8 @@ func (c *maker) Message(m thread.Made) error {
 // provider names the provider of answers that opencode did not get from one.
 const provider = "amplifier"
 
-// goesOn returns the model of a prompt, with which opencode goes on: the one that it used last on
-// this machine, and the session's own where it used none.
+// goesOn returns the model of a prompt, with which opencode goes on: the one that a person used
+// last in the directory, or else on this machine, and the session's own where it used none.
 func (c *maker) goesOn() object {
 	if c.model != nil {
 		return c.model
@@ -129,7 +129,7 @@ func (c *maker) goesOn() object {
 	var by, model string
 	err := read(context.Background(), path, func(r rows) error {
 		return r.db.QueryRowContext(r.ctx, `SELECT model ->> 'providerID', model ->> 'id' FROM session
-			WHERE json_valid(model) AND model ->> 'providerID' <> ? ORDER BY time_updated DESC LIMIT 1`, provider).Scan(&by, &model)
+			WHERE coalesce(parent_id, '') = '' AND json_valid(`+short("model")+`) AND model ->> 'providerID' <> ? ORDER BY directory = ? DESC, time_updated DESC LIMIT 1`, provider, c.about.Dir).Scan(&by, &model)
 	})
 	if err == nil && by != "" && model != "" {
 		c.model = object{"providerID": by, "modelID": model}

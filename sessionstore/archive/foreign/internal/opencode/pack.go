@@ -28,6 +28,7 @@ func (Tool) Pack(ctx context.Context, lines io.ReadSeeker, name string, w io.Wri
 	if err != nil {
 		return err
 	}
+	t.takeBack()
 	p := packing{w: bufio.NewWriterSize(w, 64<<10), name: name, back: t.back}
 	for l, err := range thread.LinesOf(ctx, lines) {
 		if err != nil {

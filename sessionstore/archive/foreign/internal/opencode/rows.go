@@ -149,8 +149,8 @@ func (r rows) begins(id string) (sum uint64, err error) {
 		err := scan(&n, &at, &data)
 		sum = sum*31 + thread.Content(data) + uint64(at)
 		return err
-	}, `SELECT m.n, `+when("m.time_created")+`, p.data FROM (SELECT id, time_created, row_number() OVER (ORDER BY time_created, id) n FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 2) m
-		JOIN part p ON p.message_id = m.id WHERE octet_length(p.data) < 1048576 ORDER BY m.n, p.id`, id)
+	}, `SELECT m.n, `+when("m.time_created")+`, p.data FROM (SELECT id, time_created, row_number() OVER (ORDER BY time_created, id) n FROM message WHERE session_id = ? AND octet_length(id) <= 4096 ORDER BY time_created, id LIMIT 2) m
+		JOIN part p ON p.message_id = m.id WHERE octet_length(p.data) < 1048576 AND octet_length(p.id) <= 4096 ORDER BY m.n, p.id`, id)
 	if n < 2 {
 		return 0, err
 	}
@@ -178,7 +178,7 @@ func (r rows) lines(id string, out io.Writer) error {
 	w := lineWriter{bufio.NewWriterSize(out, 64<<10)}
 	s := was[0]
 	w.line("type", "session", "id", s.id, "time", s.created, "directory", s.dir, "version", s.version, "parent", s.parent)
-	ids, err := r.texts("SELECT id FROM message WHERE session_id = ? AND typeof(id) = 'text' ORDER BY time_created, id", id)
+	ids, err := r.texts("SELECT id FROM message WHERE session_id = ? AND typeof(id) = 'text' AND octet_length(id) <= 4096 ORDER BY time_created, id", id)
 	several := false
 	for _, id := range ids {
 		if err == nil && time.Since(began) > time.Second/2 {
@@ -282,7 +282,7 @@ func (r rows) parts(message string, take func(id string, raw []byte)) error {
 		}
 		take(id, raw)
 		return err
-	}, "SELECT coalesce(id, ''), "+data+", coalesce(octet_length(data), 0) FROM part WHERE message_id = ? ORDER BY id", message)
+	}, "SELECT coalesce("+short("id")+", ''), "+data+", coalesce(octet_length(data), 0) FROM part WHERE message_id = ? ORDER BY id", message)
 }
 
 // notes writes lines that name a newer form of the database.
