@@ -214,7 +214,8 @@ func TestStalls(t *testing.T) {
 func stalled(t *testing.T, address string, change func(*testing.T, *testDevice, *garden) error, prunes bool, at int, done bool) (got []string, reached bool) {
 	c := placeAt(t, address)
 	g := plantGarden(t, c)
-	time.Sleep(time.Minute)                                                              // or they are too young to be given up, where the bubble's clock stood still
+	time.Sleep(time.Minute) // or former heads are too young to be given up, where the bubble's clock stood still
+
 	g.a.prune(&PruneOptions{Grace: 1000 * time.Hour, HistoryRetention: time.Nanosecond}) // gives up former heads, and waits
 	for i := range 9 {
 		g.a.say("s", fmt.Sprint("more ", i))
