@@ -103,8 +103,8 @@ func (r *Reader) reads() {
 const maxLate = time.Hour
 
 // Discard removes documents of a partition, of which the work read that nothing leads to them.
-// A missing document is no error. The error Is [remote.ErrUnreachable], and nothing is removed,
-// when the work last read more than an hour ago.
+// A missing document is no error. The error Is [ErrLost], and nothing is removed, when the work
+// last read more than an hour ago.
 func (r *Reader) Discard(ctx context.Context, pk string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (r *Reader) Discard(ctx context.Context, pk string, ids []string) error {
 	late := !r.read.IsZero() && time.Now().Round(0).Sub(r.read) > maxLate
 	r.mu.Unlock()
 	if late {
-		return fmt.Errorf("%w: documents to remove were read more than %v ago", remote.ErrUnreachable, maxLate)
+		return fmt.Errorf("%w: documents to remove were read more than %v ago", ErrLost, maxLate)
 	}
 	return r.Remote.Delete(remote.Observed(ctx, r.count), pk, ids)
 }

@@ -198,7 +198,7 @@ func TestDiscardsLate(t *testing.T) {
 			_, err := r.HeadDocument(t.Context(), sid)
 			require.NoError(t, err)
 			time.Sleep(time.Hour + time.Second)
-			require.ErrorIs(t, r.Discard(t.Context(), head.PK, []string{head.ID}), remote.ErrUnreachable)
+			require.ErrorIs(t, r.Discard(t.Context(), head.PK, []string{head.ID}), remoteread.ErrLost)
 			require.True(t, there())
 		}
 		for range r.List(t.Context(), head.PK, remote.Query{}) {
