@@ -124,7 +124,8 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 		return nil, err
 	}
 	if c.is.changes && c.tries > 1 && time.Now().Round(0).Sub(c.since) > repeatFor {
-		c.end(errRepeatLate)
+		c.budget.learn(&c.try, context.Canceled, nil) // it is not made
+		return nil, errRepeatLate
 	}
 	c.wait()
 	c.listen()
@@ -136,10 +137,7 @@ func (c *call) makes(ctx context.Context, made func(context.Context, *call) erro
 			c.observe(ctx, r)
 		}
 	})
-	err := context.Cause(c.ctx)
-	if err == nil {
-		err = made(remote.Moving(remote.Listened(told, c.part), c.move), c)
-	}
+	err := made(remote.Moving(remote.Listened(told, c.part), c.move), c)
 	outcome, trouble, silence := err, troubleOf(err), remote.NoAnswer(0)
 	switch {
 	case c.ctx.Err() != nil && (trouble != nil || errors.Is(err, c.ctx.Err()) || errors.Is(err, context.Cause(c.ctx))):
