@@ -136,11 +136,11 @@
 //  13. A request arrives within a grace time after its device decided on it, or never. No
 //     document is removed an hour after the read that the removal follows from, and no change
 //     is made again an hour after its first try: [remoteread.Reader.Discard], package
-//     throttle, and the remotes that store objects one by one see to it, by the clock of the
-//     wall, which goes on while a machine sleeps. What is not excluded is a machine that sleeps
-//     between that look at the clock and the request, and a remote that removes what a swap
-//     names after the swap. A repeated request that stores a document makes garbage, also
-//     where a removal of that name came before.
+//     throttle, and the remotes that store objects one by one see to it, by the wall clock,
+//     which goes on while a machine sleeps. Two cases remain: a machine that sleeps between
+//     that check and the request, and a remote that removes what a swap names after the swap.
+//     A repeated request that stores a document makes garbage, also where a removal of that
+//     name came before.
 //
 // The tests in orders_test.go run two or three of these at once in every order of their
 // requests, and find the losses that occur where one of the rules does not hold; those in

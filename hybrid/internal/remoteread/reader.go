@@ -21,7 +21,7 @@ type Reader struct {
 
 	mu    sync.Mutex // guards the rest
 	usage Usage
-	read  time.Time // when the newest read began, by the clock of the wall
+	read  time.Time // when the newest read began, by the wall clock
 }
 
 // Usage is the cost of a piece of work.
