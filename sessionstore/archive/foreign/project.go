@@ -83,22 +83,27 @@ func isFolder(name string) bool {
 	return !strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) })
 }
 
-// projectWith returns the name of a project that has the session id, one of those named first
-// if it is there, and "" for none.
+// projectWith returns the name of a project that has the session id, "" for none. It lists the
+// projects only where none of those named first has it.
 func projectWith(p *projects.Projects, id string, first ...string) (string, error) {
-	all, err := os.ReadDir(p.Dir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	for _, e := range all {
-		first = append(first, e.Name())
-	}
-	for _, slug := range first {
-		if fi, err := os.Lstat(filepath.Join(p.Dir(), slug, "sessions", id)); err == nil && fi.IsDir() {
-			return slug, nil
+	var failed error
+	for i, slugs := 0, first; ; i++ {
+		if i == len(first) {
+			all, err := os.ReadDir(p.Dir())
+			if !errors.Is(err, fs.ErrNotExist) {
+				failed = err
+			}
+			for _, e := range all {
+				slugs = append(slugs, e.Name())
+			}
+		}
+		if i == len(slugs) {
+			return "", failed
+		}
+		if fi, err := os.Lstat(filepath.Join(p.Dir(), slugs[i], "sessions", id)); err == nil && fi.IsDir() {
+			return slugs[i], nil
 		}
 	}
-	return "", err
 }
 
 // projectOf returns the name of the project that a history comes into, whose session has
