@@ -31,8 +31,6 @@ func (Tool) Place(string, string) (string, error) { return "", errNoPlace }
 
 func (c *maker) File() string { return c.about.ID + ".json" }
 
-func (*maker) Further() (map[string][]byte, error) { return nil, nil }
-
 // version is the version that exports are made for.
 const version = "1.18.33"
 
@@ -137,23 +135,14 @@ func (c *maker) goesOn() object {
 	return c.model
 }
 
-// partsOf returns the texts and pictures of a message as parts. An image that is only named is a
-// text.
+// partsOf returns the texts and pictures of a message as parts.
 func partsOf(m thread.Made) (all []object) {
-	for _, b := range m.Blocks {
-		f := thread.Members(b, "type", "source", "text")
-		source := thread.Members(f[1], "media_type", "data", "url")
-		switch media := thread.Text(source[0]); {
-		case thread.Text(f[0]) != "image":
-			all = append(all, object{"type": "text", "text": thread.Text(f[2])})
-		case thread.Text(source[2]) != "":
-			all = append(all, object{"type": "text", "text": thread.Text(source[2])})
-		default:
-			all = append(all, object{"type": "file", "mime": media, "url": "data:" + media + ";base64," + thread.Text(source[1])})
+	for _, b := range m.Shown() {
+		if b.Text != nil {
+			all = append(all, object{"type": "text", "text": thread.Text(thread.Members(b.Text, "text")[0])})
+		} else {
+			all = append(all, object{"type": "file", "mime": b.Media, "url": "data:" + b.Media + ";base64," + b.Data})
 		}
-	}
-	if len(all) == 0 {
-		all = append(all, object{"type": "text", "text": m.Said})
 	}
 	return all
 }
