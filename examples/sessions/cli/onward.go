@@ -420,7 +420,7 @@ func (o *onward) further() error {
 	if err != nil {
 		return err
 	}
-	var old []string // their first lines name the session: an earlier call was killed behind them, or in them
+	var old []string // files of this session, whole or torn, of an earlier call that was killed
 	for _, e := range there {
 		if text, ours := o.exported.Further[e.Name()]; ours && e.Type().IsRegular() {
 			path := filepath.Join(folder, e.Name())

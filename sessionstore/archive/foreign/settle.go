@@ -19,8 +19,9 @@ import (
 )
 
 // settle returns the file to read instead of the file that sessions are made from: the file
-// that the store keeps, if it has all records of the other, or both joined; else nil. If an earlier version
-// made that file of several, there is nothing to make, and it leaves no sessions.
+// that the store keeps, if it has all records of the other, or both joined; else nil. If an
+// earlier version made that file of several, there is nothing to make, and it leaves no
+// sessions.
 func (ld *lander) settle(ctx context.Context, ss *sessions) (kept *thread.File, leave func(), err error) {
 	f, leave, first := ss.file, func() {}, ss.top
 	if len(ss.all) > 0 {

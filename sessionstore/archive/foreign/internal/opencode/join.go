@@ -87,14 +87,14 @@ func (t Tool) Join(ctx context.Context, kept, now *thread.File, w io.Writer) err
 			return err
 		}
 		p, _ := parse(l.Bytes)
-		is, unknown := p.kind == "user" || p.kind == "assistant", !had.says[p.says()]
-		if is {
-			further = unknown
+		isMessage, isNew := p.kind == "user" || p.kind == "assistant", !had.says[p.says()]
+		if isMessage {
+			further = isNew
 		}
-		if !t.Speaks(l.Bytes) || p.kind == "revert" || !unknown && !further {
+		if !t.Speaks(l.Bytes) || p.kind == "revert" || !isNew && !further {
 			continue
 		}
-		if is {
+		if isMessage {
 			had.open = [2]string{}
 		}
 		_, _ = out.Write(append(l.Bytes, '\n'))

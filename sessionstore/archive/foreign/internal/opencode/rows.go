@@ -99,7 +99,7 @@ func when(column string) string {
 	return fmt.Sprintf("iif(typeof(%[1]s) = 'integer' AND %[1]s BETWEEN 0 AND 253402300799999, %[1]s, 0)", column)
 }
 
-// short is the expression for a text of a few words, which is ” where a column has a longer one or none.
+// short is the expression for a text of at most 4,096 bytes: empty where a column has a longer one, or none.
 func short(column string) string {
 	return fmt.Sprintf("iif(octet_length(%[1]s) <= 4096, %[1]s, '')", column)
 }

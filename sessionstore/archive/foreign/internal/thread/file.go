@@ -88,8 +88,8 @@ type Database interface {
 
 	// Pack makes of the lines of a session, which has a name or "", the file that the tool
 	// imports, and Take returns the arguments with which it does.
-	Take(path string) []string
 	Pack(ctx context.Context, lines io.ReadSeeker, name string, w io.Writer) error
+	Take(path string) []string
 
 	// Join writes the lines that were kept of a session, and behind them what it has now beside
 	// them. Where the tool took lines back, those behind them follow the ones before.

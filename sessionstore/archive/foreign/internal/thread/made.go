@@ -95,7 +95,8 @@ type About struct {
 	ID, Dir, Model string
 	Name           string // of the session; "" where it has none
 	Home           string // the directory of the tool on this machine
-	Began, Named   time.Time
+	Began          time.Time
+	Named          time.Time // when it got its name; zero: not known
 }
 
 // LineWriter writes lines, and knows whether the last one ended.
