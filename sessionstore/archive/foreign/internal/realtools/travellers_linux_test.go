@@ -64,8 +64,9 @@ func (v *travels) begin(t *testing.T, r *rand.Rand) *journey {
 		}, "exec_command", "cmd"},
 	}
 	j.cli = []string{"HOME=" + open.user, "AMPLIFIER_HOME=" + filepath.Dir(j.dir), "PATH=" + filepath.Dir(v.openCode) + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
-	for _, to := range j.tools {
+	for n, to := range j.tools {
 		to.asks.named = true
+		to.asks.answers = 1000 * n // the ids of its calls are not those of another model
 		j.cli = append(j.cli, to.name.Variable()+"="+to.home)
 	}
 	j.open(t)
