@@ -58,7 +58,9 @@ func TestDecide(t *testing.T) {
 		case !is(rendered):
 			want = toRender
 		case is(comesHome) && is(unknown) && !is(news):
-			want = toStay
+			if want = toStay; is(misnamed) {
+				want = toNote
+			}
 		case is(holds):
 			if want = toNote; is(split) || !is(keeps) && !is(pending) && !is(misnamed) {
 				want = toStay
