@@ -17,6 +17,7 @@ const (
 	related                     // the file was compared with the one that the session keeps:
 	unlike                      // there is no such file that can be read, or it has no records
 	covered                     // the file has no record that the kept one lacks
+	renewed                     // its tool brought the kept one to a later version, and added nothing
 	split                       // each has records that the other one lacks
 	rendered                    // the file's messages were made, and compared with the session's:
 	news                        // the session lacks some
@@ -59,6 +60,7 @@ var rows = []struct {
 	{no: related, do: toCompare},
 	{yes: covered, no: pending, do: toLeave},
 	{no: rendered, do: toRender},
+	{yes: renewed, no: holds | pending, do: toLeave},            // the tool also dropped lines that it could not read
 	{yes: comesHome | unknown | misnamed, no: news, do: toNote}, // the next export leaves the name
 	{yes: comesHome | unknown, no: news, do: toStay},            // the file has nothing but the export
 	{yes: holds | split, do: toStay},

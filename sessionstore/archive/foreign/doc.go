@@ -110,7 +110,8 @@
 // stays if it was changed here, or if a rule of package hybrid keeps it on this machine, but not
 // the session of the thread: then that session gets none of its words. A
 // file with no lines but those that the session keeps of it
-// changes nothing. A file may go on without records that the session was made of, or have
+// changes nothing, unless its tool brought it to a later version of its format: the session keeps that
+// then. A file may go on without records that the session was made of, or have
 // them on no line that becomes a session: then the two went on apart, too. Import compares
 // records and not messages: records of Codex by their contents, those of
 // the others by their ids and contents.

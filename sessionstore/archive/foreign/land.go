@@ -149,6 +149,7 @@ func (ld *lander) compare(ctx context.Context, at *landing) (err error) {
 	}
 	at.add(unlike, at.rel == unkept)
 	at.add(covered, at.rel == within)
+	at.add(renewed, at.rel == brought)
 	at.add(split, at.rel == parted)
 	return err
 }

@@ -38,7 +38,8 @@ type Table struct {
 	ByPerson  bool      // a person gave the title
 	Named     time.Time // the last time at which a title was given that has one; zero: none has
 	LinesRead int
-	Numbered  bool // the last line has a number: the tool refuses lines without one behind it
+	Version   int64 // of the format; 0: the file does not say
+	Numbered  bool  // the last line has a number: the tool refuses lines without one behind it
 
 	Lineage Lineage
 	Facts   Facts
