@@ -530,6 +530,31 @@ func TestPiDamaged(t *testing.T) {
 	}
 }
 
+// TestPiOneID gives all entries one id: each prompt is in a session or named in the report.
+func TestPiOneID(t *testing.T) {
+	t.Parallel()
+	for _, parent := range []string{"", "x"} {
+		h := newPiHome(t)
+		var entries []string
+		for _, text := range []string{"One", "Two", "Two", "Three"} {
+			entries = append(entries, piEntry("x", parent, "user", text), piEntry("x", parent, "assistant", "re "+text))
+		}
+		h.put("p1", "", entries...)
+		all, err := Find(t.Context(), Pi, &FindOptions{Home: h.dir})
+		require.NoError(t, err)
+		report, err := Import(t.Context(), h.p, all[0], nil)
+		if err != nil {
+			require.ErrorIs(t, err, ErrEmpty)
+		}
+		var lines []int
+		for _, e := range report.Unplaced {
+			lines = append(lines, e.Line)
+			require.ErrorContains(t, e.Err, "its id")
+		}
+		require.Equal(t, []int{2, 4, 6, 8}, lines, "%q", parent)
+	}
+}
+
 // TestPiTwice takes the longer of two files with one id, and names the other.
 func TestPiTwice(t *testing.T) {
 	t.Parallel()
