@@ -13,10 +13,11 @@ const (
 	settled                     // the last import read this very file
 	pending                     // an import announced a transcript, and was killed
 	unknown                     // no import made the session or changed it
-	misnamed                    // a person gave it another name in the tool, or its parent came since
+	misnamed                    // a person gave it another name in the tool, or its parent came since; of an export also: no import knows the name there
 	related                     // the file was compared with the one that the session keeps:
 	unlike                      // there is no such file that can be read, or it has no records
 	covered                     // the file has no record that the kept one lacks
+	renewed                     // its tool brought the kept one to a later version, and added nothing
 	split                       // each has records that the other one lacks
 	rendered                    // the file's messages were made, and compared with the session's:
 	news                        // the session lacks some
@@ -59,7 +60,9 @@ var rows = []struct {
 	{no: related, do: toCompare},
 	{yes: covered, no: pending, do: toLeave},
 	{no: rendered, do: toRender},
-	{yes: comesHome | unknown, no: news, do: toStay}, // the file has nothing but the export
+	{yes: renewed, no: holds | pending, do: toLeave},            // the tool also dropped lines that it could not read
+	{yes: comesHome | unknown | misnamed, no: news, do: toNote}, // the next export leaves the name
+	{yes: comesHome | unknown, no: news, do: toStay},            // the file has nothing but the export
 	{yes: holds | split, do: toStay},
 	{yes: holds, no: keeps | pending | misnamed, do: toStay},
 	{yes: holds, do: toNote},

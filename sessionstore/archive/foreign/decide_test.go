@@ -57,8 +57,12 @@ func TestDecide(t *testing.T) {
 			want = toLeave
 		case !is(rendered):
 			want = toRender
+		case is(renewed) && !is(holds) && !is(pending):
+			want = toLeave
 		case is(comesHome) && is(unknown) && !is(news):
-			want = toStay
+			if want = toStay; is(misnamed) {
+				want = toNote
+			}
 		case is(holds):
 			if want = toNote; is(split) || !is(keeps) && !is(pending) && !is(misnamed) {
 				want = toStay
@@ -152,7 +156,17 @@ func TestEachRow(t *testing.T) {
 		_, err = Import(t.Context(), p, all[0], nil)
 		require.NoError(t, err)
 	}
-	a := newAway(t, openProjects(t), nativeID, Claude, native...)
+	h := newPiHome(t)
+	for version, begin := range []string{"{\n", ""} { // pi drops the damaged line
+		head := fmt.Sprintf(`{"type":"session","id":"p1","version":%d}`+"\n", 2+version)
+		require.NoError(t, os.WriteFile(h.path("p1"), []byte(begin+head+strings.Join(piTurn("1", "", "One"), "\n")+"\n"), 0o600))
+		h.run()
+	}
+	a := newAway(t, openProjects(t), nativeID, Pi, native...)
+	a.export()
+	a.name("Theirs")
+	a.run(nil)
+	a = newAway(t, openProjects(t), nativeID, Claude, native...)
 	a.export()
 	a.run(nil)
 	a.goOn("Theirs")

@@ -76,13 +76,15 @@
 //
 // When the tool continues an exported file, and the exported session is in the store, the
 // import appends the new turns to that session. Its own messages stay to the byte, with
-// everything that a file of the tool cannot hold, such as its name and its model. The lines
+// everything that a file of the tool cannot hold, such as its model, and with its name, unless it has
+// none or an import made it, and a person gave it one in the tool. The lines
 // that the tool wrote are kept in import_claude, import_codex or import_pi, in the form of import, and
 // the member of metadata with that name describes it. When the session has changed since
 // the export, because it went on in the store or was rewound, it stays, and the tool's side
 // becomes a fork. So do the turns that the tool wrote behind an earlier turn. The lines that
 // the session was imported from stay in import where the export did not have them. A file with
-// nothing but the export changes nothing. Sessions that the tool forked from the exported
+// nothing but the export changes nothing; of one that has a name, too, which a person gave there, the
+// lines are kept, and the next export leaves the name. Sessions that the tool forked from the exported
 // one have it as their parent. When the session is not in the store, or only in the trash,
 // the file makes a session of its own.
 //
@@ -108,7 +110,8 @@
 // stays if it was changed here, or if a rule of package hybrid keeps it on this machine, but not
 // the session of the thread: then that session gets none of its words. A
 // file with no lines but those that the session keeps of it
-// changes nothing. A file may go on without records that the session was made of, or have
+// changes nothing, unless its tool brought it to a later version of its format: the session keeps that
+// then. A file may go on without records that the session was made of, or have
 // them on no line that becomes a session: then the two went on apart, too. Import compares
 // records and not messages: records of Codex by their contents, those of
 // the others by their ids and contents.

@@ -68,14 +68,22 @@ func addName(tool thread.Tool, home, id, name string) error {
 }
 
 // newName returns the name of a session that its file in a tool lacks, "" for no such name. f is
-// the file that goes on, which the session keeps in place: a name stays that a person gave it in
-// the tool since, or took from it.
+// the file that goes on, which the session keeps in place: a name that a person gave it there stays.
 func newName(md sessionstore.Metadata, f *thread.File, place string) string {
-	at := namedAt(md)
-	if f != nil && (place == importFolder && at.IsZero() || (f.Table.ByPerson || !f.Table.Named.IsZero()) && !at.After(f.Table.Facts.Last)) {
+	if f != nil && (place == importFolder && namedAt(md).IsZero() || namedThere(md, f.Table)) {
 		return ""
 	}
 	return md.Text("name")
+}
+
+// namedThere reports whether a person gave a session a name in the tool, or took it away, and
+// none was given here since.
+func namedThere(md sessionstore.Metadata, t *thread.Table) bool {
+	last := t.Named
+	if last.IsZero() {
+		last = t.Facts.Last
+	}
+	return (t.ByPerson || !t.Named.IsZero()) && !namedAt(md).After(last)
 }
 
 // namedAt returns when a session got its name here, the zero time where it got none.

@@ -16,11 +16,12 @@ import (
 type relation uint8
 
 const (
-	unkept relation = iota // the session keeps none that can be read, or one without records
-	grown                  // the file begins with all that is kept
-	wider                  // the file has all records that are kept
-	within                 // the file has no record that is not kept
-	parted                 // each has records that the other one has not
+	unkept  relation = iota // the session keeps none that can be read, or one without records
+	grown                   // the file begins with all that is kept
+	wider                   // the file has all records that are kept
+	within                  // the file has no record that is not kept
+	brought                 // it has all of them and no others, in a later version of the format
+	parted                  // each has records that the other one has not
 )
 
 // relate compares a file of the tool with the one in the folder of an import. Files are
@@ -52,7 +53,9 @@ func relate(ctx context.Context, f *thread.File, dir string) (rel relation, know
 	switch {
 	case err != nil:
 	case thread.ContainsAll(ours, theirs):
-		rel = within
+		if rel = within; f.Table.Version > k.Table.Version && thread.ContainsAll(theirs, ours) {
+			rel = brought
+		}
 	case len(ours) == 0:
 	case thread.ContainsAll(theirs, ours):
 		rel = wider

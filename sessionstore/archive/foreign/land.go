@@ -135,7 +135,8 @@ func (ld *lander) open(ctx context.Context, at *landing) error {
 	at.add(pending, at.was.Pending != "")
 	at.add(unknown, at.was.Tool == "")
 	name := at.name(&thread.Rendering{})
-	at.add(misnamed, at.renames(md) && name != "" && name != md.Text("name") || at.kind == Agent && at.adopts(md))
+	differs := name != md.Text("name") && (name != "" && at.renames(md) || at.here != nil && at.was.Tool == "" && namedThere(md, at.file.Table))
+	at.add(misnamed, differs || at.kind == Agent && at.adopts(md))
 	return err
 }
 
@@ -148,6 +149,7 @@ func (ld *lander) compare(ctx context.Context, at *landing) (err error) {
 	}
 	at.add(unlike, at.rel == unkept)
 	at.add(covered, at.rel == within)
+	at.add(renewed, at.rel == brought)
 	at.add(split, at.rel == parted)
 	return err
 }
@@ -214,6 +216,9 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 		Tool: tg.file.Tool.Name(), ID: tg.file.ID, SHA256: tg.file.Table.Sum,
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
 		Here: len(r.FromHere), Early: tg.early, Call: tg.call,
+	}
+	if tg.beside != "" && tg.file.Table.ByPerson {
+		s.Name = tg.name(&thread.Rendering{})
 	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Table.Spent(tg.mine)
@@ -292,6 +297,10 @@ func (ld *lander) rename(ctx context.Context, tg target) error {
 		md, err := tx.Metadata()
 		if err == nil {
 			err = tg.nameIn(&md, &thread.Rendering{})
+		}
+		if s := stateIn(md, tg.place()); err == nil && tg.beside != "" {
+			s.Name = tg.name(&thread.Rendering{})
+			err = md.Set(tg.beside, s)
 		}
 		if err != nil {
 			return err

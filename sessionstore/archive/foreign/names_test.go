@@ -2,12 +2,16 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -106,7 +110,7 @@ func TestNamesGoOut(t *testing.T) {
 	require.Len(t, titles(), 2)
 	call("Newer", "manual")
 	a.export()
-	require.JSONEq(t, custom("Newer"), titles()[2])
+	require.JSONEq(t, custom("Newer"), regexp.MustCompile(`,\s*"timestamp":\s*"[^"]+"`).ReplaceAllString(titles()[2], ""))
 	require.Len(t, titles(), 3)
 
 	a = newAway(t, openProjects(t), nativeID, Claude, native[:1]...)
@@ -259,4 +263,141 @@ func TestLongNames(t *testing.T) {
 	md, err := st.Metadata(t.Context(), idOf(Codex, lookedID))
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("né", thread.MaxName/2), md.Text("name"))
+}
+
+// TestNamesAlone gives an exported session a name in the tool, and no turn: it stays there when the session goes on
+// here, also where it was taken back, until the session is renamed here. A session without a name takes it.
+func TestNamesAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tool Tool
+		want string
+	}{{Claude, "Theirs"}, {Pi, "Theirs"}, {Pi, ""}} {
+		for _, before := range []string{"", "Mine", "Ours"} {
+			a := newAway(t, openProjects(t), nativeID, c.tool, native...)
+			if before == "" {
+				unnamed := strings.Replace(original(t, a.file("metadata.json")), `"name": "Mine"`, `"name": ""`, 1)
+				require.NoError(t, os.WriteFile(a.file("metadata.json"), []byte(unnamed), 0o600))
+			}
+			rename := func(to string) {
+				_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: to, Source: "manual"})
+				require.NoError(t, err)
+			}
+			if before == "Ours" {
+				rename(before)
+			}
+			md, err := a.st.Metadata(t.Context(), a.id)
+			require.NoError(t, err)
+			at := namedAt(md)
+			if at.IsZero() {
+				at = time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
+			}
+			a.export()
+			require.Equal(t, Unchanged, a.back()[0].Action)
+			require.NoDirExists(t, a.file("import_"+string(c.tool)), "nothing but the export")
+			if c.tool == Claude {
+				a.add(`{"type":"custom-title","customTitle":"Theirs","sessionId":"` + nativeID + `"}` + "\n")
+			} else {
+				a.add(fmt.Sprintf(`{"type":"session_info","id":"n1","parentId":%q,"timestamp":%q,"name":%q}`, a.leaf(), thread.Stamp(at), c.want) + "\n")
+			}
+			require.Equal(t, Unchanged, a.back()[0].Action)
+			md, err = a.st.Metadata(t.Context(), a.id)
+			require.NoError(t, err)
+			require.Equal(t, cmp.Or(before, c.want), md.Text("name"))
+			a.say("Here")
+			a.export()
+			require.Equal(t, c.want, a.named())
+			rename("Newest")
+			a.export()
+			require.Equal(t, "Newest", a.named())
+			require.Equal(t, []string{a.id}, a.all())
+		}
+	}
+}
+
+// TestNamesFollowHome names an exported session in each tool, twice: the session follows where it had no name, or one
+// that its import made, until it is renamed here. Another name that it has stays.
+func TestNamesFollowHome(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		for before, want := range map[string]string{"": "First", "generated": "First", "manual": "Mine"} {
+			a := newAway(t, openProjects(t), nativeID, tool, native...)
+			meta := original(t, a.file("metadata.json"))
+			switch before {
+			case "":
+				meta = strings.Replace(meta, `"name": "Mine"`, `"name": ""`, 1)
+			case "generated":
+				meta = strings.Replace(meta, `"name": "Mine"`, `"name": "Mine", "name_source": "generated", "import": {"tool": "x", "id": "x"}`, 1)
+			}
+			require.NoError(t, os.WriteFile(a.file("metadata.json"), []byte(meta), 0o600))
+			a.export()
+			named := func(to string) string {
+				a.name(to)
+				require.Equal(t, Unchanged, a.back()[0].Action)
+				md, err := a.st.Metadata(t.Context(), a.id)
+				require.NoError(t, err)
+				return md.Text("name")
+			}
+			require.Equal(t, want, named("First"), "%s %s", tool, before)
+			a.goOn("On")
+			require.Equal(t, Updated, a.back()[0].Action)
+			require.Equal(t, strings.Replace(want, "First", "Second", 1), named("Second"), "%s %s", tool, before)
+			require.Equal(t, strings.Replace(want, "First", "Third", 1), named("Third"), "%s %s", tool, before)
+			_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Here", Source: "manual"})
+			require.NoError(t, err)
+			require.Equal(t, "Here", named("Fourth"), "%s %s", tool, before)
+		}
+	}
+}
+
+// name gives the session a name in the tool, as the tool does.
+func (a *away) name(name string) {
+	a.t.Helper()
+	a.n++
+	switch at := fmt.Sprintf("2026-11-25T%02d:%02d:00.000Z", a.n/60, a.n%60); a.tool {
+	case Claude:
+		a.add(fmt.Sprintf(`{"type":"custom-title","customTitle":%q,"sessionId":%q}`, name, a.thread()) + "\n")
+	case Pi:
+		a.add(fmt.Sprintf(`{"type":"session_info","id":"%08x","parentId":%q,"timestamp":%q,"name":%q}`, 1000+a.n, a.leaf(), at, name) + "\n")
+	case Codex:
+		index := fmt.Sprintf(`{"id":%q,"thread_name":%q,"updated_at":%q}`+"\n", a.thread(), name, at)
+		require.NoError(a.t, os.WriteFile(filepath.Join(a.home, "session_index.jsonl"), []byte(index), 0o600))
+	case Copilot:
+		about := fmt.Sprintf("id: %s\ncwd: /w\nname: %s\nuser_named: true\n", a.thread(), name)
+		require.NoError(a.t, os.WriteFile(filepath.Join(filepath.Dir(a.path), "workspace.yaml"), []byte(about), 0o600))
+	case OpenCode:
+		(&openCodeHome{a.t, a.home, a.p}).exec("UPDATE session SET title = ?", name)
+	}
+}
+
+// TestNamesReturn gives an exported session another name, and the former one again: the tool has each in its turn.
+func TestNamesReturn(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []Tool{Claude, Pi} {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		var rows []string
+		for _, name := range []string{"A", "B", "A", "B"} {
+			_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: name, Source: "manual"})
+			require.NoError(t, err)
+			text := strings.SplitAfter(exported(t, a.st, a.id, tool), "\n")
+			if a.path == "" {
+				a.export()
+			} else if last := text[len(text)-2]; !slices.Contains(rows, last) { // as resume --with adds them
+				a.add(last)
+			}
+			rows = append(rows, text...)
+			require.Equal(t, name, a.named())
+			require.Equal(t, Unchanged, a.back()[0].Action)
+			require.NoDirExists(t, a.file("import_"+string(tool)))
+		}
+	}
+}
+
+// named returns the name that the tool's file gives the session.
+func (a *away) named() string {
+	a.t.Helper()
+	f, leave, err := thread.Open(a.t.Context(), thread.Source{Segments: thread.Whole(a.path)}, programs[string(a.tool)], "", thread.NewNotes())
+	require.NoError(a.t, err)
+	defer leave()
+	return f.Table.Title
 }

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -367,6 +368,111 @@ func TestPiFirstVersionOpened(t *testing.T) {
 	}
 }
 
+// TestPiOpened opens a file of an earlier version in pi, which brings it to the newest one and adds no turn: the session keeps what pi has
+// now, also where it went on here, and its export goes on in that. A file that pi changed otherwise leaves it as it was.
+func TestPiOpened(t *testing.T) {
+	t.Parallel()
+	const head, damaged = `{"type":"session",%s"id":"p1","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/w"%s}`, "{\n"
+	first := []string{
+		`{"type":"message","timestamp":"2026-11-01T10:00:01.000Z","message":{"role":"user","content":"One"}`, `{"type":"message","timestamp":"2026-11-01T10:00:02.000Z","message":{"role":"assistant","content":"re One"}`,
+		`{"type":"compaction","timestamp":"2026-11-01T10:00:03.000Z","summary":"All","tokensBefore":1`,
+		`{"type":"message","timestamp":"2026-11-01T10:00:04.000Z","message":{"role":"user","content":"Two"}`, `{"type":"message","timestamp":"2026-11-01T10:00:05.000Z","message":{"role":"assistant","content":"re Two"}`,
+	}
+	one, three := fmt.Sprintf(head, "", ""), fmt.Sprintf(head, "", `,"version":3`)
+	before := "null"
+	for i, entry := range first {
+		id := fmt.Sprintf(`"%08x"`, 100+i)
+		one, three = one+"\n"+entry, three+"\n"+entry+`,"id":`+id+`,"parentId":`+before
+		if i == 2 {
+			one, three = one+`,"firstKeptEntryIndex":1`, three+`,"firstKeptEntryId":"00000065"`
+		}
+		one, three, before = one+"}", three+"}", id
+	}
+	hook := joined(piTurn("1", "", "One"), []string{piEntry("h", "1a", "hookMessage", "Hook")}, piTurn("2", "h", "Two"))
+	two := strings.Join(append([]string{fmt.Sprintf(head, `"version":2,`, "")}, hook...), "\n")
+	for name, c := range map[string]struct {
+		was, now string
+		here     bool
+	}{
+		"first":         {one + "\n", three + "\n", false},
+		"first, and on": {one + "\n", three + "\n", true},
+		"second":        {two + "\n", strings.NewReplacer(`"version":2`, `"version":3`, "hookMessage", "custom").Replace(two) + "\n", true},
+		"damaged":       {damaged + one + "\n", three + "\n", false},
+		"damaged, on":   {damaged + one + "\n", three + "\n", true},
+	} {
+		a := &away{t: t, p: openProjects(t), home: t.TempDir(), id: idOf(Pi, "p1"), tool: Pi}
+		a.st, _ = a.p.Store("-w")
+		a.path = filepath.Join(a.home, "sessions", "--w--", "2026-11-01T10-00-00-000Z_p1.jsonl")
+		require.NoError(t, os.MkdirAll(filepath.Dir(a.path), 0o700))
+		require.NoError(t, os.WriteFile(a.path, []byte(c.was), 0o600))
+		require.Equal(t, Created, a.back()[0].Action)
+		if c.here {
+			a.say("Here")
+		}
+		rows := a.rows(a.id)
+		require.NoError(t, os.WriteFile(a.path, []byte(c.now), 0o600))
+		require.Equal(t, Unchanged, a.back()[0].Action, name)
+		require.Equal(t, rows, a.rows(a.id), name)
+		require.Equal(t, []string{a.id}, a.all(), name)
+		require.Equal(t, !strings.HasPrefix(name, "damaged"), strings.HasPrefix(exported(t, a.st, a.id, Pi), c.now), name)
+		if strings.HasPrefix(name, "damaged") {
+			continue
+		}
+		a.say("More")
+		a.export()
+		a.goOn("On")
+		require.Equal(t, Updated, a.back()[0].Action, name)
+		require.Equal(t, []string{a.id}, a.all(), name)
+	}
+}
+
+// TestPiOpenedExport opens an export in pi that goes on in a file of the first version: pi gives the entries of the export other ids, too.
+// They are known as the session's, whether an import saw them before or not, and so is what follows.
+func TestPiOpenedExport(t *testing.T) {
+	t.Parallel()
+	for _, seen := range []bool{true, false} {
+		a := &away{t: t, p: openProjects(t), home: t.TempDir(), id: idOf(Pi, "p1"), tool: Pi}
+		a.st, _ = a.p.Store("-w")
+		a.path = filepath.Join(a.home, "sessions", "--w--", "2026-11-01T10-00-00-000Z_p1.jsonl")
+		write := func(rows ...string) {
+			require.NoError(t, os.MkdirAll(filepath.Dir(a.path), 0o700))
+			require.NoError(t, os.WriteFile(a.path, []byte(strings.Join(rows, "\n")+"\n"), 0o600))
+		}
+		write(`{"type":"session","id":"p1","timestamp":"2026-11-01T10:00:00.000Z","cwd":"/w"}`,
+			`{"type":"message","timestamp":"2026-11-01T10:00:01.000Z","message":{"role":"user","content":"One"}}`,
+			`{"type":"message","timestamp":"2026-11-01T10:00:02.000Z","message":{"role":"assistant","content":"re One"}}`)
+		require.Equal(t, Created, a.back()[0].Action)
+		a.say("Here")
+		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Named", Source: "manual"})
+		require.NoError(t, err)
+		rows := strings.Split(strings.TrimSuffix(exported(t, a.st, a.id, Pi), "\n"), "\n")
+		if write(rows...); seen {
+			require.Equal(t, Unchanged, a.back()[0].Action)
+		}
+		var before any
+		for i, row := range rows {
+			var entry map[string]any
+			require.NoError(t, json.Unmarshal([]byte(row), &entry))
+			if i == 0 {
+				entry["version"] = 3
+			} else {
+				id := fmt.Sprintf("%08x", 100+i)
+				entry["id"], entry["parentId"], before = id, before, id
+			}
+			raw, err := json.Marshal(entry)
+			require.NoError(t, err)
+			rows[i] = string(raw)
+		}
+		write(rows...)
+		require.Equal(t, Unchanged, a.back()[0].Action)
+		require.Equal(t, strings.Join(rows, "\n")+"\n", exported(t, a.st, a.id, Pi))
+		a.goOn("On")
+		require.Equal(t, Updated, a.back()[0].Action)
+		require.Equal(t, both("Here", "On"), a.said(a.id, 2))
+		require.Equal(t, []string{a.id}, a.all())
+	}
+}
+
 // TestPiSecondVersion goes on in a file whose entries pi brought to the newest version.
 func TestPiSecondVersion(t *testing.T) {
 	t.Parallel()
@@ -421,6 +527,31 @@ func TestPiDamaged(t *testing.T) {
 				require.Equal(t, c.said, h.said(report.Sessions[0].ID))
 			}
 		})
+	}
+}
+
+// TestPiOneID gives all entries one id: each prompt is in a session or named in the report.
+func TestPiOneID(t *testing.T) {
+	t.Parallel()
+	for _, parent := range []string{"", "x"} {
+		h := newPiHome(t)
+		var entries []string
+		for _, text := range []string{"One", "Two", "Two", "Three"} {
+			entries = append(entries, piEntry("x", parent, "user", text), piEntry("x", parent, "assistant", "re "+text))
+		}
+		h.put("p1", "", entries...)
+		all, err := Find(t.Context(), Pi, &FindOptions{Home: h.dir})
+		require.NoError(t, err)
+		report, err := Import(t.Context(), h.p, all[0], nil)
+		if err != nil {
+			require.ErrorIs(t, err, ErrEmpty)
+		}
+		var lines []int
+		for _, e := range report.Unplaced {
+			lines = append(lines, e.Line)
+			require.ErrorContains(t, e.Err, "its id")
+		}
+		require.Equal(t, []int{2, 4, 6, 8}, lines, "%q", parent)
 	}
 }
 

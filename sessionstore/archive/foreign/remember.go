@@ -34,7 +34,7 @@ import (
 
 const (
 	notesFolder = "imports" // of the bookkeeping: a file for each tool
-	notesForm   = 1         // another one where a version makes something else of the same files
+	notesForm   = 2         // another one where a version makes something else of the same files
 	maxNotes    = 64 << 20  // of a file of notes, in bytes: more are not read
 )
 

@@ -161,11 +161,16 @@ func (tg target) name(r *thread.Rendering) string {
 }
 
 // renames reports whether the tool's name of a session takes the place of the one that it has: a
-// person gave it in the tool, and an import gave the other one.
+// person gave it in the tool, and an import gave the other one. A name from an export takes only the
+// place of one that no person gave, or that is from there.
 func (tg target) renames(md sessionstore.Metadata) bool {
 	_, here := md.Lookup("name_revision")
 	_, byHost := md.Lookup("name_generated_at")
-	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && tg.place() == importFolder && stateIn(md, importFolder).Tool != ""
+	imported := stateIn(md, importFolder).Tool != ""
+	if tg.beside != "" {
+		imported = imported && md.Text("name_source") == "generated" || md.Text("name") == stateIn(md, tg.beside).Name
+	}
+	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && imported
 }
 
 // adopts reports whether the session of a sub-agent has no parent yet, since the file had no conversation

@@ -115,16 +115,21 @@ func (c *maker) Message(m thread.Made) error {
 	return c.row(m, "user", user{"user", m.Said})
 }
 
-// Name writes the name of the session, which is in the file.
+// Name writes the name of the session, which is in the file. The time at which a person gave it tells it from the same
+// name, which the session had before another one.
 func (c *maker) Name(name string, byPerson bool) error {
 	title := struct {
 		Kind    string `json:"type"`
 		Custom  string `json:"customTitle,omitempty"`
 		Made    string `json:"aiTitle,omitempty"`
 		Session string `json:"sessionId"`
-	}{"ai-title", "", name, c.about.ID}
+		At      string `json:"timestamp,omitempty"`
+	}{Kind: "ai-title", Made: name, Session: c.about.ID}
 	if byPerson {
 		title.Kind, title.Custom, title.Made = "custom-title", name, ""
+	}
+	if byPerson && !c.about.Named.IsZero() {
+		title.At = thread.Stamp(c.about.Named)
 	}
 	return c.w.Row(title)
 }

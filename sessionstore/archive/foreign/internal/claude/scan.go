@@ -121,7 +121,12 @@ func (format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (t
 
 // note keeps the facts about the session in a line.
 func note(s *thread.Scanning, l line) {
-	s.Head(l.Head)
+	person := l.kind == "custom-title"
+	if person && !l.At.IsZero() { // an export wrote it: the tool's own titles have no time
+		s.Table.Named = l.At
+	} else {
+		s.Head(l.Head)
+	}
 	s.Table.Dir = cmp.Or(s.Table.Dir, l.cwd)
 	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {
 		*g = append(*g, l.goesOn)
@@ -129,7 +134,6 @@ func note(s *thread.Scanning, l line) {
 	if l.copied != "" && l.copied != l.session && !l.sidechain {
 		s.Table.Lineage.Original = l.copied
 	}
-	person := l.kind == "custom-title"
 	switch {
 	case l.title == "":
 	case l.kind == "summary" && l.leaf != "":

@@ -204,11 +204,15 @@ func (t *Table) Branches(chain, leaves []int32, copied int64) (found []branch, o
 	return found, others, left
 }
 
-// Circles returns the prompts that no leaf leads to.
+// Circles returns the prompts that no leaf leads to, or whose id a later record has that says something else.
 func (t *Table) Circles() (left []Unplaced) {
 	for i, r := range t.Records.All() {
-		if r.Is(IsPrompt|IsQueued) && !r.Is(isCovered|IsRepeated|IsCopied) {
+		switch {
+		case !r.Is(IsPrompt|IsQueued) || r.Is(isCovered|IsCopied):
+		case !r.Is(IsRepeated):
 			left = append(left, Unplaced{int32(i), errCircle})
+		case t.Records.At(t.Find(r.UUID)).Key != r.Key:
+			left = append(left, Unplaced{int32(i), errSameID})
 		}
 	}
 	return left
@@ -250,6 +254,7 @@ var (
 	errSameText = errors.New("the prompt is on a branch where all prompts have the text of one in the conversation")
 	errNoAnswer = errors.New("the prompt has no answer: it is kept in the original alone")
 	errCircle   = errors.New("the prompt is on no branch: its lines follow each other in a circle")
+	errSameID   = errors.New("the prompt is on no branch: a later record has its id")
 )
 
 // branch is a line beside the conversation.

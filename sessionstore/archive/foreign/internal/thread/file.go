@@ -256,9 +256,10 @@ func (s *Scanning) Content(r *Record, p Part, call string) {
 	}
 }
 
-// Version counts a version of a format that is newer than the newest one that is known.
+// Version takes the version of the format, and counts one that is newer than the newest one that is known.
 func (s *Scanning) Version(raw []byte, newest int64) {
-	if n, ok := pyjson.Int(raw); ok && n > newest {
+	n, ok := pyjson.Int(raw)
+	if s.Table.Version = n; ok && n > newest {
 		s.UnknownKind("version", strconv.FormatInt(n, 10))
 	}
 }

@@ -36,9 +36,10 @@ type Table struct {
 	Dir       string    // the first working directory
 	Title     string    // the newest title, by a person where there is one
 	ByPerson  bool      // a person gave the title
-	Named     time.Time // when the title was given; zero: the file does not say
+	Named     time.Time // the last time at which a title was given that has one; zero: none has
 	LinesRead int
-	Numbered  bool // the last line has a number: the tool refuses lines without one behind it
+	Version   int64 // of the format; 0: the file does not say
+	Numbered  bool  // the last line has a number: the tool refuses lines without one behind it
 
 	Lineage Lineage
 	Facts   Facts
