@@ -170,7 +170,7 @@ func TestReadsWithoutATrace(t *testing.T) {
 			}
 			before := sums(t, filepath.Dir(path))
 			for range 2 {
-				found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+				found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 				require.NoError(t, err)
 				require.Len(t, found, 1)
 				lines, err := linesOf(t, path)
@@ -266,7 +266,7 @@ func TestRefusesInWords(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, names, left)
 			}()
-			found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+			found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 			if c.want == "" {
 				require.NoError(t, err)
 				require.Len(t, found, 1)
@@ -349,7 +349,7 @@ func TestLargeSession(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, db.Close())
-	found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+	found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Zero(t, len(found[0].Dir))

@@ -77,9 +77,9 @@ func (p *packing) line(raw []byte) {
 	case "session":
 		m := thread.Members(raw, "directory", "version")
 		p.session = l.id
-		at := l.at.UnixMilli()
+		at := l.At.UnixMilli()
 		info, _ := json.Marshal(object{ // of texts and numbers
-			"id": l.id, "slug": "amplifier", "projectID": "global", "directory": thread.Text(m[0]), "path": "", "title": cmp.Or(p.name, "New session - "+thread.Stamp(l.at)),
+			"id": l.id, "slug": "amplifier", "projectID": "global", "directory": thread.Text(m[0]), "path": "", "title": cmp.Or(p.name, "New session - "+thread.Stamp(l.At)),
 			"version": thread.Text(m[1]), "time": object{"created": at, "updated": at},
 		})
 		p.text(`{"info":` + string(info) + `,"messages":[`)
@@ -137,7 +137,7 @@ func (m *message) called(data []byte, id, session string) []byte {
 		r, found = m.results["call "+thread.Text(f[0])]
 	}
 	if !found { // it was interrupted
-		at := m.at.UnixMilli()
+		at := m.At.UnixMilli()
 		r.state = fmt.Appendf(nil, `{"status":"error","error":"Tool execution aborted","time":{"start":%d,"end":%d}}`, at, at)
 	}
 	if r.mark != nil {

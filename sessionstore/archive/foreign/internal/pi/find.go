@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -30,7 +29,7 @@ type finding struct {
 
 // Find: a file is a session, in a folder or below it, as extensions keep those of sub-agents, or without one
 // where pi was told to keep it elsewhere. A fork names the file of its origin. A folder and a file may be links.
-func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thread.History, failed error) {
+func (Tool) Find(ctx context.Context, home string) (found []thread.History, failed error) {
 	f := finding{byID: map[string]*thread.History{}, origins: map[string]string{}}
 	failed = thread.Below(ctx, filepath.Join(home, "sessions"), func(open *thread.Folder, path string, e fs.DirEntry) error {
 		mode, err := thread.Mode(path, e)
@@ -46,9 +45,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thr
 		if from := f.byID[f.origins[id]]; from != nil && from != h {
 			h.Origin = &thread.History{ID: from.ID, Path: from.Path}
 		}
-		if !h.Modified.Before(since) {
-			found = append(found, *h)
-		}
+		found = append(found, *h)
 	}
 	slices.SortFunc(found, func(a, b thread.History) int { return cmp.Compare(a.Path, b.Path) })
 	return found, failed

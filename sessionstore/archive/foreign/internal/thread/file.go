@@ -17,7 +17,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -32,8 +31,8 @@ type Tool interface {
 	Name() string // also of its program on PATH
 	Program() Program
 
-	// Find lists the histories below the directory of the tool that were changed since.
-	Find(ctx context.Context, home string, since time.Time) ([]History, error)
+	// Find lists the histories below the directory of the tool.
+	Find(ctx context.Context, home string) ([]History, error)
 
 	// Format returns how the tool writes a file. elsewhere reports whether another file of
 	// the tool has the record with a uuid; origin yields the lines of the file that this one
