@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
-	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is opencode. A sub-agent has a session of its own, in the same database.
@@ -17,12 +15,11 @@ type Tool struct{ thread.Alone }
 
 func (Tool) Name() string { return "opencode" }
 
-// Program: opencode sends a conversation to any provider. What Anthropic takes, the others take.
 func (Tool) Program() thread.Program {
 	return thread.Program{
 		Title: "opencode", Home: ".local/share/opencode", Moved: "XDG_DATA_HOME", Below: "opencode", Resume: "-s", Linked: true, Linear: true, IDs: ids,
 		ID:     func(uuid string) string { return "ses_" + strings.ReplaceAll(uuid, "-", "") },
-		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
+		Target: thread.AnyProvider,
 	}
 }
 

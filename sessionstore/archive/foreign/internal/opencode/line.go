@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -198,8 +197,7 @@ func (l line) Answer() (p thread.AnswerParts) {
 		case "reasoning":
 			p.Thought.Say(thread.Text(m[0]))
 		case "tool":
-			input := thread.Members(m[3], "input")[0]
-			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[1]), Name: thread.Text(m[2]), Arguments: thread.Arguments(input)})
+			p.Call(m[1], m[2], thread.Members(m[3], "input")[0])
 		case "step-start", "step-finish", "snapshot", "patch", "retry": // how the work went
 		default:
 			p.Other = append(p.Other, part.kind)
@@ -209,13 +207,10 @@ func (l line) Answer() (p thread.AnswerParts) {
 }
 
 func (l line) Result(call uint64, _ bool) (p thread.UserParts, found bool) {
-	if l.kind != "result" || thread.Hash(l.call) != call {
-		return p, false
-	}
 	m := thread.Members(l.state, "output", "error", "attachments")
 	p.Said = thread.Texts{cmp.Or(thread.Text(m[0]), thread.Text(m[1]))}
 	for f := range pyjson.Elements(m[2]) {
 		show(&p, f)
 	}
-	return p, true
+	return p, thread.Hash(l.call) == call
 }

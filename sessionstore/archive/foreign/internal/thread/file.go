@@ -22,6 +22,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is a tool whose histories are read and written: a source of sessions. A further one is
@@ -126,6 +127,12 @@ type Program struct {
 
 	// Target returns what the tool sends its conversations to unless it is set up otherwise.
 	Target func() accept.Target
+}
+
+// AnyProvider is the Target of a tool that sends its conversations to any provider: what Anthropic
+// takes, the others take.
+func AnyProvider() accept.Target {
+	return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture}
 }
 
 // Format is how a tool writes one file.
