@@ -192,7 +192,7 @@ func TestReadsBesideAWriter(t *testing.T) {
 	most := 0
 	for range 100 {
 		err := read(t.Context(), path, func(r rows) error {
-			all, err := r.sessions("")
+			all, err := r.session("ses_1")
 			if err != nil {
 				return err
 			}

@@ -50,13 +50,22 @@ func (Tool) Find(ctx context.Context, home string) ([]thread.History, error) {
 		}
 		return nil, nil
 	}
-	var all []row // in the order in which they began
-	err := read(ctx, path, func(r rows) (err error) {
-		all, err = r.sessions("")
-		for i := range all {
-			if s := &all[i]; err == nil && s.parent == "" {
-				s.begin, err = r.begins(s.id)
+	var all []row
+	err := read(ctx, path, func(r rows) error {
+		if err := r.check(); err != nil {
+			return err
+		}
+		all = nil
+		names, err := r.sessions()
+		for _, id := range names { // each in a transaction of its own
+			var is []row
+			if err == nil {
+				is, err = r.session(id)
 			}
+			if err == nil && len(is) > 0 && is[0].parent == "" {
+				is[0].begin, err = r.begins(id)
+			}
+			all = append(all, is...)
 		}
 		return err
 	})

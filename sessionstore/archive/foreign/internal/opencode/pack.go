@@ -52,7 +52,7 @@ type packing struct {
 	session string
 	ask     string // the id of the last prompt, which answers name
 	open    *message
-	some    bool            // a message was written
+	sep     string          // ahead of the next message
 	back    map[string]bool // the messages that are taken back
 }
 
@@ -101,10 +101,8 @@ func (p *packing) flush() {
 	if p.open = nil; m == nil {
 		return
 	}
-	if p.some {
-		p.text(",\n")
-	}
-	p.some = true
+	p.text(p.sep)
+	p.sep = ",\n"
 	info := with(m.data, "id", m.id, "sessionID", p.session)
 	if m.kind == "user" {
 		p.ask = m.id
@@ -112,7 +110,7 @@ func (p *packing) flush() {
 		info = with(info, "parentID", cmp.Or(p.ask, m.id))
 	}
 	p.text(`{"info":` + string(info) + `,"parts":[`)
-	n := 0
+	sep := ""
 	for _, part := range m.parts {
 		if part.kind == "oversized" || part.kind == "damaged" {
 			continue
@@ -121,10 +119,9 @@ func (p *packing) flush() {
 		if part.kind == "tool" {
 			data = m.called(data, part.id, p.session)
 		}
-		if n++; n > 1 {
-			p.text(",")
-		}
-		p.text(string(with(data, "id", part.id, "sessionID", p.session, "messageID", m.id)))
+		p.text(sep)
+		sep = ","
+		_, _ = p.w.Write(with(data, "id", part.id, "sessionID", p.session, "messageID", m.id))
 	}
 	p.text("]}")
 }

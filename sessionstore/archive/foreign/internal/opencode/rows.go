@@ -104,15 +104,17 @@ func short(column string) string {
 	return fmt.Sprintf("iif(octet_length(%[1]s) <= 4096, %[1]s, '')", column)
 }
 
-// sessions returns the rows of all sessions, or of one, of a database that passes check. A row with
-// an id that opencode does not make is left out.
-func (r rows) sessions(id string) (all []row, err error) {
-	if err = r.check(); err != nil {
-		return nil, err
-	}
+// sessions returns the ids of the sessions, in the order in which they began. A row with an id that
+// opencode does not make is left out.
+func (r rows) sessions() ([]string, error) {
+	all, err := r.texts("SELECT id FROM session WHERE typeof(id) = 'text' AND octet_length(id) <= 4096 ORDER BY time_created, id")
+	return slices.DeleteFunc(all, func(id string) bool { return !ids.MatchString(id) }), err // the id names a file
+}
+
+// session returns the row of a session, none where it is not there.
+func (r rows) session(id string) (is []row, err error) {
 	err = r.each(func(scan func(...any) error) error {
-		s := row{}
-		var counted [2]string
+		s, counted := row{}, [2]string{}
 		err := scan(&s.id, &s.parent, &s.dir, &s.title, &s.version, &s.revert, &s.created, &s.updated, &counted[0], &counted[1])
 		s.facts = fmt.Sprintf("%q %d %s %s", []string{s.parent, s.dir, s.title, s.version, s.revert}, s.updated, counted[0], counted[1])
 		for _, counts := range counted {
@@ -120,13 +122,11 @@ func (r rows) sessions(id string) (all []row, err error) {
 			_, _ = fmt.Sscan(counts, &n, &size, &updated)
 			s.updated, s.size = max(s.updated, updated), s.size+size
 		}
-		if ids.MatchString(s.id) { // the id names a file
-			all = append(all, s)
-		}
+		is = append(is, s)
 		return err
 	}, `SELECT id, `+short("parent_id")+`, `+short("directory")+`, coalesce(substr(title, 1, 1000), ''), `+short("version")+`, coalesce(substr(revert, 1, 1000000), ''),
-		`+when("time_created")+`, `+when("time_updated")+`, `+counts("message")+`, `+counts("part")+` FROM session WHERE typeof(id) = 'text' AND octet_length(id) <= 4096 AND (?1 = '' OR id = ?1) ORDER BY time_created, id`, id)
-	return all, err
+		`+when("time_created")+`, `+when("time_updated")+`, `+counts("message")+`, `+counts("part")+` FROM session WHERE id = ?`, id)
+	return is, err
 }
 
 // counts is the expression for the number of rows that a session has in a table, the size of their data, which it
@@ -160,10 +160,13 @@ var data = fmt.Sprintf("CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLO
 // transactions, and the error Is errChanging if the session went on in between.
 func (r rows) lines(id string, out io.Writer) error {
 	began := time.Now()
+	if err := r.check(); err != nil {
+		return err
+	}
 	if _, err := r.db.ExecContext(r.ctx, "BEGIN"); err != nil {
 		return err
 	}
-	was, err := r.sessions(id)
+	was, err := r.session(id)
 	if err == nil && len(was) == 0 {
 		err = fmt.Errorf("it has no session %q", id)
 	}
@@ -192,7 +195,7 @@ func (r rows) lines(id string, out io.Writer) error {
 	if err == nil {
 		err = r.notes(id, w)
 	}
-	now, failed := r.sessions(id)
+	now, failed := r.session(id)
 	if err = cmp.Or(err, w.Flush(), failed); err == nil && (len(now) == 0 || now[0].facts != s.facts) {
 		err = errChanging
 	}
