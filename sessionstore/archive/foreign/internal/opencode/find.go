@@ -58,14 +58,14 @@ func (Tool) Find(ctx context.Context, home string) ([]thread.History, error) {
 		all = nil
 		names, err := r.sessions()
 		for _, id := range names { // each in a transaction of its own
-			var is []row
+			var one []row
 			if err == nil {
-				is, err = r.session(id)
+				one, err = r.session(id)
 			}
-			if err == nil && len(is) > 0 && is[0].parent == "" {
-				is[0].begin, err = r.begins(id)
+			if err == nil && len(one) > 0 && one[0].parent == "" {
+				one[0].begin, err = r.begins(id)
 			}
-			all = append(all, is...)
+			all = append(all, one...)
 		}
 		return err
 	})

@@ -30,6 +30,7 @@ type line struct {
 	parts    []part
 	call     string // of a result
 	state    []byte // of a result, and what opencode knows of the call
+	metadata []byte // of a result
 
 	synthetic bool // of the two records of a prompt this is the one with what opencode wrote
 }
@@ -74,7 +75,7 @@ func parse(raw []byte) (l line, err error) {
 		l.id = thread.Text(thread.Members(raw, "message")[0])
 	case "result":
 		m := thread.Members(raw, "call", "state", "metadata")
-		l.call, l.state = thread.Text(m[0]), m[1]
+		l.call, l.state, l.metadata = thread.Text(m[0]), m[1], m[2]
 		l.Mark, l.Seal = markIn(m[2])
 	}
 	return l, nil

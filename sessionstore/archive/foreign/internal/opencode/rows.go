@@ -112,7 +112,7 @@ func (r rows) sessions() ([]string, error) {
 }
 
 // session returns the row of a session, none where it is not there.
-func (r rows) session(id string) (is []row, err error) {
+func (r rows) session(id string) (one []row, err error) {
 	err = r.each(func(scan func(...any) error) error {
 		s, counted := row{}, [2]string{}
 		err := scan(&s.id, &s.parent, &s.dir, &s.title, &s.version, &s.revert, &s.created, &s.updated, &counted[0], &counted[1])
@@ -122,11 +122,11 @@ func (r rows) session(id string) (is []row, err error) {
 			_, _ = fmt.Sscan(counts, &n, &size, &updated)
 			s.updated, s.size = max(s.updated, updated), s.size+size
 		}
-		is = append(is, s)
+		one = append(one, s)
 		return err
 	}, `SELECT id, `+short("parent_id")+`, `+short("directory")+`, coalesce(substr(title, 1, 1000), ''), `+short("version")+`, coalesce(substr(revert, 1, 1000000), ''),
 		`+when("time_created")+`, `+when("time_updated")+`, `+counts("message")+`, `+counts("part")+` FROM session WHERE id = ?`, id)
-	return is, err
+	return one, err
 }
 
 // counts is the expression for the number of rows that a session has in a table, the size of their data, which it
