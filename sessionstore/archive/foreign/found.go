@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
@@ -23,13 +22,13 @@ type foundNote struct {
 }
 
 // findNoted finds the histories of a tool. Those in a database that did not change are taken from
-// the note of the last time.
-func findNoted(ctx context.Context, tool thread.Tool, home string, o FindOptions) ([]thread.History, error) {
+// the note of the last time, which are in the folder notes; "": there is none.
+func findNoted(ctx context.Context, tool thread.Tool, home, notes string) ([]thread.History, error) {
 	db, ok := tool.(thread.Database)
-	if !ok || o.Notes == "" {
-		return tool.Find(ctx, home, o.Since)
+	if !ok || notes == "" {
+		return tool.Find(ctx, home)
 	}
-	name := filepath.Join(o.Notes, tool.Name()+".json")
+	name := filepath.Join(notes, tool.Name()+".json")
 	now := foundNote{Form: notesForm, Home: home, Facts: factsOf(time.Now(), db.Database(home))}
 	raw, _ := os.ReadFile(name) // without one the database is read
 	var was foundNote
@@ -37,14 +36,14 @@ func findNoted(ctx context.Context, tool thread.Tool, home string, o FindOptions
 		now.Found = was.Found
 	} else {
 		var err error
-		if now.Found, err = tool.Find(ctx, home, time.Time{}); err != nil {
+		if now.Found, err = tool.Find(ctx, home); err != nil {
 			return now.Found, err
 		}
 		if now.Facts != "" {
 			_ = now.write(ctx, name) // which costs the next call a reading
 		}
 	}
-	return slices.DeleteFunc(now.Found, func(h thread.History) bool { return h.Modified.Before(o.Since) }), nil
+	return now.Found, nil
 }
 
 // write replaces a note.

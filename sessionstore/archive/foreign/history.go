@@ -73,10 +73,12 @@ func Find(ctx context.Context, tool Tool, opts *FindOptions) ([]History, error) 
 	var all []History
 	if err == nil {
 		var found []thread.History
-		found, err = findNoted(ctx, programs[string(tool)], home, o)
+		found, err = findNoted(ctx, programs[string(tool)], home, o.Notes)
 		shared := newNotes()
 		for _, h := range found {
-			all = append(all, History{tool, h.ID, h.Path, h.Dir, h.Folder, h.Size, h.Modified, h.Agents, h.Title, h.Parent, h, shared})
+			if !h.Modified.Before(o.Since) {
+				all = append(all, History{tool, h.ID, h.Path, h.Dir, h.Folder, h.Size, h.Modified, h.Agents, h.Title, h.Parent, h, shared})
+			}
 		}
 	}
 	if err != nil {

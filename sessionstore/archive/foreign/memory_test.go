@@ -203,3 +203,19 @@ func TestMemoryOfPictures(t *testing.T) {
 	require.Less(t, imported, int64(10*size<<20))
 	require.Less(t, all, int64(16*size<<20))
 }
+
+// TestAllocatedForRows imports a large row of a database, and counts the bytes that this allocates.
+func TestAllocatedForRows(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
+	const size = 8 << 20
+	h := newOpenCodeHome(t)
+	h.session("ses_a", "", 1000)
+	h.turn("ses_a", 1001, "One")
+	h.exec("UPDATE part SET data = json_object('type', 'text', 'text', hex(zeroblob(?))) WHERE id = 'prt_a_100100'", size/2)
+	one := h.found()[0]
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Import(t.Context(), h.p, one, nil)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(14*size))
+}

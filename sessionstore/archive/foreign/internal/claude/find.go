@@ -12,12 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
-func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+func (Tool) Find(ctx context.Context, home string) ([]thread.History, error) {
 	var all []thread.History
 	failed := thread.Entries(ctx, filepath.Join(home, "projects"), func(path string, _ fs.DirEntry) error {
 		fi, err := os.Stat(path)
@@ -30,7 +29,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	})
 	all, err := joinFolders(ctx, all)
 	linkCopies(all)
-	return slices.DeleteFunc(all, func(h thread.History) bool { return h.Modified.Before(since) }), errors.Join(failed, err)
+	return all, errors.Join(failed, err)
 }
 
 // linkCopies gives each history that is the copy in which another one goes on its origin.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -184,7 +183,7 @@ func (l line) Answer() (p thread.AnswerParts) {
 			p.Thought.Say(thread.Text(thread.Members(b.raw, "thinking")[0]))
 		case "tool_use":
 			m := thread.Members(b.raw, "id", "name", "input")
-			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[0]), Name: thread.Text(m[1]), Arguments: thread.Arguments(m[2])})
+			p.Call(m[0], m[1], m[2])
 		default:
 			p.Other = append(p.Other, b.kind)
 		}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
@@ -56,7 +55,7 @@ func (Tool) Repeats(string) (copied, question bool) { return false, false }
 
 // Find: a file of a sub-agent belongs to the history of the session that began it, where
 // that is there.
-func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+func (Tool) Find(ctx context.Context, home string) ([]thread.History, error) {
 	var found []*rollout
 	var failed error
 	for _, folder := range []string{"sessions", "archived_sessions"} {
@@ -94,9 +93,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 	for _, f := range all {
 		f.Files = files
 		f.adopt(begun, f.ID)
-		if !f.Modified.Before(since) {
-			histories = append(histories, f.History)
-		}
+		histories = append(histories, f.History)
 	}
 	return histories, failed
 }

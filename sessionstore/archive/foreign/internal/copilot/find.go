@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +38,7 @@ type workspace struct {
 // Find: a folder is a session, and has its name. A session that was never prompted has no
 // events. Earlier versions of the tool had a file for each session, which it does not read any more. The
 // folder and the file may be links.
-func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thread.History, failed error) {
+func (Tool) Find(ctx context.Context, home string) (found []thread.History, failed error) {
 	at := map[string]int{} // in found, by id
 	failed = thread.Entries(ctx, filepath.Join(home, sessionsFolder), func(path string, _ fs.DirEntry) error {
 		h, err := historyIn(ctx, path)
@@ -53,7 +52,7 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thr
 		}
 		return err
 	})
-	return slices.DeleteFunc(found, func(h thread.History) bool { return h.Modified.Before(since) }), failed
+	return found, failed
 }
 
 // historyIn returns the session of a folder or of a file, without a path where there is none. A name

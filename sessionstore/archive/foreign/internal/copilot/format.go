@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
-	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is the GitHub Copilot CLI. The lines of sub-agents are in the file of their session.
@@ -17,11 +15,10 @@ type Tool struct{ thread.Alone }
 
 func (Tool) Name() string { return "copilot" }
 
-// Program: the tool sends a conversation to any provider. What Anthropic takes, the others take.
 func (Tool) Program() thread.Program {
 	return thread.Program{
 		Title: "GitHub Copilot CLI", Home: ".copilot", Moved: "COPILOT_HOME", Resume: "--resume",
-		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
+		Target: thread.AnyProvider,
 	}
 }
 

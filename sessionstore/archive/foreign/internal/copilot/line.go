@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -197,7 +196,7 @@ func (l line) Answer() (p thread.AnswerParts) {
 	p.Thought.Say(thread.Text(m[1]))
 	for b := range pyjson.Elements(m[2]) {
 		m := thread.Members(b, "toolCallId", "name", "arguments")
-		p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[0]), Name: thread.Text(m[1]), Arguments: thread.Arguments(m[2])})
+		p.Call(m[0], m[1], m[2])
 	}
 	return p
 }
@@ -213,12 +212,9 @@ func (l line) output() (said string, parts []byte) {
 }
 
 func (l line) Result(call uint64, _ bool) (p thread.UserParts, found bool) {
-	if l.kind != resultKind || thread.Hash(l.get("toolCallId")) != call {
-		return p, false
-	}
 	said, parts := l.output()
 	if l.content(&p, said, parts); len(p.Parts) == 0 {
 		p.Said = thread.Texts{said}
 	}
-	return p, true
+	return p, l.kind == resultKind && thread.Hash(l.get("toolCallId")) == call
 }

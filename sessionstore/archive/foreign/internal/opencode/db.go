@@ -17,8 +17,9 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-	"modernc.org/sqlite/vfs"
+	readonly "modernc.org/sqlite/vfs"
 
+	"github.com/amplifier-go/sessionstorage/internal/disk/vfs"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -44,9 +45,9 @@ func unsettled(now, changed time.Time) bool {
 	return since >= 0 && since < 20*time.Millisecond
 }
 
-// stamps are facts of the files of a database: of itself, -wal, -shm and -journal; nil for a file
-// that is not there.
-type stamps [4]fs.FileInfo
+// stamps are of the files of a database: of itself, -wal, -shm and -journal; zero for a file that
+// is not there.
+type stamps [4]vfs.Stamp
 
 // suffixes of the names of the files, as stamps has them.
 var suffixes = [...]string{"", "-wal", "-shm", "-journal"}
@@ -54,32 +55,16 @@ var suffixes = [...]string{"", "-wal", "-shm", "-journal"}
 func stampsOf(path string) (s stamps, err error) {
 	for i, suffix := range suffixes {
 		fi, err := os.Stat(path + suffix)
-		if err == nil && !fi.Mode().IsRegular() {
-			err = errNone
-		}
-		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
+		switch {
+		case err == nil && !fi.Mode().IsRegular():
+			return s, errNone
+		case err == nil:
+			s[i] = vfs.StampOf(fi, nil)
+		case i == 0 || !errors.Is(err, fs.ErrNotExist):
 			return s, err
-		}
-		if err == nil {
-			s[i] = fi
 		}
 	}
 	return s, nil
-}
-
-// has reports whether there is something in a file.
-func (s stamps) has(i int) bool { return s[i] != nil && s[i].Size() > 0 }
-
-// unsettled reports whether database or -wal may change now without another time.
-func (s stamps) unsettled() bool {
-	return slices.ContainsFunc(s[:2], func(fi fs.FileInfo) bool { return fi != nil && unsettled(time.Now(), fi.ModTime()) })
-}
-
-// equal reports whether neither database nor -wal changed.
-func (s stamps) equal(o stamps) bool {
-	return slices.EqualFunc(s[:2], o[:2], func(a, b fs.FileInfo) bool {
-		return a == b || a != nil && b != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
-	})
 }
 
 // Open gives the lines of a session in the database, as they are now; or opens a file.
@@ -93,18 +78,11 @@ func (Tool) Open(ctx context.Context, path string) (r io.ReaderAt, size int64, l
 		return nil, 0, nil, err
 	}
 	err = read(ctx, db, func(r rows) error {
-		_, err := f.Seek(0, io.SeekStart)
-		if err = errors.Join(err, f.Truncate(0)); err == nil {
-			err = r.check()
-		}
-		if err != nil {
-			return err
-		}
-		return r.lines(id, thread.WriterUntil(ctx, f))
+		out := io.NewOffsetWriter(f, 0) // over what an earlier try wrote
+		err := r.lines(id, thread.WriterUntil(ctx, out))
+		size, _ = out.Seek(0, io.SeekCurrent) // which does not fail
+		return err
 	})
-	if err == nil {
-		size, err = f.Seek(0, io.SeekCurrent)
-	}
 	if err != nil {
 		leave()
 		return nil, 0, nil, err
@@ -170,18 +148,18 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 		defer func() { <-reading }()
 	}
 	was, err := stampsOf(path)
-	wal := was.has(0) && was.has(1) && isWal(path+suffixes[1]) // beside an empty database SQLite removes it
+	wal := was[0].Size > 0 && was[1].Size > 0 && isWal(path+suffixes[1]) // beside an empty database SQLite removes it
 	switch {
 	case err != nil:
 		return err
-	case was.has(3):
+	case was[3].Size > 0:
 		return errJournal
-	case wal && was[2] != nil:
+	case wal && was[2] != vfs.Stamp{}:
 		return query(ctx, path, "mode=ro&readonly_shm=1", opened(do))
-	case was.unsettled():
+	case unsettled(time.Now(), was[0].Mtime) || unsettled(time.Now(), was[1].Mtime):
 		return errChanging
 	case wal:
-		name, system, failed := vfs.New(os.DirFS(filepath.Dir(path)))
+		name, system, failed := readonly.New(os.DirFS(filepath.Dir(path)))
 		if failed != nil {
 			return failed
 		}
@@ -191,7 +169,7 @@ func readOnce(ctx context.Context, path string, do func(rows) error) error {
 		err = query(ctx, path, "mode=ro&immutable=1", do)
 	}
 	now, failed := stampsOf(path)
-	if failed == nil && !was.equal(now) {
+	if failed == nil && !(was[0].SameContent(now[0]) && was[1].SameContent(now[1])) {
 		return errChanging
 	}
 	return errors.Join(err, failed)

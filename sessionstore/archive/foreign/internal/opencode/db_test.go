@@ -170,7 +170,7 @@ func TestReadsWithoutATrace(t *testing.T) {
 			}
 			before := sums(t, filepath.Dir(path))
 			for range 2 {
-				found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+				found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 				require.NoError(t, err)
 				require.Len(t, found, 1)
 				lines, err := linesOf(t, path)
@@ -192,7 +192,7 @@ func TestReadsBesideAWriter(t *testing.T) {
 	most := 0
 	for range 100 {
 		err := read(t.Context(), path, func(r rows) error {
-			all, err := r.sessions("")
+			all, err := r.session("ses_1")
 			if err != nil {
 				return err
 			}
@@ -266,7 +266,7 @@ func TestRefusesInWords(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, names, left)
 			}()
-			found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+			found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 			if c.want == "" {
 				require.NoError(t, err)
 				require.Len(t, found, 1)
@@ -349,7 +349,7 @@ func TestLargeSession(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, db.Close())
-	found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+	found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Zero(t, len(found[0].Dir))
@@ -364,13 +364,25 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// TestLinesAreOfOneMoment changes two messages in one transaction while they are read, to texts
-// of the same length in the same millisecond: the lines have both changes, or neither. The clock
-// stands still, for a reading that takes long is several transactions.
+// TestLinesAreOfOneMoment changes three messages in one transaction while they are read, to texts
+// of the same length in the same millisecond: the lines have all changes, or none. The clock
+// stands still. A reading that takes long is several transactions, and begins anew.
 func TestLinesAreOfOneMoment(t *testing.T) {
 	t.Parallel()
+	for pause, want := range map[time.Duration]string{0: "old", time.Second: "new"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			readPaused(t, pause, want)
+		})
+	}
+}
+
+// readPaused changes the messages at the first line of a reading, which then takes a time.
+func readPaused(t *testing.T, pause time.Duration, want string) {
+	t.Helper()
 	path := written(t, "closed")
 	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
 		db, err := open(filepath.Dir(path))
 		require.NoError(t, err)
 		defer db.Close()
@@ -379,16 +391,20 @@ func TestLinesAreOfOneMoment(t *testing.T) {
 			require.NoError(t, err)
 		}
 		var lines strings.Builder
+		changed := false
 		require.NoError(t, read(t.Context(), path, func(r rows) error {
+			lines.Reset()
 			return r.lines("ses_1", writerFunc(func(b []byte) (int, error) {
-				if lines.Len() == 0 {
-					_, err := db.Exec(`UPDATE part SET data = replace(data, 'old', 'new')`)
+				if !changed {
+					changed = true
+					_, err := db.Exec(`UPDATE part SET data = replace(data, 'old', 'new'), time_updated = time_updated + ?`, pause.Seconds())
 					require.NoError(t, err)
+					time.Sleep(pause)
 				}
 				return lines.Write(b)
 			}))
 		}))
-		require.Equal(t, 3, strings.Count(lines.String(), `"text":"old`))
+		require.Equal(t, 3, strings.Count(lines.String(), `"text":"`+want))
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ var errOlder = errors.New("opencode before 1.2 wrote these sessions, which are n
 
 // Find: a session is a row. Sub-agents belong to the session that began them, where that is
 // there. A session that begins as an earlier one did, at the same times, is its fork.
-func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.History, error) {
+func (Tool) Find(ctx context.Context, home string) ([]thread.History, error) {
 	path := filepath.Join(home, file)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		older := filepath.Join(home, "storage", "session")
@@ -50,56 +51,55 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) ([]thread.Hi
 		return nil, nil
 	}
 	var all []row
-	origins := map[string]string{} // by fork
-	err := read(ctx, path, func(r rows) (err error) {
-		if err = r.check(); err == nil {
-			all, err = r.sessions("")
+	err := read(ctx, path, func(r rows) error {
+		if err := r.check(); err != nil {
+			return err
 		}
-		first := map[uint64]string{} // the first session that begins so
-		for _, s := range all {
-			if err != nil || s.parent != "" {
-				continue
+		all = nil
+		names, err := r.sessions()
+		for _, id := range names { // each in a transaction of its own
+			var one []row
+			if err == nil {
+				one, err = r.session(id)
 			}
-			var sum uint64
-			if sum, err = r.begins(s.id); sum != 0 && first[sum] == "" {
-				first[sum] = s.id
+			if err == nil && len(one) > 0 && one[0].parent == "" {
+				one[0].begin, err = r.begins(id)
 			}
-			if first[sum] != s.id {
-				origins[s.id] = first[sum]
-			}
+			all = append(all, one...)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	parents, byID := map[string]string{}, map[string]*thread.History{}
+	parents := map[string]string{}
 	for _, s := range all {
 		parents[s.id] = s.parent
-		byID[s.id] = &thread.History{
-			ID: s.id, Path: pathOf(path, s.id), Dir: s.dir, Size: s.size, Modified: time.UnixMilli(s.updated), Rows: s.facts, Title: titleOf(s.title),
-		}
-		if from := origins[s.id]; from != "" {
-			byID[s.id].Origin = &thread.History{ID: from, Path: pathOf(path, from)}
-		}
-	}
-	var tops []*thread.History
-	for _, s := range all { // in the order in which they began
-		h, to := byID[s.id], byID[top(s.id, parents)]
-		if to == h {
-			tops = append(tops, h)
-			continue
-		}
-		to.Agents, to.Rows = append(to.Agents, h.Path), to.Rows+h.Rows
-		if h.Modified.After(to.Modified) {
-			to.Modified = h.Modified
-		}
 	}
 	var found []thread.History
-	for _, h := range tops {
-		if !h.Modified.Before(since) {
-			h.Spawned = parents[h.ID] != ""
-			found = append(found, *h)
+	at, first := map[string]int{}, map[uint64]string{} // the place in found; the first session that begins so
+	for _, s := range all {
+		if top(s.id, parents) != s.id {
+			continue
+		}
+		h := thread.History{
+			ID: s.id, Path: pathOf(path, s.id), Dir: s.dir, Size: s.size, Modified: time.UnixMilli(s.updated), Rows: s.facts, Title: untitled.ReplaceAllString(s.title, ""), Spawned: s.parent != "",
+		}
+		if from := first[s.begin]; from != "" {
+			h.Origin = &thread.History{ID: from, Path: pathOf(path, from)}
+		} else if s.begin != 0 {
+			first[s.begin] = s.id
+		}
+		at[s.id], found = len(found), append(found, h)
+	}
+	for _, s := range all {
+		h := &found[at[top(s.id, parents)]]
+		if h.ID == s.id {
+			continue
+		}
+		h.Agents, h.Rows = append(h.Agents, pathOf(path, s.id)), h.Rows+s.facts
+		if updated := time.UnixMilli(s.updated); updated.After(h.Modified) {
+			h.Modified = updated
 		}
 	}
 	return found, nil
@@ -111,9 +111,6 @@ func top(id string, parents map[string]string) string {
 	at := id
 	for range parents {
 		parent := parents[at]
-		if parent == "" {
-			return at
-		}
 		if _, found := parents[parent]; !found {
 			return at
 		}
@@ -122,14 +119,5 @@ func top(id string, parents map[string]string) string {
 	return id // a circle
 }
 
-// titleOf returns the title of a session, "" before the model or a person gave it one.
-func titleOf(title string) string {
-	for _, begin := range []string{"New session - ", "Child session - "} {
-		if rest, ok := strings.CutPrefix(title, begin); ok {
-			if _, err := time.Parse(time.RFC3339, rest); err == nil {
-				return ""
-			}
-		}
-	}
-	return title
-}
+// untitled matches the title of a session before the model or a person gave it one.
+var untitled = regexp.MustCompile(`^(New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)

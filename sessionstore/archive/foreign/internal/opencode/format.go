@@ -8,21 +8,18 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
-	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
-// Tool is opencode.
-type Tool struct{}
+// Tool is opencode. A sub-agent has a session of its own, in the same database.
+type Tool struct{ thread.Alone }
 
 func (Tool) Name() string { return "opencode" }
 
-// Program: opencode sends a conversation to any provider. What Anthropic takes, the others take.
 func (Tool) Program() thread.Program {
 	return thread.Program{
 		Title: "opencode", Home: ".local/share/opencode", Moved: "XDG_DATA_HOME", Below: "opencode", Resume: "-s", Linked: true, Linear: true, IDs: ids,
 		ID:     func(uuid string) string { return "ses_" + strings.ReplaceAll(uuid, "-", "") },
-		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
+		Target: thread.AnyProvider,
 	}
 }
 
@@ -40,10 +37,6 @@ func (Tool) Says(raw []byte) uint64 {
 
 // IsCompared: an answer that opencode may still write is no record to compare by.
 func (Tool) IsCompared(r thread.Record) bool { return !r.Is(thread.IsUnfinished) }
-
-// Repeats and Beside: a sub-agent has a session of its own, in the same database.
-func (Tool) Repeats(string) (copied, question bool) { return false, false }
-func (Tool) Beside(string) string                   { return "" }
 
 // Speaks: lines follow all lines.
 func (Tool) Speaks(raw []byte) bool {
@@ -75,9 +68,8 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		f.message(s, l)
 		return nil
 	case "result":
-		s.Mark(l.mark, l.seal)
-		at := int32(t.Records.Len())
-		s.Result(l.call, at)
+		s.Mark(l.Mark, l.Seal)
+		s.Result(l.call, int32(t.Records.Len()))
 		s.Add(f.record("result "+l.call, thread.IsUser|thread.HasResults))
 		return nil
 	case "revert":
@@ -108,12 +100,7 @@ func (f *format) record(name string, flags thread.Flags) (r thread.Record, paren
 // a compaction, an answer, or the summary of a compaction.
 func (f *format) message(s *thread.Scanning, l line) {
 	t, at := s.Table, int32(s.Table.Records.Len())
-	s.Mark(l.mark, l.seal)
-	when, text := l.Time()
-	t.Facts.Time(when, text)
-	if t.First.IsZero() {
-		t.First = when
-	}
+	s.Head(l.Head)
 	if before, found := f.before[f.hides]; found {
 		f.last, f.hides = before, ""
 	}
@@ -121,7 +108,7 @@ func (f *format) message(s *thread.Scanning, l line) {
 		f.before[l.id] = f.last
 	}
 	f.agent = cmp.Or(f.agent, thread.Text(thread.Members(l.data, "agent")[0]))
-	name := fmt.Sprint(l.kind, " ", l.at.UnixMilli())
+	name := fmt.Sprint(l.kind, " ", l.At.UnixMilli())
 	if l.kind == "user" {
 		f.user(s, l, name)
 		return
@@ -150,10 +137,10 @@ func (f *format) message(s *thread.Scanning, l line) {
 
 // user takes a message of the user. What opencode wrote beside a prompt is a record of its own.
 func (f *format) user(s *thread.Scanning, l line, name string) {
-	typed, synthetic := l.User(), line{kind: l.kind, parts: l.parts, synthetic: true}.User()
+	typed, synthetic := l.said(false), l.said(true)
 	said := len(typed.Said)+len(typed.Parts)+len(typed.Other) > 0
 	byTool := len(synthetic.Said)+len(synthetic.Parts) > 0
-	if said || l.mark != "" && !byTool {
+	if said || l.Mark != "" && !byTool {
 		r, parent := f.record(name, thread.IsUser|thread.IsPerson|thread.IsPrompt)
 		r.Key = thread.Hash(cmp.Or(strings.Join(typed.Said, "\n"), "image"))
 		s.Add(r, parent)
@@ -182,10 +169,7 @@ func (f *format) Finish(s *thread.Scanning) {
 // first one where no person typed anything.
 func (*format) Part(raw []byte, _ int64, n int, _ func(int64) ([]byte, error)) (thread.Part, error) {
 	l, err := parse(raw)
-	if err == nil && l.kind == "user" {
-		u := l.User()
-		l.synthetic = n > 0 || len(u.Said)+len(u.Parts)+len(u.Other) == 0
-	}
+	l.synthetic = n > 0
 	return l, err
 }
 

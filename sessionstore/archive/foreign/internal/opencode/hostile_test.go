@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,7 +37,7 @@ func TestHostileRows(t *testing.T) {
 			_, err = db.Exec(query)
 			require.NoError(t, err)
 			require.NoError(t, db.Close())
-			found, err := Tool{}.Find(t.Context(), filepath.Dir(path), time.Time{})
+			found, err := Tool{}.Find(t.Context(), filepath.Dir(path))
 			require.NoError(t, err)
 			require.Len(t, found, 1)
 			require.Equal(t, "ses_1", found[0].ID)

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -57,11 +58,8 @@ func (t *told) takeBack() {
 // behind them says that they are taken back; one without a message says that a revert ended before.
 func (t Tool) Join(ctx context.Context, kept, now *thread.File, w io.Writer) error {
 	had, err := toldBy(kept.Lines(ctx))
-	if err != nil {
-		return err
-	}
-	has, err := toldBy(now.Lines(ctx))
-	if err != nil {
+	has, failed := toldBy(now.Lines(ctx))
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	out := lineWriter{bufio.NewWriterSize(w, 64<<10)}

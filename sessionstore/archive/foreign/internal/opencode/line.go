@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -25,13 +24,13 @@ const (
 
 // line is a line of a session. Its slices share the memory of the line.
 type line struct {
-	kind, id   string
-	at         time.Time
-	data       []byte // of a message
-	parts      []part
-	call       string // of a result
-	state      []byte // of a result, and what opencode knows of the call
-	mark, seal string // see thread.ExportMember and thread.SealMember
+	thread.Head
+	kind, id string
+	data     []byte // of a message
+	parts    []part
+	call     string // of a result
+	state    []byte // of a result, and what opencode knows of the call
+	metadata []byte // of a result
 
 	synthetic bool // of the two records of a prompt this is the one with what opencode wrote
 }
@@ -55,7 +54,8 @@ func parse(raw []byte) (l line, err error) {
 	m := thread.Members(raw, "type", "id", "time", "data")
 	l.kind, l.id, l.data = thread.Text(m[0]), thread.Text(m[1]), m[3]
 	if ms, ok := pyjson.Int(m[2]); ok && ms > 0 && ms < 1<<50 {
-		l.at = time.UnixMilli(ms).UTC()
+		l.At = time.UnixMilli(ms).UTC()
+		l.AtText = thread.Stamp(l.At)
 	}
 	switch l.kind {
 	case "message":
@@ -67,16 +67,16 @@ func parse(raw []byte) (l line, err error) {
 			m := thread.Members(p, "id", "data")
 			d := thread.Members(m[1], "type", "synthetic", "metadata")
 			l.parts = append(l.parts, part{thread.Text(d[0]), thread.Text(m[0]), m[1], thread.IsTrue(d[1])})
-			if l.mark == "" {
-				l.mark, l.seal = markIn(d[2])
+			if l.Mark == "" {
+				l.Mark, l.Seal = markIn(d[2])
 			}
 		}
 	case "revert":
 		l.id = thread.Text(thread.Members(raw, "message")[0])
 	case "result":
 		m := thread.Members(raw, "call", "state", "metadata")
-		l.call, l.state = thread.Text(m[0]), m[1]
-		l.mark, l.seal = markIn(m[2])
+		l.call, l.state, l.metadata = thread.Text(m[0]), m[1], m[2]
+		l.Mark, l.Seal = markIn(m[2])
 	}
 	return l, nil
 }
@@ -96,7 +96,7 @@ func (l line) isOpen() bool {
 // says returns a hash of the id, the role and the content of a line. The mark of an export replaces
 // the id.
 func (l line) says() uint64 {
-	sum := thread.Hash(cmp.Or(l.mark, l.id) + " " + l.kind)
+	sum := thread.Hash(cmp.Or(l.Mark, l.id) + " " + l.kind)
 	if l.kind == "result" {
 		m := thread.Members(l.state, "output", "error", "attachments")
 		sum = thread.Hash(l.kind+" "+l.call) + 3*thread.Content(m[0]) + 5*thread.Content(m[1])
@@ -115,13 +115,6 @@ func (l line) says() uint64 {
 }
 
 func (l line) ID() string { return l.id }
-
-func (l line) Time() (time.Time, string) {
-	if l.at.IsZero() {
-		return l.at, ""
-	}
-	return l.at, thread.Stamp(l.at)
-}
 
 // usage returns the numbers of tokens of an answer, under tokenNames. Thoughts are
 // output.
@@ -144,13 +137,22 @@ func (l line) Spent() (model string, used thread.Usage) {
 	return l.model(), used
 }
 
-// User returns the texts and files of a person, or of opencode beside them, or the text of a
-// summary.
-func (l line) User() (p thread.UserParts) {
+// User returns the texts and files of a person, or of opencode beside them or without any, or the
+// text of a summary.
+func (l line) User() thread.UserParts {
+	p := l.said(l.synthetic)
+	if l.kind == "user" && len(p.Said)+len(p.Parts)+len(p.Other) == 0 {
+		return l.said(true)
+	}
+	return p
+}
+
+// said returns the texts and files of a person, or those that opencode wrote.
+func (l line) said(synthetic bool) (p thread.UserParts) {
 	for _, part := range l.parts {
 		m := thread.Members(part.data, "text", "ignored", "url")
 		switch {
-		case l.kind == "assistant" && part.kind != "text" || part.synthetic != l.synthetic:
+		case l.kind == "assistant" && part.kind != "text" || part.synthetic != synthetic:
 		case part.kind == "text" && !thread.IsTrue(m[1]):
 			p.Said.Say(thread.Text(m[0]))
 		case part.kind == "file" && !strings.HasPrefix(thread.Text(m[2]), "file:"): // which opencode reads into a text
@@ -196,8 +198,7 @@ func (l line) Answer() (p thread.AnswerParts) {
 		case "reasoning":
 			p.Thought.Say(thread.Text(m[0]))
 		case "tool":
-			input := thread.Members(m[3], "input")[0]
-			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[1]), Name: thread.Text(m[2]), Arguments: thread.Arguments(input)})
+			p.Call(m[1], m[2], thread.Members(m[3], "input")[0])
 		case "step-start", "step-finish", "snapshot", "patch", "retry": // how the work went
 		default:
 			p.Other = append(p.Other, part.kind)
@@ -207,13 +208,10 @@ func (l line) Answer() (p thread.AnswerParts) {
 }
 
 func (l line) Result(call uint64, _ bool) (p thread.UserParts, found bool) {
-	if l.kind != "result" || thread.Hash(l.call) != call {
-		return p, false
-	}
 	m := thread.Members(l.state, "output", "error", "attachments")
 	p.Said = thread.Texts{cmp.Or(thread.Text(m[0]), thread.Text(m[1]))}
 	for f := range pyjson.Elements(m[2]) {
 		show(&p, f)
 	}
-	return p, true
+	return p, thread.Hash(l.call) == call
 }

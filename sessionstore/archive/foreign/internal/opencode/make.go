@@ -74,11 +74,9 @@ func (c *maker) Message(m thread.Made) error {
 	}
 	c.last = at
 	key := thread.UUID5(c.about.ID, m.Key) // a further export has ids of its own
-	id, n := idOf("msg", at, key), 0
 	var parts []object
 	add := func(data object) {
-		n++
-		parts = append(parts, object{"id": fmt.Sprintf("%s%03d", idOf("prt", at, key), n), "data": data})
+		parts = append(parts, object{"id": fmt.Sprintf("%s%03d", idOf("prt", at, key), len(parts)+1), "data": data})
 	}
 	data := object{"role": "user", "time": object{"created": at}, "agent": "build", "model": c.goesOn()}
 	switch {
@@ -107,7 +105,7 @@ func (c *maker) Message(m thread.Made) error {
 			add(data)
 		}
 	}
-	return c.w.Row(object{"type": "message", "id": id, "time": at, "data": data, "parts": parts})
+	return c.w.Row(object{"type": "message", "id": idOf("msg", at, key), "time": at, "data": data, "parts": parts})
 }
 
 // provider names the provider of answers that opencode did not get from one.

@@ -50,20 +50,12 @@ type packing struct {
 	w       *bufio.Writer
 	name    string
 	session string
-	ask     string // the id of the last prompt, which answers name
-	open    *message
-	some    bool            // a message was written
+	ask     string          // the id of the last prompt, which answers name
+	open    *line           // a message whose results may follow
+	results map[string]line // of its calls, by the ids of parts, or of calls
+	sep     string          // ahead of the next message
 	back    map[string]bool // the messages that are taken back
 }
-
-// message is a message whose results may follow.
-type message struct {
-	line
-	results map[string]result // by the ids of parts, or of calls
-}
-
-// result is the state of a call, and the mark of an export in it.
-type result struct{ state, mark []byte }
 
 func (p *packing) text(s string) { _, _ = p.w.WriteString(s) } // Flush returns the first error
 
@@ -77,20 +69,19 @@ func (p *packing) line(raw []byte) {
 	case "session":
 		m := thread.Members(raw, "directory", "version")
 		p.session = l.id
-		at := l.at.UnixMilli()
+		at := l.At.UnixMilli()
 		info, _ := json.Marshal(object{ // of texts and numbers
-			"id": l.id, "slug": "amplifier", "projectID": "global", "directory": thread.Text(m[0]), "path": "", "title": cmp.Or(p.name, "New session - "+thread.Stamp(l.at)),
+			"id": l.id, "slug": "amplifier", "projectID": "global", "directory": thread.Text(m[0]), "path": "", "title": cmp.Or(p.name, "New session - "+thread.Stamp(l.At)),
 			"version": thread.Text(m[1]), "time": object{"created": at, "updated": at},
 		})
 		p.text(`{"info":` + string(info) + `,"messages":[`)
 	case "user", "assistant":
 		if p.flush(); !p.back[l.id] {
-			p.open = &message{l, map[string]result{}}
+			p.open, p.results = &l, map[string]line{}
 		}
 	case "result":
 		if p.open != nil {
-			mark := thread.Members(thread.Members(raw, "metadata")[0], markMember)[0]
-			p.open.results[cmp.Or(l.id, "call "+l.call)] = result{l.state, mark}
+			p.results[cmp.Or(l.id, "call "+l.call)] = l
 		}
 	}
 }
@@ -101,10 +92,8 @@ func (p *packing) flush() {
 	if p.open = nil; m == nil {
 		return
 	}
-	if p.some {
-		p.text(",\n")
-	}
-	p.some = true
+	p.text(p.sep)
+	p.sep = ",\n"
 	info := with(m.data, "id", m.id, "sessionID", p.session)
 	if m.kind == "user" {
 		p.ask = m.id
@@ -112,41 +101,40 @@ func (p *packing) flush() {
 		info = with(info, "parentID", cmp.Or(p.ask, m.id))
 	}
 	p.text(`{"info":` + string(info) + `,"parts":[`)
-	n := 0
+	sep := ""
 	for _, part := range m.parts {
 		if part.kind == "oversized" || part.kind == "damaged" {
 			continue
 		}
 		data := part.data
 		if part.kind == "tool" {
-			data = m.called(data, part.id, p.session)
+			data = p.called(m, data, part.id)
 		}
-		if n++; n > 1 {
-			p.text(",")
-		}
-		p.text(string(with(data, "id", part.id, "sessionID", p.session, "messageID", m.id)))
+		p.text(sep)
+		sep = ","
+		_, _ = p.w.Write(with(data, "id", part.id, "sessionID", p.session, "messageID", m.id))
 	}
 	p.text("]}")
 }
 
-// called returns the data of a call with its result.
-func (m *message) called(data []byte, id, session string) []byte {
+// called returns the data of a call of a message with its result.
+func (p *packing) called(m *line, data []byte, id string) []byte {
 	f := thread.Members(data, "callID", "state", "metadata")
-	r, found := m.results[id]
+	r, found := p.results[id]
 	if !found {
-		r, found = m.results["call "+thread.Text(f[0])]
+		r, found = p.results["call "+thread.Text(f[0])]
 	}
 	if !found { // it was interrupted
-		at := m.at.UnixMilli()
+		at := m.At.UnixMilli()
 		r.state = fmt.Appendf(nil, `{"status":"error","error":"Tool execution aborted","time":{"start":%d,"end":%d}}`, at, at)
 	}
-	if r.mark != nil {
-		data = pyjson.Splice(data, "metadata", pyjson.Splice(f[2], resultMember, r.mark))
+	if mark := thread.Members(r.metadata, markMember)[0]; mark != nil {
+		data = pyjson.Splice(data, "metadata", pyjson.Splice(f[2], resultMember, mark))
 	}
 	var files [][]byte
 	for f := range pyjson.Elements(thread.Members(r.state, "attachments")[0]) {
 		if thread.Members(f, "id")[0] == nil {
-			f = with(f, "id", fmt.Sprint(id, "file", len(files)), "sessionID", session, "messageID", m.id)
+			f = with(f, "id", fmt.Sprint(id, "file", len(files)), "sessionID", p.session, "messageID", m.id)
 		}
 		files = append(files, f)
 	}

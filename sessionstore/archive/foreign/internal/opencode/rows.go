@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -91,6 +90,7 @@ type row struct {
 	created, updated                        int64  // in ms; updated is of all its rows
 	size                                    int64  // of the data of its messages and parts
 	facts                                   string // which differ where one of its rows changed
+	begin                                   uint64 // see rows.begins
 }
 
 // when is the expression for a time in ms, which is 0 where a column has none before the year 10000:
@@ -104,39 +104,35 @@ func short(column string) string {
 	return fmt.Sprintf("iif(octet_length(%[1]s) <= 4096, %[1]s, '')", column)
 }
 
-// sessions returns the rows of all sessions, or of one. A row with an id that opencode does not
-// make is left out.
-func (r rows) sessions(id string) (all []row, err error) {
-	err = r.each(func(scan func(...any) error) error {
-		s := row{}
-		err := scan(&s.id, &s.parent, &s.dir, &s.title, &s.version, &s.revert, &s.created, &s.updated)
-		if ids.MatchString(s.id) { // the id names a file
-			all = append(all, s)
-		}
-		return err
-	}, `SELECT id, `+short("parent_id")+`, `+short("directory")+`, coalesce(substr(title, 1, 1000), ''), `+short("version")+`, coalesce(substr(revert, 1, 1000000), ''),
-		`+when("time_created")+`, `+when("time_updated")+` FROM session WHERE typeof(id) = 'text' AND octet_length(id) <= 4096 AND (?1 = '' OR id = ?1) ORDER BY time_created, id`, id)
-	for i := range all {
-		if err == nil {
-			err = r.count(&all[i])
-		}
-	}
-	return all, err
+// sessions returns the ids of the sessions, in the order in which they began. A row with an id that
+// opencode does not make is left out.
+func (r rows) sessions() ([]string, error) {
+	all, err := r.texts("SELECT id FROM session WHERE typeof(id) = 'text' AND octet_length(id) <= 4096 ORDER BY time_created, id")
+	return slices.DeleteFunc(all, func(id string) bool { return !ids.MatchString(id) }), err // the id names a file
 }
 
-// count adds what the rows of messages and parts say of a session. It reads no data.
-func (r rows) count(s *row) error {
-	s.facts = fmt.Sprintf("%q %d", []string{s.parent, s.dir, s.title, s.version, s.revert}, s.updated)
-	for _, table := range []string{"message", "part"} {
-		var n, size, updated int64
-		err := r.db.QueryRowContext(r.ctx, "SELECT count(*), coalesce(sum(octet_length(data)), 0), coalesce(max("+when("time_updated")+"), 0) FROM "+table+" WHERE session_id = ?", s.id).Scan(&n, &size, &updated)
-		if err != nil {
-			return err
+// session returns the row of a session, none where it is not there.
+func (r rows) session(id string) (one []row, err error) {
+	err = r.each(func(scan func(...any) error) error {
+		s, counted := row{}, [2]string{}
+		err := scan(&s.id, &s.parent, &s.dir, &s.title, &s.version, &s.revert, &s.created, &s.updated, &counted[0], &counted[1])
+		s.facts = fmt.Sprintf("%q %d %s %s", []string{s.parent, s.dir, s.title, s.version, s.revert}, s.updated, counted[0], counted[1])
+		for _, counts := range counted {
+			var n, size, updated int64
+			_, _ = fmt.Sscan(counts, &n, &size, &updated)
+			s.updated, s.size = max(s.updated, updated), s.size+size
 		}
-		s.updated, s.size = max(s.updated, updated), s.size+size
-		s.facts += fmt.Sprintf(" %d %d %d", n, size, updated)
-	}
-	return nil
+		one = append(one, s)
+		return err
+	}, `SELECT id, `+short("parent_id")+`, `+short("directory")+`, coalesce(substr(title, 1, 1000), ''), `+short("version")+`, coalesce(substr(revert, 1, 1000000), ''),
+		`+when("time_created")+`, `+when("time_updated")+`, `+counts("message")+`, `+counts("part")+` FROM session WHERE id = ?`, id)
+	return one, err
+}
+
+// counts is the expression for the number of rows that a session has in a table, the size of their data, which it
+// does not read, and their newest time.
+func counts(table string) string {
+	return "(SELECT count(*) || ' ' || coalesce(sum(octet_length(data)), 0) || ' ' || coalesce(max(" + when("time_updated") + "), 0) FROM " + table + " WHERE session_id = session.id)"
 }
 
 // begins returns what the first two messages of a session say, and their times. A fork has
@@ -157,54 +153,51 @@ func (r rows) begins(id string) (sum uint64, err error) {
 	return max(1, sum), err
 }
 
-// data is the expression for the data of a row, which is NULL where it is too long.
-var data = fmt.Sprintf("CASE WHEN octet_length(data) <= %d THEN data END", maxRow)
+// data is the expression for the data of a row, which is NULL where it is too long. As a blob, the driver copies it once.
+var data = fmt.Sprintf("CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END", maxRow)
 
 // lines writes the lines of a session as of one moment. Where that takes long, it is several
 // transactions, and the error Is errChanging if the session went on in between.
 func (r rows) lines(id string, out io.Writer) error {
 	began := time.Now()
-	_, err := r.db.ExecContext(r.ctx, "BEGIN")
-	if err != nil {
+	if err := r.check(); err != nil {
 		return err
 	}
-	was, err := r.sessions(id)
+	if _, err := r.db.ExecContext(r.ctx, "BEGIN"); err != nil {
+		return err
+	}
+	was, err := r.session(id)
 	if err == nil && len(was) == 0 {
-		return fmt.Errorf("it has no session %q", id)
+		err = fmt.Errorf("it has no session %q", id)
 	}
 	if err != nil {
 		return err
 	}
-	w := lineWriter{bufio.NewWriterSize(out, 64<<10)}
-	s := was[0]
+	s, w := was[0], lineWriter{bufio.NewWriterSize(out, 64<<10)}
 	w.line("type", "session", "id", s.id, "time", s.created, "directory", s.dir, "version", s.version, "parent", s.parent)
 	ids, err := r.texts("SELECT id FROM message WHERE session_id = ? AND typeof(id) = 'text' AND octet_length(id) <= 4096 ORDER BY time_created, id", id)
-	several := false
+	fresh := unsettled(began, time.UnixMilli(s.updated)) // its facts may not tell of a change
 	for _, id := range ids {
 		if err == nil && time.Since(began) > time.Second/2 {
-			if !several && unsettled(began, time.UnixMilli(s.updated)) {
+			if fresh {
 				return errChanging
 			}
-			several, began = true, time.Now()
+			began = time.Now()
 			_, err = r.db.ExecContext(r.ctx, "COMMIT; BEGIN")
 		}
 		if err == nil {
 			err = r.message(id, w)
 		}
 	}
-	if err == nil && s.revert != "" {
-		m := thread.Members([]byte(s.revert), "messageID", "partID")
+	if m := thread.Members([]byte(s.revert), "messageID", "partID"); s.revert != "" {
 		w.line("type", "revert", "message", thread.Text(m[0]), "part", thread.Text(m[1]))
 	}
 	if err == nil {
 		err = r.notes(id, w)
 	}
-	if err == nil {
-		err = w.Flush()
-	}
-	now, failed := r.sessions(id)
-	if err = cmp.Or(err, failed); err == nil && (len(now) == 0 || now[0].facts != s.facts) {
-		return errChanging
+	now, failed := r.session(id)
+	if err = cmp.Or(err, w.Flush(), failed); err == nil && (len(now) == 0 || now[0].facts != s.facts) {
+		err = errChanging
 	}
 	return err
 }
@@ -267,22 +260,18 @@ func (w lineWriter) result(part string, raw []byte) {
 	_, _ = w.WriteString("}\n")
 }
 
-// parts calls take for the parts of a message.
+// parts calls take for the parts of a message, whose data is valid until take returns.
 func (r rows) parts(message string, take func(id string, raw []byte)) error {
 	return r.each(func(scan func(...any) error) error {
 		var id string
-		var raw []byte
-		var size int64
-		err := scan(&id, &raw, &size)
-		switch {
-		case size > maxRow:
-			raw = []byte(`{"type": "oversized"}`)
-		case !json.Valid(raw):
+		var raw sql.RawBytes
+		err := scan(&id, &raw)
+		if !json.Valid(raw) {
 			raw = []byte(`{"type": "damaged"}`)
 		}
 		take(id, raw)
 		return err
-	}, "SELECT coalesce("+short("id")+", ''), "+data+", coalesce(octet_length(data), 0) FROM part WHERE message_id = ? ORDER BY id", message)
+	}, fmt.Sprintf(`SELECT coalesce(%s, ''), iif(octet_length(data) > %d, '{"type":"oversized"}', %s) FROM part WHERE message_id = ? ORDER BY id`, short("id"), maxRow, data), message)
 }
 
 // notes writes lines that name a newer form of the database.
@@ -346,14 +335,24 @@ func (w lineWriter) line(members ...any) {
 	_, _ = w.WriteString("}\n")
 }
 
-// member writes a member of a JSON value, without spaces around its parts; damaged JSON is
+// member writes a member of a JSON value, without spaces around its parts and without a copy of it; damaged JSON is
 // null.
 func (w lineWriter) member(name string, raw []byte) {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		b.Reset()
-		b.WriteString("null")
+	if !json.Valid(raw) {
+		raw = []byte("null")
 	}
 	_, _ = fmt.Fprintf(w, ", %q: ", name)
-	_, _ = b.WriteTo(w)
+	begin, inText := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case !inText && c <= ' ':
+			_, _ = w.Write(raw[begin:i])
+			begin = i + 1
+		}
+	}
+	_, _ = w.Write(raw[begin:])
 }

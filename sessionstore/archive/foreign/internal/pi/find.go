@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
@@ -22,16 +21,13 @@ func idIn(path string) string {
 	return strings.TrimSuffix(name, thread.HistorySuffix)
 }
 
-// finding finds sessions.
-type finding struct {
-	byID    map[string]*thread.History
-	origins map[string]string // of forks, by id
-}
+// finding has the sessions that were found, by their ids. The origin of one has only an id so far.
+type finding map[string]*thread.History
 
 // Find: a file is a session, in a folder or below it, as extensions keep those of sub-agents, or without one
 // where pi was told to keep it elsewhere. A fork names the file of its origin. A folder and a file may be links.
-func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thread.History, failed error) {
-	f := finding{byID: map[string]*thread.History{}, origins: map[string]string{}}
+func (Tool) Find(ctx context.Context, home string) (found []thread.History, failed error) {
+	f := finding{}
 	failed = thread.Below(ctx, filepath.Join(home, "sessions"), func(open *thread.Folder, path string, e fs.DirEntry) error {
 		mode, err := thread.Mode(path, e)
 		if err == nil && !mode.IsDir() {
@@ -42,20 +38,20 @@ func (Tool) Find(ctx context.Context, home string, since time.Time) (found []thr
 		}
 		return thread.Entries(ctx, path, func(path string, e fs.DirEntry) error { return f.take(ctx, open, path, e) })
 	})
-	for id, h := range f.byID {
-		if from := f.byID[f.origins[id]]; from != nil && from != h {
-			h.Origin = &thread.History{ID: from.ID, Path: from.Path}
+	for _, h := range f {
+		if from := h.Origin; from != nil && f[from.ID] != nil && f[from.ID] != h {
+			from.Path = f[from.ID].Path
+		} else {
+			h.Origin = nil
 		}
-		if !h.Modified.Before(since) {
-			found = append(found, *h)
-		}
+		found = append(found, *h)
 	}
 	slices.SortFunc(found, func(a, b thread.History) int { return cmp.Compare(a.Path, b.Path) })
 	return found, failed
 }
 
 // take takes the file of a session. Of two files with one id the longer is the session.
-func (f *finding) take(ctx context.Context, open *thread.Folder, path string, e fs.DirEntry) error {
+func (f finding) take(ctx context.Context, open *thread.Folder, path string, e fs.DirEntry) error {
 	if !strings.HasSuffix(path, thread.HistorySuffix) {
 		return nil
 	}
@@ -71,13 +67,13 @@ func (f *finding) take(ctx context.Context, open *thread.Folder, path string, e 
 	if err != nil {
 		return err
 	}
-	h, origin := thread.History{ID: idIn(path), Path: path, Size: fi.Size(), Modified: fi.ModTime()}, ""
+	h := thread.History{ID: idIn(path), Path: path, Size: fi.Size(), Modified: fi.ModTime()}
 	h.Folder = "-" + strings.Trim(filepath.Base(filepath.Dir(path)), "-")
 	if first.kind == headerKind {
 		m := thread.Members(first.entry, "cwd", "parentSession")
-		h.ID, h.Dir, origin = cmp.Or(first.id, h.ID), thread.Text(m[0]), idIn(thread.Text(m[1]))
+		h.ID, h.Dir, h.Origin = cmp.Or(first.id, h.ID), thread.Text(m[0]), &thread.History{ID: idIn(thread.Text(m[1]))}
 	}
-	switch other := f.byID[h.ID]; {
+	switch other := f[h.ID]; {
 	case other != nil && other.Path == path: // a link leads to its folder
 		return nil
 	case other != nil && other.Size >= h.Size:
@@ -86,6 +82,6 @@ func (f *finding) take(ctx context.Context, open *thread.Folder, path string, e 
 	case other != nil:
 		h.Shorter = append(other.Shorter, other.Path)
 	}
-	f.byID[h.ID], f.origins[h.ID] = &h, origin
+	f[h.ID] = &h
 	return nil
 }

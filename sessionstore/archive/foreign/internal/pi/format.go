@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
-	"github.com/amplifier-go/sessionstorage/slice/accept"
-	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is pi.
@@ -19,11 +17,10 @@ type Tool struct{ thread.Alone }
 
 func (Tool) Name() string { return "pi" }
 
-// Program: pi sends a conversation to any provider. What Anthropic takes, the others take.
 func (Tool) Program() thread.Program {
 	return thread.Program{
 		Title: "pi", Home: ".pi/agent", Moved: "PI_CODING_AGENT_DIR", Resume: "--session", Linked: true, IDs: ids,
-		Target: func() accept.Target { return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture} },
+		Target: thread.AnyProvider,
 	}
 }
 

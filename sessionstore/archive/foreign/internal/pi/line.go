@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
-	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -134,7 +133,7 @@ func (l line) Answer() (p thread.AnswerParts) {
 			p.Thought.Say(thread.Text(m[2]))
 		case "toolCall":
 			m := thread.Members(b, "id", "name", "arguments")
-			p.Calls = append(p.Calls, sessionstore.ToolCall{ID: thread.Text(m[0]), Name: thread.Text(m[1]), Arguments: thread.Arguments(m[2])})
+			p.Call(m[0], m[1], m[2])
 		default:
 			p.Other = append(p.Other, kind)
 		}
@@ -144,11 +143,8 @@ func (l line) Answer() (p thread.AnswerParts) {
 
 // Result: earlier rules put the pictures behind all texts.
 func (l line) Result(call uint64, early bool) (p thread.UserParts, found bool) {
-	if l.kind != "toolResult" || thread.Hash(l.call()) != call {
-		return p, false
-	}
 	if p = l.shown(); early {
 		p.Last()
 	}
-	return p, true
+	return p, l.kind == "toolResult" && thread.Hash(l.call()) == call
 }

@@ -17,12 +17,12 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amplifier-go/sessionstorage/internal/format/pyjson"
 	"github.com/amplifier-go/sessionstorage/slice/accept"
+	"github.com/amplifier-go/sessionstorage/slice/accept/scale"
 )
 
 // Tool is a tool whose histories are read and written: a source of sessions. A further one is
@@ -32,8 +32,8 @@ type Tool interface {
 	Name() string // also of its program on PATH
 	Program() Program
 
-	// Find lists the histories below the directory of the tool that were changed since.
-	Find(ctx context.Context, home string, since time.Time) ([]History, error)
+	// Find lists the histories below the directory of the tool.
+	Find(ctx context.Context, home string) ([]History, error)
 
 	// Format returns how the tool writes a file. elsewhere reports whether another file of
 	// the tool has the record with a uuid; origin yields the lines of the file that this one
@@ -127,6 +127,12 @@ type Program struct {
 
 	// Target returns what the tool sends its conversations to unless it is set up otherwise.
 	Target func() accept.Target
+}
+
+// AnyProvider is the Target of a tool that sends its conversations to any provider: what Anthropic
+// takes, the others take.
+func AnyProvider() accept.Target {
+	return accept.Target{Provider: accept.Anthropic, Scale: scale.Picture}
 }
 
 // Format is how a tool writes one file.

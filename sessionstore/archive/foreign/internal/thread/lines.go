@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 )
 
 // MaxLine is how long a line may be that is read, in bytes. Longer ones are kept in
@@ -56,6 +57,9 @@ func LinesOf(ctx context.Context, r io.Reader) iter.Seq2[Line, error] {
 			if l.long = l.long || len(buf)+len(piece) > MaxLine; l.long {
 				buf = nil
 			} else {
+				if len(buf)+len(piece) > cap(buf) {
+					buf = slices.Grow(buf, max(len(buf), len(piece))) // append grows by a quarter, and copies more often
+				}
 				buf = append(buf, piece...)
 			}
 			switch {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/amplifier-go/sessionstorage/internal/core"
 	"github.com/amplifier-go/sessionstorage/internal/format/pytime"
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 )
@@ -40,7 +41,7 @@ func (f *File) withSource(m sessionstore.Message, at time.Time, records []int32)
 	if err != nil {
 		return m, err
 	}
-	row := m.AppendTo(nil)
+	row := core.Row(m)
 	if !bytes.Contains(row, []byte("\xe2\x80")) && !bytes.Contains(row, []byte("\xc2\x85")) {
 		return m, nil
 	}

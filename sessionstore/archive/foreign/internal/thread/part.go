@@ -36,6 +36,11 @@ type AnswerParts struct {
 	Other         []string // kinds of parts that have no place
 }
 
+// Call adds a call, of JSON values.
+func (p *AnswerParts) Call(id, name, arguments []byte) {
+	p.Calls = append(p.Calls, sessionstore.ToolCall{ID: Text(id), Name: Text(name), Arguments: Arguments(arguments)})
+}
+
 // Texts are texts that are not blank.
 type Texts []string
 

@@ -136,8 +136,11 @@ func GivenTitle(title string) string {
 
 // withoutEditor returns a text without the text that an editor put before it.
 func withoutEditor(s string) string {
-	if at := strings.Index("\n"+s, "\n"+promptBegins); at >= 0 {
-		return s[at+len(promptBegins):]
+	if said, found := strings.CutPrefix(s, promptBegins); found {
+		return said
+	}
+	if _, said, found := strings.Cut(s, "\n"+promptBegins); found {
+		return said
 	}
 	if strings.HasPrefix(strings.TrimSpace(s), "# Context from my IDE setup:") {
 		return ""
