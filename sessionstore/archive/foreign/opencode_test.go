@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
 )
 
@@ -368,4 +370,27 @@ func TestOpenCodeContinues(t *testing.T) {
 	require.False(t, continues())
 	a.back()
 	require.False(t, continues())
+}
+
+// TestOpenCodeBehindItsOwn goes on here, by rows without a time, behind a turn of opencode: there they
+// have later times than that turn, for opencode orders messages of one time by their ids.
+func TestOpenCodeBehindItsOwn(t *testing.T) {
+	t.Parallel()
+	a := newAway(t, openProjects(t), nativeID, OpenCode, native...)
+	a.export()
+	a.goOn("Two")
+	a.back()
+	for _, row := range []string{`{"role":"user","content":"Three"}`, `{"role":"assistant","content":"Four"}`} {
+		m, err := sessionstore.ParseMessage([]byte(row))
+		require.NoError(t, err)
+		require.NoError(t, a.st.Append(t.Context(), a.id, m))
+	}
+	last := (&openCodeHome{t, a.home, a.p}).last(a.thread())
+	var b bytes.Buffer
+	_, err := exportLines(t, a.st, a.id, OpenCode, &b, nil)
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(b.String(), "Two by the assistant")
+	require.True(t, found)
+	require.Contains(t, rest, "Four")
+	require.NotContains(t, rest, fmt.Sprintf(`"time":%d`, last))
 }
