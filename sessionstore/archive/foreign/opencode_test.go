@@ -12,6 +12,7 @@ import (
 
 	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 // TestOpenCode imports what opencode wrote: a session with calls of which one fails, a picture, a
@@ -393,4 +394,23 @@ func TestOpenCodeBehindItsOwn(t *testing.T) {
 	require.True(t, found)
 	require.Contains(t, rest, "Four")
 	require.NotContains(t, rest, fmt.Sprintf(`"time":%d`, last))
+}
+
+// TestOpenCodeForkUsage counts what a fork repeats with its origin, whose times it has.
+func TestOpenCodeForkUsage(t *testing.T) {
+	t.Parallel()
+	h := newOpenCodeHome(t)
+	for n := range 6 { // the order of their ids is any
+		id := fmt.Sprintf("ses_a%d", n)
+		h.session(id, "", 1700000000000+n*60000)
+		h.turn(id, 1700000000000+n*60000, "One")
+		h.fork(id, fmt.Sprintf("ses_f%d", n))
+	}
+	h.run()
+	for u, err := range Usage(t.Context(), h.p, projects.Query{}) {
+		require.NoError(t, err)
+		md, err := h.store().Metadata(t.Context(), u.Session)
+		require.NoError(t, err)
+		require.Empty(t, md.Text("parent_id"))
+	}
 }
