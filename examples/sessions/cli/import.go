@@ -36,7 +36,7 @@ func (importCommand) Help() string {
     sessions import 8f14.tar
     sessions export 8f14 --to=jsonl | sessions import --name "a copy" -
 
-With --from=claude the sessions of Claude Code on this machine come, with all those of ` + toolTitles("and") + `, each into the project of its working directory, or those of --project alone. Again, it brings what is new. No import takes anything away: where the session here and the other tool went on apart, or that tool lost turns, the session here keeps its words, and what the tool has becomes a fork of it, to which lists and resume lead. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
+With --from=claude the sessions of Claude Code on this machine come, with --from=all those of ` + toolTitles("and") + `, each into the project of its working directory, or those of --project alone. Again, it brings what is new. No import takes anything away: where the session here and the other tool went on apart, or that tool lost turns, the session here keeps its words, and what the tool has becomes a fork of it, to which lists and resume lead. A session that was exported to the tool and went on there comes home: the new turns come into it. A session holds the whole line, what you see when you scroll up. Lists show when a session was saved here, not when its tool wrote it; those that the tool wrote last stand first.
 
     sessions import --from claude --since 30d --dry-run
 

@@ -275,7 +275,7 @@ type shelf struct {
 
 	Trash  trashCommand  `cmd:"" group:"Copy and remove" help:"Show what was deleted, or remove it for good; undo brings it back."`
 	Export exportCommand `cmd:"" group:"Copy and remove" help:"Write a session as Markdown, HTML, JSONL or an archive."`
-	Import importCommand `cmd:"" group:"Copy and remove" help:"Make a session of an archive, a directory or JSONL."`
+	Import importCommand `cmd:"" group:"Copy and remove" help:"Make a session of an archive, a directory or JSONL, or of each session of another tool."`
 
 	Tail     tailCommand     `cmd:"" group:"Look" help:"Show the end of a session, and with -f what comes."`
 	Events   eventsCommand   `cmd:"" group:"Look" help:"Look into the audit log, of any size."`

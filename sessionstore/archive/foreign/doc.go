@@ -78,7 +78,7 @@
 // import appends the new turns to that session. Its own messages stay to the byte, with
 // everything that a file of the tool cannot hold, such as its model, and with its name, unless it has
 // none or an import made it, and a person gave it one in the tool. The lines
-// that the tool wrote are kept in import_claude, import_codex or import_pi, in the form of import, and
+// that the tool wrote are kept in a folder as import_claude, with the name of the tool, in the form of import, and
 // the member of metadata with that name describes it. When the session has changed since
 // the export, because it went on in the store or was rewound, it stays, and the tool's side
 // becomes a fork. So do the turns that the tool wrote behind an earlier turn. The lines that

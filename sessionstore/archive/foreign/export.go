@@ -310,6 +310,9 @@ func (out *making) continueOriginal(f *thread.File, c compared) (int, error) {
 	if f.Tool.Program().Linked {
 		out.floor = f.Table.Facts.Last
 	}
+	if f.Tool.Program().Linear { // it orders messages of one time by their ids
+		out.floor = out.floor.Add(time.Millisecond)
+	}
 	parent := int32(-1)
 	for i := len(c.chain) - 1; i >= 0 && parent < 0; i-- {
 		if n := int(c.r.Numbers[c.chain[i]]); c.whole || n > 0 && n <= c.kept {

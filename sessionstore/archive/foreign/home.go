@@ -296,7 +296,7 @@ type making struct {
 	id      string // the tool's id of the session
 	session string
 	last    time.Time
-	floor   time.Time // the latest of the tool's own lines: Claude Code goes on from the newest
+	floor   time.Time // when the next line may be made: Claude Code goes on from the newest, opencode orders them by it
 	plain   bool      // without pictures in results, as earlier exports
 }
 

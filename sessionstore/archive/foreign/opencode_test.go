@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amplifier-go/sessionstorage/sessionstore"
 	"github.com/amplifier-go/sessionstorage/sessionstore/archive/foreign/internal/thread"
+	"github.com/amplifier-go/sessionstorage/sessionstore/projects"
 )
 
 // TestOpenCode imports what opencode wrote: a session with calls of which one fails, a picture, a
@@ -368,4 +371,46 @@ func TestOpenCodeContinues(t *testing.T) {
 	require.False(t, continues())
 	a.back()
 	require.False(t, continues())
+}
+
+// TestOpenCodeBehindItsOwn goes on here, by rows without a time, behind a turn of opencode: there they
+// have later times than that turn, for opencode orders messages of one time by their ids.
+func TestOpenCodeBehindItsOwn(t *testing.T) {
+	t.Parallel()
+	a := newAway(t, openProjects(t), nativeID, OpenCode, native...)
+	a.export()
+	a.goOn("Two")
+	a.back()
+	for _, row := range []string{`{"role":"user","content":"Three"}`, `{"role":"assistant","content":"Four"}`} {
+		m, err := sessionstore.ParseMessage([]byte(row))
+		require.NoError(t, err)
+		require.NoError(t, a.st.Append(t.Context(), a.id, m))
+	}
+	last := (&openCodeHome{t, a.home, a.p}).last(a.thread())
+	var b bytes.Buffer
+	_, err := exportLines(t, a.st, a.id, OpenCode, &b, nil)
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(b.String(), "Two by the assistant")
+	require.True(t, found)
+	require.Contains(t, rest, "Four")
+	require.NotContains(t, rest, fmt.Sprintf(`"time":%d`, last))
+}
+
+// TestOpenCodeForkUsage counts what a fork repeats with its origin, whose times it has.
+func TestOpenCodeForkUsage(t *testing.T) {
+	t.Parallel()
+	h := newOpenCodeHome(t)
+	for n := range 6 { // the order of their ids is any
+		id := fmt.Sprintf("ses_a%d", n)
+		h.session(id, "", 1700000000000+n*60000)
+		h.turn(id, 1700000000000+n*60000, "One")
+		h.fork(id, fmt.Sprintf("ses_f%d", n))
+	}
+	h.run()
+	for u, err := range Usage(t.Context(), h.p, projects.Query{}) {
+		require.NoError(t, err)
+		md, err := h.store().Metadata(t.Context(), u.Session)
+		require.NoError(t, err)
+		require.Empty(t, md.Text("parent_id"))
+	}
 }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -18,8 +19,8 @@ import (
 // Usage yields the usage of the imported sessions that q describes, as their tools recorded
 // it, by session and model; [projects.Projects.Usage] yields the usage of other sessions
 // from their logs. All usage of a session has the time at which it began. A response
-// counts once over all of these sessions, with the session that began first: also where the
-// tool copied the response into another session, as Claude Code does when it forks, resumes
+// counts once over all of these sessions, with the session that began first, of several with the
+// one without a parent: also where the tool copied the response into another session, as Claude Code does when it forks, resumes
 // or goes on in the background. If the copies have different numbers of tokens, the largest
 // count. An error comes last; a session that could not be read hides no other one.
 //
@@ -50,6 +51,7 @@ type payer struct {
 	place string // see target.place
 	state state
 	tool  thread.Tool // nil: none that is known
+	child int         // 1 where it has a parent
 }
 
 // payersOf returns the imported sessions among the found ones. When both sides of a thread
@@ -72,7 +74,7 @@ func payersOf(ctx context.Context, p *projects.Projects, found []projects.Found)
 		}
 		for _, place := range places {
 			s := stateIn(md, place)
-			it := &payer{f, st, id, place, s, programs[s.Tool]}
+			it := &payer{f, st, id, place, s, programs[s.Tool], min(1, len(md.Text("parent_id")))}
 			if it.state.Spent == nil {
 				continue
 			}
@@ -101,15 +103,16 @@ func (f *payer) responses() (n int) {
 	return n
 }
 
-// countOnce reduces the usage of each session of Claude Code to the responses that no
-// earlier session has. Usage that is not known by response stays as it is.
+// countOnce reduces the usage of each session to the responses that no earlier session has. Usage that is not known by response stays as it is.
 func countOnce(ctx context.Context, all []*payer) (failed error) {
 	type paid struct {
 		by *payer
 		thread.Used
 	}
 	first := map[uint64]paid{}
-	began := func(a, b *payer) int { return a.Created.Compare(b.Created) }
+	began := func(a, b *payer) int { // a fork may have the times of its origin
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.child, b.child))
+	}
 	for _, f := range slices.SortedStableFunc(slices.Values(all), began) {
 		if f.tool == nil || f.tool.Program().Totals {
 			continue

@@ -22,7 +22,7 @@ func TestOfferWords(t *testing.T) {
 		{Offer{foreign.Claude: 12, foreign.Codex: 3}, "12 conversations of Claude Code and 3 of Codex are not here: ctrl+k i imports them"},
 		{Offer{foreign.Claude: 1, foreign.Codex: 1}, "1 conversation of Claude Code and 1 of Codex are not here: ctrl+k i imports them"},
 		{Offer{foreign.Claude: 1}, "1 conversation of Claude Code is not here: ctrl+k i imports it"},
-		{Offer{foreign.Pi: 2, foreign.Codex: 1, foreign.Claude: 4}, "4 conversations of Claude Code and 1 of Codex and 2 of pi are not here: ctrl+k i imports them"},
+		{Offer{foreign.Pi: 2, foreign.Codex: 1, foreign.Claude: 4}, "4 conversations of Claude Code, 1 of Codex and 2 of pi are not here: ctrl+k i imports them"},
 		{Offer{foreign.Codex: 2}, "2 conversations of Codex are not here: ctrl+k i imports them"},
 	} {
 		m := newModel(t)

@@ -129,7 +129,11 @@ func (o Offer) String() string {
 	for _, tool := range slices.Sorted(maps.Keys(o)) {
 		parts = append(parts, fmt.Sprintf("%d of %s", o[tool], tool.Title()))
 	}
-	n, names, _ := strings.Cut(strings.Join(parts, " and "), " ")
+	words := strings.Join(parts, ", ")
+	if at := strings.LastIndex(words, ", "); at >= 0 {
+		words = words[:at] + " and" + words[at+1:]
+	}
+	n, names, _ := strings.Cut(words, " ")
 	if n == "1" {
 		return n + " conversation " + names
 	}

@@ -172,7 +172,11 @@ func TestTells(t *testing.T) {
 	require.Len(t, tools.Tools, 5)
 	for _, tool := range tools.Tools {
 		require.True(t, tool.Annotations.ReadOnlyHint && tool.OutputSchema != nil, tool.Name)
-		require.NotRegexp(t, `"all|"scope|"root`, string(quoted(tool.InputSchema)), "whose sessions are told is no argument")
+		schema := string(quoted(tool.InputSchema))
+		require.NotRegexp(t, `"all|"scope|"root`, schema, "whose sessions are told is no argument")
+		for _, of := range foreign.Tools() {
+			require.True(t, !strings.Contains(schema, "sessions of this program") || strings.Contains(schema, string(of)), of)
+		}
 	}
 }
 

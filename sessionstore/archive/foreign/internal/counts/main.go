@@ -1,7 +1,7 @@
-// Counts prints what the files of Claude Code, Codex or pi on this machine hold, counted by the
+// Counts prints what the files of another tool on this machine hold, counted by the
 // code that imports them, for other programs to compare with.
 //
-//	go run ./sessionstore/archive/foreign/internal/counts --from claude|codex|pi [--since TIME] [--project NAME] [--sessions-root DIR] [DIR]...
+//	go run ./sessionstore/archive/foreign/internal/counts --from TOOL [--since TIME] [--project NAME] [--sessions-root DIR] [DIR]...
 //
 // The tool's files are those that sessions import --from finds: below $CLAUDE_CONFIG_DIR or
 // $CODEX_HOME, or ~/.claude or ~/.codex, or else below the named directories. The sessions are in the directory of

@@ -247,6 +247,7 @@ func TestRefusesInWords(t *testing.T) {
 		"terabytes, wal":    {[]string{"", "-wal"}, func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 1<<43)) }, ""},
 		"a column is gone":  {[]string{"closed"}, change("ALTER TABLE session DROP COLUMN revert"), "table session has no column revert"},
 		"a table is gone":   {[]string{"closed"}, change("DROP TABLE part"), "table part has no column id"},
+		"a view":            {[]string{"closed"}, change("ALTER TABLE part RENAME TO p; CREATE VIEW part AS SELECT * FROM p"), "table part has no column id"},
 		"a column is added": {[]string{"closed"}, change("ALTER TABLE part ADD COLUMN more text; INSERT INTO migration VALUES ('20270101_more', 1)"), ""},
 		"a torn wal":        {[]string{"", "-wal"}, func(t *testing.T, path string) { tear(t, path+"-wal") }, ""},
 		"a torn wal, shm":   {[]string{"", "-wal", "-shm"}, func(t *testing.T, path string) { tear(t, path+"-wal") }, ""},

@@ -63,9 +63,10 @@ func (r rows) texts(query string, args ...any) (all []string, err error) {
 	return all, err
 }
 
-// columns returns the names of the columns of a table, none where that is not there.
+// columns returns the names of the columns of a table, none where that is not there, or a view,
+// which may have no end.
 func (r rows) columns(table string) ([]string, error) {
-	return r.texts("SELECT name FROM pragma_table_info(?)", table)
+	return r.texts("SELECT name FROM pragma_table_info(?1) WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)", table)
 }
 
 // check returns an error for a database without a table or a column that is needed.

@@ -108,8 +108,8 @@ type Program struct {
 	// "" where the name is in the file of the session.
 	Names string
 
-	// Linear says that the tool goes on behind the last line of a file alone: lines are added to
-	// a file of which the session has all, and else there is a further one.
+	// Linear says that the tool goes on behind the last line of a file alone, and orders lines by
+	// their times: later lines are added to a file of which the session has all, and else there is a further one.
 	Linear bool
 
 	// ID returns the tool's id for an export with this UUID; nil: the UUID.

@@ -146,9 +146,13 @@ func Below(ctx context.Context, dir string, take func(open *Folder, path string,
 		if !e.IsDir() {
 			err = take(&open, path, e)
 		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err))
+		if err == nil {
+			return nil
 		}
+		if _, named := errors.AsType[*fs.PathError](err); !named {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		failed = errors.Join(failed, err)
 		return nil
 	})
 	return errors.Join(failed, err)
