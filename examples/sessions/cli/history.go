@@ -146,7 +146,7 @@ func (c *importCommand) nothingFound() error {
 	if c.Since != "" {
 		which += " that was changed since " + screen.Plain(c.Since)
 	}
-	return fmt.Errorf("no conversation of %s%s in %s; another directory is named by %s", strings.Join(names, ", "), which, strings.Join(homes, ", "), strings.Join(variables, ", "))
+	return fmt.Errorf("no conversation of %s%s in %s; another directory is named by %s", listed(names, "or"), which, listed(homes, "and"), listed(variables, "or"))
 }
 
 // importAll imports histories one after the other, and calls the function with the

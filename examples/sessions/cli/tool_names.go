@@ -29,6 +29,9 @@ func toolTitles(before string) string {
 // listed returns names with commas between them, and a word before the last one.
 func listed(names []string, before string) string {
 	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
 	return strings.Join(names[:last], ", ") + " " + before + " " + names[last]
 }
 
