@@ -402,6 +402,22 @@ func TestNamesFollowAll(t *testing.T) {
 	}
 }
 
+// TestNamesByNobodyStay exports a session with a name that no person gave, and goes on with it: no person gave it that name then.
+func TestNamesByNobodyStay(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		meta := strings.Replace(original(t, a.file("metadata.json")), `"name": "Mine"`, `"name": "Mine", "name_source": "generated", "import": {"tool": "x", "id": "x"}`, 1)
+		require.NoError(t, os.WriteFile(a.file("metadata.json"), []byte(meta), 0o600))
+		if a.export(); tool == Codex {
+			a.name("Mine") // as SetName does
+		}
+		a.goOn("On")
+		require.Equal(t, Updated, a.back()[0].Action)
+		require.Contains(t, original(t, a.file("metadata.json")), `"name_source": "generated"`, tool)
+	}
+}
+
 // TestNamesInTurn names a session here, before Claude Code goes on with it and a person names it there: that stays. A title
 // that Claude Code only repeats is older than the name here.
 func TestNamesInTurn(t *testing.T) {

@@ -188,7 +188,7 @@ func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering, s *state
 		}
 	}
 	name, from := tg.name(r), "generated"
-	if name == "" || md.Text("name") != "" && !tg.renames(*md) {
+	if has := md.Text("name"); name == "" || has != "" && !tg.renames(*md) || has == name && tg.beside != "" { // the export has it from here
 		return nil
 	}
 	if tg.file.Table.ByPerson {
