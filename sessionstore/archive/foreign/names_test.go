@@ -418,6 +418,24 @@ func TestNamesByNobodyStay(t *testing.T) {
 	}
 }
 
+// TestNamesBesideExport renames an exported session here, which goes on here: the former name, which its tool has beside the
+// file, is not kept as a name of the tool.
+func TestNamesBesideExport(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []Tool{Codex, Copilot, OpenCode} {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Here", Source: "manual"})
+		require.NoError(t, err)
+		later, err := sessionstore.Text("user", "Later", time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC))
+		require.NoError(t, err)
+		require.NoError(t, a.st.Append(t.Context(), a.id, later))
+		a.export()
+		a.name("Mine")
+		require.Equal(t, Unchanged, a.back()[0].Action)
+		require.NoDirExists(t, a.file("import_"+string(tool)), "nothing but the export")
+	}
+}
+
 // TestNamesInTurn names a session here, before Claude Code goes on with it and a person names it there: that stays. A title
 // that Claude Code only repeats is older than the name here.
 func TestNamesInTurn(t *testing.T) {
