@@ -436,6 +436,20 @@ func TestNamesBesideExport(t *testing.T) {
 	}
 }
 
+// TestNamesWithoutTime has a name in pi that has no time: it is as old as what was said before it.
+func TestNamesWithoutTime(t *testing.T) {
+	t.Parallel()
+	a := newAway(t, openProjects(t), nativeID, Pi, native...)
+	_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	require.NoError(t, err)
+	a.export()
+	a.goOn("On")
+	a.add(fmt.Sprintf(`{"type":"session_info","id":"n1","parentId":%q,"name":"Theirs"}`, a.leaf()) + "\n")
+	require.Equal(t, Updated, a.back()[0].Action)
+	a.export()
+	require.Equal(t, "Theirs", a.named())
+}
+
 // TestNamesInTurn names a session here, before Claude Code goes on with it and a person names it there: that stays. A title
 // that Claude Code only repeats is older than the name here.
 func TestNamesInTurn(t *testing.T) {
