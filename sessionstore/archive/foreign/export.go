@@ -76,14 +76,10 @@ func newName(md sessionstore.Metadata, f *thread.File, place string) string {
 	return md.Text("name")
 }
 
-// namedThere reports whether a person gave a session a name in the tool, or took it away, and
+// namedThere reports whether a person gave a session a name in its file, or took it away, and
 // none was given here since.
 func namedThere(md sessionstore.Metadata, t *thread.Table) bool {
-	last := t.Named
-	if last.IsZero() {
-		last = t.Facts.Last
-	}
-	return (t.ByPerson || !t.Named.IsZero()) && !namedAt(md).After(last)
+	return !t.Named.IsZero() && !namedAt(md).After(t.Named)
 }
 
 // namedAt returns when a session got its name here, the zero time where it got none.

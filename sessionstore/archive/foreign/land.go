@@ -217,9 +217,6 @@ func (tg target) state(r *thread.Rendering, made sessionstore.Revision) state {
 		Transcript: revisionText(made), Turns: r.Turns, Rules: rules, Usage: r.Usage,
 		Here: len(r.FromHere), Early: tg.early, Call: tg.call,
 	}
-	if tg.beside != "" && tg.file.Table.ByPerson {
-		s.Name = tg.name(&thread.Rendering{})
-	}
 	if tg.mine != nil { // else the responses count in the session of which this is a branch
 		s.Spent = tg.file.Table.Spent(tg.mine)
 	}
@@ -272,9 +269,9 @@ func (ld *lander) change(ctx context.Context, tg target, has sessionstore.Revisi
 				return err
 			}
 		}
-		s := tg.state(p.r, p.want)
-		if !write && stateIn(md, tg.place()).Pending == "" {
-			err = errors.Join(tg.nameIn(&md, p.r), md.Set(tg.place(), s))
+		s, former := tg.state(p.r, p.want), stateIn(md, tg.place())
+		if s.Named = former.Named; !write && former.Pending == "" {
+			err = errors.Join(tg.nameIn(&md, p.r, &s), md.Set(tg.place(), &s))
 		} else {
 			err = tg.describe(&md, p.r, s)
 		}
@@ -295,11 +292,11 @@ func (ld *lander) rename(ctx context.Context, tg target) error {
 	}
 	return core.Of(ld.st).ChangeOwned(ctx, tg.id, func(tx core.Tx) error {
 		md, err := tx.Metadata()
+		s := stateIn(md, tg.place())
 		if err == nil {
-			err = tg.nameIn(&md, &thread.Rendering{})
+			err = tg.nameIn(&md, &thread.Rendering{}, &s)
 		}
-		if s := stateIn(md, tg.place()); err == nil && tg.beside != "" {
-			s.Name = tg.name(&thread.Rendering{})
+		if err == nil && tg.beside != "" {
 			err = md.Set(tg.beside, s)
 		}
 		if err != nil {

@@ -350,6 +350,131 @@ func TestNamesFollowHome(t *testing.T) {
 	}
 }
 
+// TestNamesByPersonStay names a session here, as programs do that note no revision: it keeps that name, also where the tool
+// went on with it before a person gave it another one there.
+func TestNamesByPersonStay(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		if a.export(); tool == Codex {
+			a.name("Mine") // as SetName does
+		}
+		for _, to := range []string{"First", "Second"} {
+			a.goOn("On " + to)
+			require.Equal(t, Updated, a.back()[0].Action)
+			a.name(to)
+			require.Equal(t, Unchanged, a.back()[0].Action)
+			md, err := a.st.Metadata(t.Context(), a.id)
+			require.NoError(t, err)
+			require.Equal(t, "Mine", md.Text("name"), tool)
+		}
+	}
+}
+
+// TestNamesFollowAll exports a session without a name: it follows all names there, also behind one that Claude Code made, or
+// that was taken back in pi. Of a name that it has no more, which a rule may have kept on this machine, its metadata have no word.
+func TestNamesFollowAll(t *testing.T) {
+	t.Parallel()
+	made := func(a *away) {
+		a.add(fmt.Sprintf(`{"type":"ai-title","aiTitle":"Former","sessionId":%q}`, nativeID) + "\n")
+	}
+	for tool, steps := range map[Tool][]func(a *away){
+		Claude: {made},
+		Pi:     {func(a *away) { a.name("Former") }, func(a *away) { a.name("") }},
+	} {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		unnamed := strings.Replace(original(t, a.file("metadata.json")), `"name": "Mine"`, `"name": ""`, 1)
+		require.NoError(t, os.WriteFile(a.file("metadata.json"), []byte(unnamed), 0o600))
+		a.export()
+		a.goOn("On")
+		for _, step := range steps {
+			step(a)
+			a.back()
+			require.Contains(t, original(t, a.file("metadata.json")), `"name": "Former"`)
+		}
+		a.name("Theirs")
+		a.back()
+		require.Contains(t, original(t, a.file("metadata.json")), `"name": "Theirs"`, tool)
+		require.NotContains(t, original(t, a.file("metadata.json")), "Former")
+		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Here", Source: "manual"})
+		require.NoError(t, err)
+		require.NotContains(t, original(t, a.file("metadata.json")), "Theirs")
+	}
+}
+
+// TestNamesByNobodyStay exports a session with a name that no person gave, and goes on with it: no person gave it that name then.
+func TestNamesByNobodyStay(t *testing.T) {
+	t.Parallel()
+	for _, tool := range Tools() {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		meta := strings.Replace(original(t, a.file("metadata.json")), `"name": "Mine"`, `"name": "Mine", "name_source": "generated", "import": {"tool": "x", "id": "x"}`, 1)
+		require.NoError(t, os.WriteFile(a.file("metadata.json"), []byte(meta), 0o600))
+		if a.export(); tool == Codex {
+			a.name("Mine") // as SetName does
+		}
+		a.goOn("On")
+		require.Equal(t, Updated, a.back()[0].Action)
+		require.Contains(t, original(t, a.file("metadata.json")), `"name_source": "generated"`, tool)
+	}
+}
+
+// TestNamesBesideExport renames an exported session here, which goes on here: the former name, which its tool has beside the
+// file, is not kept as a name of the tool.
+func TestNamesBesideExport(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []Tool{Codex, Copilot, OpenCode} {
+		a := newAway(t, openProjects(t), nativeID, tool, native...)
+		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Here", Source: "manual"})
+		require.NoError(t, err)
+		later, err := sessionstore.Text("user", "Later", time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC))
+		require.NoError(t, err)
+		require.NoError(t, a.st.Append(t.Context(), a.id, later))
+		a.export()
+		a.name("Mine")
+		require.Equal(t, Unchanged, a.back()[0].Action)
+		require.NoDirExists(t, a.file("import_"+string(tool)), "nothing but the export")
+	}
+}
+
+// TestNamesWithoutTime has a name in pi that has no time: it is as old as what was said before it.
+func TestNamesWithoutTime(t *testing.T) {
+	t.Parallel()
+	a := newAway(t, openProjects(t), nativeID, Pi, native...)
+	_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Here", Source: "manual"})
+	require.NoError(t, err)
+	a.export()
+	a.goOn("On")
+	a.add(fmt.Sprintf(`{"type":"session_info","id":"n1","parentId":%q,"name":"Theirs"}`, a.leaf()) + "\n")
+	require.Equal(t, Updated, a.back()[0].Action)
+	a.export()
+	require.Equal(t, "Theirs", a.named())
+}
+
+// TestNamesInTurn names a session here, before Claude Code goes on with it and a person names it there: that stays. A title
+// that Claude Code only repeats is older than the name here.
+func TestNamesInTurn(t *testing.T) {
+	t.Parallel()
+	for _, timed := range []bool{true, false} {
+		for there, want := range map[string]string{"Theirs": "Theirs", "Mine": "Here"} {
+			a := newAway(t, openProjects(t), nativeID, Claude, native...)
+			rename := func(to string) {
+				_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: to, Source: "manual"})
+				require.NoError(t, err)
+			}
+			if timed {
+				rename("Mine")
+			}
+			a.export()
+			rename("Here")
+			a.add(strings.ReplaceAll(a.turn("On", a.leaf()), "2026-11-25", "2999-11-25"))
+			a.name(there)
+			require.Equal(t, Updated, a.back()[0].Action)
+			a.export()
+			require.Equal(t, want, a.named(), timed)
+		}
+	}
+}
+
 // name gives the session a name in the tool, as the tool does.
 func (a *away) name(name string) {
 	a.t.Helper()

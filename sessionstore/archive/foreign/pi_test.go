@@ -442,6 +442,16 @@ func TestPiOpenedExport(t *testing.T) {
 			`{"type":"message","timestamp":"2026-11-01T10:00:01.000Z","message":{"role":"user","content":"One"}}`,
 			`{"type":"message","timestamp":"2026-11-01T10:00:02.000Z","message":{"role":"assistant","content":"re One"}}`)
 		require.Equal(t, Created, a.back()[0].Action)
+		for _, raw := range []string{
+			`{"role":"user","content":"Look twice."}`,
+			`{"role":"assistant","content":"","tool_calls":[{"id":"c1","tool":"look","arguments":{}},{"id":"c2","tool":"look","arguments":{}}]}`,
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"A"},{"type":"tool_result","tool_use_id":"c2","content":"B"}]}`, // two entries
+			`{"role":"assistant","content":"Fine."}`,
+		} {
+			m, err := sessionstore.ParseMessage([]byte(raw))
+			require.NoError(t, err)
+			require.NoError(t, a.st.Append(t.Context(), a.id, m))
+		}
 		a.say("Here")
 		_, _, err := a.st.SetName(t.Context(), a.id, sessionstore.Naming{Name: "Named", Source: "manual"})
 		require.NoError(t, err)
@@ -468,7 +478,7 @@ func TestPiOpenedExport(t *testing.T) {
 		require.Equal(t, strings.Join(rows, "\n")+"\n", exported(t, a.st, a.id, Pi))
 		a.goOn("On")
 		require.Equal(t, Updated, a.back()[0].Action)
-		require.Equal(t, both("Here", "On"), a.said(a.id, 2))
+		require.Equal(t, both("Here", "On"), a.said(a.id, 6))
 		require.Equal(t, []string{a.id}, a.all())
 	}
 }

@@ -42,7 +42,7 @@ type state struct {
 	Rules      int                      `json:"rules,omitempty"`   // see rules
 	Early      int                      `json:"early,omitempty"`   // how many of the first messages are by rules before 3
 	Here       int                      `json:"here,omitempty"`    // messages that were said here, and exported
-	Name       string                   `json:"name,omitempty"`    // that a person gave an export in the tool
+	Named      uint64                   `json:"named,omitempty"`   // hash of the name that the session has from an export: a rule may keep that here
 	Usage      map[string]*thread.Usage `json:"usage,omitempty"`   // by model, of the conversation
 
 	// Call is the id of the call that began a sub-agent, in the session that made it.

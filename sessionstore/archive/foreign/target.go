@@ -115,7 +115,7 @@ func (tg target) describe(md *sessionstore.Metadata, r *thread.Rendering, s stat
 			members = append(members, assignment{"working_dir", t.Dir})
 		}
 	}
-	if err := errors.Join(assign(md, members...), tg.nameIn(md, r)); err != nil {
+	if err := errors.Join(assign(md, members...), tg.nameIn(md, r, &s)); err != nil {
 		return err
 	}
 	members = nil
@@ -166,11 +166,11 @@ func (tg target) name(r *thread.Rendering) string {
 func (tg target) renames(md sessionstore.Metadata) bool {
 	_, here := md.Lookup("name_revision")
 	_, byHost := md.Lookup("name_generated_at")
-	imported := stateIn(md, importFolder).Tool != ""
+	given := stateIn(md, importFolder).Tool != ""
 	if tg.beside != "" {
-		imported = imported && md.Text("name_source") == "generated" || md.Text("name") == stateIn(md, tg.beside).Name
+		given = md.Text("name_source") == "generated" || thread.Hash(md.Text("name")) == stateIn(md, tg.beside).Named
 	}
-	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && imported
+	return !here && !byHost && tg.file.Table.ByPerson && tg.kind == Conversation && given
 }
 
 // adopts reports whether the session of a sub-agent has no parent yet, since the file had no conversation
@@ -179,19 +179,23 @@ func (tg target) adopts(md sessionstore.Metadata) bool {
 	return tg.parent != "" && md.Text("parent_id") == "" && stateIn(md, importFolder).Tool != ""
 }
 
-// nameIn gives a session its name, unless its present name stays, and the parent that it lacks.
-func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering) error {
+// nameIn gives a session its name, unless its present name stays, and the parent that it lacks. It notes in s a name
+// from an export.
+func (tg target) nameIn(md *sessionstore.Metadata, r *thread.Rendering, s *state) error {
 	if tg.kind == Agent && tg.adopts(*md) {
 		if err := assign(md, assignment{"parent_id", tg.parent}); err != nil {
 			return err
 		}
 	}
 	name, from := tg.name(r), "generated"
-	if name == "" || md.Text("name") != "" && !tg.renames(*md) {
+	if has := md.Text("name"); name == "" || has != "" && !tg.renames(*md) || has == name && tg.beside != "" { // the export has it from here
 		return nil
 	}
 	if tg.file.Table.ByPerson {
 		from = "manual"
+	}
+	if tg.beside != "" {
+		s.Named = thread.Hash(name)
 	}
 	return assign(md, assignment{"name", name}, assignment{"name_source", from})
 }

@@ -122,10 +122,13 @@ func (format) Part(raw []byte, _ int64, _ int, _ func(int64) ([]byte, error)) (t
 // note keeps the facts about the session in a line.
 func note(s *thread.Scanning, l line) {
 	person := l.kind == "custom-title"
-	if person && !l.At.IsZero() { // an export wrote it: the tool's own titles have no time
-		s.Table.Named = l.At
-	} else {
+	switch t := s.Table; {
+	case !person:
 		s.Head(l.Head)
+	case !l.At.IsZero(): // an export wrote it: the tool's own titles have no time
+		t.Named = l.At
+	case (l.title != t.Title || !t.ByPerson) && t.Facts.Last.After(t.Named): // the tool repeats them
+		t.Named = t.Facts.Last
 	}
 	s.Table.Dir = cmp.Or(s.Table.Dir, l.cwd)
 	if g := &s.Table.Facts.GoesOn; l.goesOn != "" && len(*g) < thread.MaxUnknown && !slices.Contains(*g, l.goesOn) {

@@ -78,7 +78,7 @@ func (f *format) Scan(s *thread.Scanning, raw []byte) error {
 		flags = thread.IsUnknown
 	case l.kind == nameKind:
 		t.Title = strings.TrimSpace(thread.Text(thread.Members(l.entry, "name")[0]))
-		t.ByPerson, t.Named = t.Title != "", l.At // else it was taken back
+		t.ByPerson, t.Named = t.Title != "", cmp.Or(l.At, t.Facts.Last) // else it was taken back
 	}
 	own := thread.Hash("id " + l.id + " " + l.AtText) // the entry's in all sessions: ids are short
 	r, parent := thread.Record{UUID: thread.Hash(l.id), Flags: flags, Key: own}, thread.Hash(l.parent)

@@ -67,16 +67,10 @@ func parse(raw []byte) (line, error) {
 }
 
 // says returns a hash of the id, the kind and the content of an entry. When pi opens a file of the first version, it
-// gives the entries ids that differ each time, and are short: for an entry of pi the time is its id, for one of an export
-// the id that it had.
+// gives the entries ids that differ each time: for an entry of pi the time is its id, for one of an export the message
+// that it was made of.
 func (l line) says() uint64 {
-	m, id := thread.Members(l.body, "command", "output"), l.id
-	switch {
-	case l.Mark == "":
-		id = cmp.Or(l.AtText, l.id)
-	case len(id) < len("00000000-0000-0000-0000-000000000000"):
-		id = thread.UUID5(Tool{}.Name(), "export/"+l.Mark)
-	}
+	m, id := thread.Members(l.body, "command", "output"), cmp.Or(l.Mark, l.AtText, l.id)
 	return thread.Hash(id+" "+l.kind+" "+l.call()) + 3*thread.Content(l.content) + 5*thread.Content(m[0]) + 7*thread.Content(m[1])
 }
 

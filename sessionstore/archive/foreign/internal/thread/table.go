@@ -36,7 +36,7 @@ type Table struct {
 	Dir       string    // the first working directory
 	Title     string    // the newest title, by a person where there is one
 	ByPerson  bool      // a person gave the title
-	Named     time.Time // the last time at which a title was given that has one; zero: none has
+	Named     time.Time // when a person gave the title, or took one back, at the earliest; zero: the file does not say
 	LinesRead int
 	Version   int64 // of the format; 0: the file does not say
 	Numbered  bool  // the last line has a number: the tool refuses lines without one behind it
