@@ -125,7 +125,7 @@
 // project keeps the report. Without that, and on Windows, it is read once. For an existing session, Import compares the file with the lines that the
 // session keeps of it, and makes the messages twice. Where a record names a parent that its
 // file does not have, Import reads the other files of the folder once. Import unpacks a
-// compressed file as it reads. It takes some MiB, some three times the longest line or
+// compressed file as it reads. It takes some MiB, some seven times the longest line or
 // response, and at most 72 bytes for each line and for each item that a compaction kept, also
 // to bring a session up to date. A new session appears whole or not at all. Each file of an
 // existing session changes at one instant; when the process is killed between two of them,
