@@ -402,8 +402,8 @@ func TestOpenCodeForkUsage(t *testing.T) {
 	h := newOpenCodeHome(t)
 	for n := range 6 { // the order of their ids is any
 		id := fmt.Sprintf("ses_a%d", n)
-		h.session(id, "", 1700000000000+n*60000)
-		h.turn(id, 1700000000000+n*60000, "One")
+		h.session(id, "", 1000+n*60000)
+		h.turn(id, 1000+n*60000, "One")
 		h.fork(id, fmt.Sprintf("ses_f%d", n))
 	}
 	h.run()
