@@ -40,7 +40,7 @@ const (
 	races    = "^Test(Chaos|ThreeDevices|RulesChange.*|(Prune|Remove|Recreate).*)$"
 	oneByOne = `^Test(Simulation|Stalls|KillElsewhere|(Prune|Remove|Recreate)(Changes|Harms|Faults|In|Is|Leaves|Makes|Meets|Of|Single|Under)\w*|Cost\w*|OddLines\w*|ManyFormerTips|RulesChangeAtRandom|SplitWhile\w*|Scale)$`
 	later    = "^TestSimulation|^TestNoLocks$|^TestGolden$/^list_find.json$/^old_and_new$" // on 32 bits, programs of Go know no times after 2038, and TestNoLocks reads arguments of 64 bits
-	noRace   = "/(internal/(test/(conformance|docs|layers)|gc|segment)|hybrid/redact)$"
+	noRace   = "/(internal/(test/conformance|gc|segment)|hybrid/redact)$"
 )
 
 // With CI set, a test may not be skipped because the machine lacks something.

@@ -19,7 +19,7 @@ import (
 	"github.com/amplifier-go/sessionstorage/internal/test/testenv"
 )
 
-const module, root = "github.com/amplifier-go/sessionstorage", "../../.."
+const module, root = "github.com/amplifier-go/sessionstorage", "../../../.."
 
 func TestMain(m *testing.M) { testenv.Main(m, nil) }
 

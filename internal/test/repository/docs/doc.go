@@ -3,8 +3,8 @@
 // must run. It also holds the comments of the code to plain English.
 //
 // A block of commands begins with ```sh and runs in a shell that stops at the first
-// failure, in the top folder, with a home of its own. Only go test ./... is left out, of
-// which this package is part. A word behind sh names a need of the block:
+// failure, in the top folder, with a home of its own. Only go test ./... is left out, which
+// CI runs by itself. A word behind sh names a need of the block:
 //
 //	slow    it runs only with TEST_LONG set
 //	get     it runs in a new module, for which this one is published

@@ -14,7 +14,7 @@ import (
 )
 
 // root leads from the folder of this package to the top of the repository.
-const root = "../../.."
+const root = "../../../.."
 
 func TestMain(m *testing.M) {
 	testenv.InMemory()

@@ -34,7 +34,7 @@ func TestRecipesAreExamples(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?s)\n\t// recipe\n(.*?)\n\t// end\n`).FindAllStringSubmatch(string(source), -1) {
 		examples = append(examples, regexp.MustCompile(`(?m)^\t`).ReplaceAllString(m[1], "")+"\n")
 	}
-	page, err := os.ReadFile("../../../README.md")
+	page, err := os.ReadFile("../../../../README.md")
 	require.NoError(t, err)
 	var recipes []string
 	for _, m := range regexp.MustCompile("(?s)```go part\n(.*?)```").FindAllStringSubmatch(string(page), -1) {

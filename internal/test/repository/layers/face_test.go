@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write testdata/api.txt")
 // TestPublicFace holds what the public packages show. No exported identifier mentions a
 // type of an internal package, which no user can name. And every change shows in
 // testdata/api.txt, so that it is seen where changes are read:
-// go test ./internal/test/layers -run PublicFace -update writes that list.
+// go test -C internal/test/repository ./layers -run PublicFace -update writes that list.
 func TestPublicFace(t *testing.T) {
 	t.Parallel()
 	lines := slices.Concat(face(t, "."), face(t, "sessionstore/archive/foreign"), face(t, "hybrid/postgres"), face(t, "hybrid/s3"), face(t, "hybrid/telemetry"), face(t, "sessionstore/bridge/acp"), face(t, "sessionstore/bridge/adk"), face(t, "sessionstore/bridge/anthropic"), face(t, "sessionstore/bridge/genai"), face(t, "sessionstore/bridge/openai")) // the modules for import
