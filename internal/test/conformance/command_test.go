@@ -84,10 +84,10 @@ func (c commandCase) ours(t *testing.T) commandOutcome {
 	for _, arg := range c.Argv {
 		args = append(args, strings.ReplaceAll(arg, "{DIR}", p.dir))
 	}
-	tool, err := buildTool()
+	program, err := builtTool()
 	require.NoError(t, err)
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), tool, args...)
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, append(os.Environ(), "COLUMNS=", "TZ=UTC")
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		require.NoError(t, err)

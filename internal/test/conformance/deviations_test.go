@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,9 @@ func readRules(t *testing.T) ruleSet {
 func requireRulesUsed(t *testing.T, set ruleSet, fallen map[rule]int) {
 	t.Helper()
 	for id, d := range set {
+		if slices.Equal(d.Files, []string{strings.TrimSuffix(commandCalls, ".json")}) && !withTool() {
+			continue
+		}
 		require.Equal(t, d.Held, fallen[id] == 0, "rule %s: %d cases fall under it, held is %t", id, fallen[id], d.Held)
 	}
 }

@@ -19,10 +19,12 @@ func TestMain(m *testing.M) {
 // building is held while the tool is built.
 var building sync.Mutex
 
-// buildTool builds the command-line tool, which is a module of its own, where that was
-// not done in this run of the test, and returns the path of the program. It lies in the
-// test's folder for state.
-func buildTool() (string, error) {
+// builtTool returns the path of the command-line tool: that of the flag -tool, or of a program
+// that it builds once in a run of the test, in the test's folder for state.
+func builtTool() (string, error) {
+	if *tool != "" {
+		return *tool, nil
+	}
 	building.Lock()
 	defer building.Unlock()
 	path := filepath.Join(os.Getenv("AMPLIFIER_SESSION_STATE_HOME"), "built", "sessions.exe")

@@ -66,6 +66,9 @@ func TestRig(t *testing.T) {
 		}, rules: []rule{forkWorkingDir}},
 		{name: "a member that is not known", vectors: "golden/cli.json", base: "find", change: func(c members) { c["umask"] = 77 }, err: `did not run it: json: unknown field "umask"`},
 	} {
+		if filepath.Base(tt.vectors) == commandCalls && !withTool() && tt.err == "" {
+			continue
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(root, "testdata", tt.vectors))
 			require.NoError(t, err)
