@@ -33,7 +33,7 @@ func (resumeCommand) Help() string {
 
 --with writes the conversation where ` + toolTitles("or") + ` looks for it, names what has no place there, and starts that tool. What the provider would refuse is changed there, as "repair --for" does, and told: --for names another provider than that of the tool's maker, --as-it-is changes nothing. It first brings home what was said in any of these tools since, and then adds what is new here; it never writes over a file, and hands over no session that another program runs. Where the session and the tool went on, the tool gets a conversation of its own; where two tools did, it asks which goes out.
 
---json shows as --show does, and starts nothing. The exit code is that of the program.`
+--json shows as --show does, and starts nothing; with --with it writes, unless --show is given, and names the command that goes on. The exit code is that of the program.`
 }
 
 // Run resumes, or shows.
