@@ -52,7 +52,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// functions returns the functions of this module that the journey reaches.
+// functions returns the functions of the library that the journey reaches.
 func functions(t *testing.T, program, name string) (reached []string) {
 	t.Helper()
 	counters, home := t.TempDir(), t.TempDir()
